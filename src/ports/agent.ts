@@ -9,6 +9,7 @@ import type {
   PlanEntry,
   SlashCommand,
   ToolCallPatch,
+  ToolStatus,
   Usage,
 } from './values/content.ts'
 import type { ConfigValue, Settings } from './values/settings.ts'
@@ -64,6 +65,23 @@ export interface AgentSession {
   readonly settings: Settings
   /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
   capabilitiesChanged(): Promise<void>
+  /** Prompts that wait for the end of the running turn. */
+  readonly promptsWaiting: number
+  /** What was last stored with `remember` by an agent of this name; undefined also in a copy of a session, and in an imported one. */
+  readonly memory: AgentMemory | undefined
+  /** How many conversations agents have begun for this session, of this agent and of others. */
+  readonly generation: number
+  /** Stores under which id the agent itself knows the session from now on. Throws if it cannot be stored. */
+  remember(record: AgentSessionRecord): Promise<void>
+  /** The turns after this cursor, whichever agent they had, in order; also the one that runs. Reads the journal. */
+  pastTurns(after: Cursor): AsyncIterable<PastTurn>
+  /**
+   * The agent works although no prompt asked it to: begins a turn for that, which the agent is then given to `run`. False if
+   * a turn is open already, or the session has another agent by now.
+   */
+  beginTurn(): Promise<boolean>
+  /** Adds a sentence of the server to the conversation. Never rejects. */
+  notice(text: string): Promise<void>
   /**
    * The agent says something outside its turns, such as a title, or words that come after the end of a turn. While a turn
    * runs, it becomes part of that turn. Dropped once the session has another agent. Resolves when there is room for more;
@@ -74,7 +92,13 @@ export interface AgentSession {
 
 /** Updates that an agent may send at any time. */
 export type AgentUpdate =
-  | { readonly kind: 'chunk'; readonly role: 'agent' | 'thought'; readonly content: Content }
+  | {
+      readonly kind: 'chunk'
+      readonly role: 'agent' | 'thought'
+      readonly content: Content
+      /** As `MessagePart` has it. */
+      readonly messageId?: string
+    }
   | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
@@ -90,6 +114,58 @@ export interface ForeignUpdate {
   /** JSON. */
   readonly update: unknown
 }
+
+/** Under which id an external agent knows a session, which is never the session's own. */
+export interface AgentSessionRecord {
+  /** 1, 2, 3 …: each is another conversation in the agent's own store. */
+  readonly generation: number
+  /** The agent's full name. */
+  readonly agent: string
+  readonly version: string
+  readonly agentSessionId: string
+  /** How the agent came to it: a new conversation, its own one reopened, or a new one that was told what came before. */
+  readonly how: 'new' | 'load' | 'resume' | 'reseed' | 'import'
+  /** What the agent can do with it, such as `load` and `resume`. */
+  readonly caps: readonly string[]
+  /** Where it was opened. Absolute. */
+  readonly cwd: string
+  readonly roots: readonly string[]
+  /** What came before this entry of the journal is not in the agent's own conversation. */
+  readonly upTo: Cursor
+}
+
+/**
+ * `unprompted`: it never had a prompt; `clean`: its last turn ended by itself; `cut`: that was cancelled, failed or interrupted;
+ * `outdated`: other agents have had turns since.
+ */
+export interface AgentMemory extends AgentSessionRecord {
+  readonly standing: 'unprompted' | 'clean' | 'cut' | 'outdated'
+}
+
+/** A turn as it is told to an agent that does not know it. Long texts are shortened to their ends. */
+export interface PastTurn {
+  readonly turnId: string
+  /** The entry that began it. */
+  readonly cursor: Cursor
+  /** `outside`: made in the agent's own tool, without Parley. */
+  readonly by: 'prompt' | 'agent' | 'outside'
+  readonly prompt: readonly Content[]
+  readonly parts: readonly PastPart[]
+  /** Absent while it runs. */
+  readonly end?: StopReason | 'interrupted' | 'error'
+}
+
+export type PastPart =
+  | { readonly kind: 'text'; readonly text: string; readonly messageId?: string }
+  | {
+      readonly kind: 'call'
+      readonly toolCallId: string
+      readonly title: string
+      readonly status: ToolStatus
+      readonly paths: readonly string[]
+      /** Of each file that it changed: its path, and how many lines were added and removed. */
+      readonly diffs: readonly { readonly path: string; readonly added: number; readonly removed: number }[]
+    }
 
 /** The agent of one session. */
 export interface Agent {
@@ -114,6 +190,8 @@ export interface AgentCapabilities {
   readonly commands: readonly SlashCommand[]
   /** Modes and options with the values that count until a client sets others. */
   readonly settings: Settings
+  /** The values are what the agent works with now: they replace what the session has. */
+  readonly isCurrent?: true
 }
 
 export interface PromptKinds {
@@ -128,6 +206,8 @@ export interface Turn {
   readonly sessionId: string
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
+  /** `agent`: no prompt began this turn, and `prompt` is empty. */
+  readonly by: 'prompt' | 'agent'
   readonly prompt: readonly Content[]
   /** The `_meta` of the prompt, such as a trace context. */
   readonly promptMeta?: Meta
@@ -140,8 +220,10 @@ export interface Turn {
   /** As clients and the agent have set them by now. */
   readonly settings: Settings
   /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */
-  say(content: Content): Promise<void>
-  think(content: Content): Promise<void>
+  say(content: Content, part?: MessagePart): Promise<void>
+  think(content: Content, part?: MessagePart): Promise<void>
+  /** Part of a turn that the agent had without Parley: of its prompt or of its answer. `message` numbers the messages. */
+  tellOutside(role: 'user' | 'agent', message: number, content: Content): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>
   /** Names the session, unless its user has. */
   title(title: string): Promise<void>
@@ -189,6 +271,11 @@ export interface Turn {
   call(request: ToolRequest): Promise<ToolResult>
 }
 
+/** The agent's own id of the message: a part with another id begins another message. */
+export interface MessagePart {
+  readonly messageId?: string | undefined
+}
+
 export interface Question {
   readonly toolCallId: string
   /** Applied to the tool call before the question is asked; needs a title if the call is new. */
@@ -196,6 +283,11 @@ export interface Question {
   readonly options: readonly PermissionOption[]
   /** State that the agent needs to continue from here after a restart, as JSON. */
   readonly state: unknown
+  /**
+   * The question lives in another process: it is asked at once beside others that are open, and when this server stops, its
+   * turn is interrupted. Absent, questions are asked one after the other, and survive.
+   */
+  readonly survives?: false
 }
 
 export interface ToolRequest {

@@ -104,7 +104,7 @@ describe('a session', () => {
     const session = await next.sessions.open(id, naming('script:/second'))
     const { state } = session
     if (state.phase !== 'suspended') throw new Error('it must be suspended')
-    await session.dispatch({ kind: 'answer', requestId: state.question?.requestId ?? '', optionId: 'allow_once' })
+    await session.dispatch({ kind: 'answer', requestId: state.questions[0]?.requestId ?? '', optionId: 'allow_once' })
     await quiet()
     expect(next.agents.named('script:/first').turns).toHaveLength(1)
     expect(next.agents.named('script:/second').turns).toEqual([])

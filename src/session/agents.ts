@@ -3,12 +3,15 @@ import { fail } from '../errors/parley-error.ts'
 import type {
   Agent,
   AgentCapabilities,
+  AgentMemory,
   AgentSession,
+  AgentSessionRecord,
   AgentUpdate,
   ClientVariables,
+  PastTurn,
   PromptKinds,
 } from '../ports/agent.ts'
-import type { SessionId } from '../ports/journal.ts'
+import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { Settings } from '../ports/values/settings.ts'
 import type { McpServer } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
@@ -18,6 +21,7 @@ import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
 import type { SessionPorts } from './session-ports.ts'
 import type { RegistryPool } from './tools/registry-pool.ts'
+import { pastTurns } from './turn/past-turns.ts'
 
 type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option' }
 
@@ -180,6 +184,44 @@ export class SessionAgents {
     await log.post({ kind: 'agent_update', agent: name, update }, JSON.stringify(update).length)
   }
 
+  get promptsWaiting(): number {
+    const existing = this.#existing
+    return existing !== undefined && isBusy(existing) ? existing.queue.length : 0
+  }
+
+  memoryOf(name: string): AgentMemory | undefined {
+    const memory = this.#existing?.agentSession
+    return memory?.agent === name ? memory : undefined
+  }
+
+  /** Generations are counted across all agents of the session. */
+  get generation(): number {
+    return this.#existing?.agentSession?.generation ?? 0
+  }
+
+  async remember(record: AgentSessionRecord): Promise<void> {
+    const { log } = await this.#attached
+    await log.until(({ phase }) => phase !== 'absent')
+    if (!log.closed.aborted) await log.dispatch({ kind: 'remember_agent_session', record })
+  }
+
+  async *pastTurns(after: Cursor): AsyncGenerator<PastTurn> {
+    const { log } = await this.#attached
+    await log.settled()
+    yield* pastTurns(this.#ports.journal, this.id, after)
+  }
+
+  async beginTurn(agent: string): Promise<boolean> {
+    const { log } = await this.#attached
+    if (log.closed.aborted) return false
+    return (await log.dispatch({ kind: 'begin_agent_turn', agent })).length > 0
+  }
+
+  async notice(text: string): Promise<void> {
+    const { log } = await this.#attached
+    if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#ports.report)
+  }
+
   /** The state of the session; undefined before it was created and after it was closed. */
   get #existing() {
     const log = this.#live?.log
@@ -221,6 +263,34 @@ class ViewOfSession implements AgentSession {
     return this.#agents.settings
   }
 
+  get promptsWaiting(): number {
+    return this.#agents.promptsWaiting
+  }
+
+  get memory(): AgentMemory | undefined {
+    return this.#agents.memoryOf(this.#name)
+  }
+
+  get generation(): number {
+    return this.#agents.generation
+  }
+
+  remember(record: AgentSessionRecord): Promise<void> {
+    return this.#agents.remember(record)
+  }
+
+  pastTurns(after: Cursor): AsyncIterable<PastTurn> {
+    return this.#agents.pastTurns(after)
+  }
+
+  beginTurn(): Promise<boolean> {
+    return this.#agents.beginTurn(this.#name)
+  }
+
+  notice(text: string): Promise<void> {
+    return this.#agents.notice(text)
+  }
+
   capabilitiesChanged(): Promise<void> {
     return this.#agents.capabilitiesChanged(this.#name)
   }
@@ -230,6 +300,6 @@ class ViewOfSession implements AgentSession {
   }
 }
 
-export function agentCapabilities(agent: string, { commands, settings }: AgentCapabilities): Command {
-  return { kind: 'set_agent_capabilities', agent, commands, settings }
+export function agentCapabilities(agent: string, { commands, settings, isCurrent }: AgentCapabilities): Command {
+  return { kind: 'set_agent_capabilities', agent, commands, settings, ...(isCurrent && { isCurrent }) }
 }

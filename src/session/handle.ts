@@ -130,7 +130,7 @@ export interface SessionSubscription {
   prompt(prompt: ClientPrompt): Promise<'open' | 'ended'>
   /** The client waits for these prompts, which it sent over an earlier connection. */
   adoptPrompts(promptIds: readonly string[]): void
-  /** The client has no answer to the open question. Once no attached client is left that may answer it, the answer is no. */
+  /** The client has no answer to this open question. Once no attached client is left that may answer it, the answer is no. */
   decline(requestId: string, why?: string): Promise<void>
   /** Replaces the directories and MCP servers that this client declared. Throws SERVERS_TOO_MANY. */
   setConfig(config: SessionConfig): void
@@ -195,8 +195,8 @@ export interface SessionView {
   readonly turn: { readonly turnId: string; readonly promptId: string } | null
   /** The prompts that wait for it to end. */
   readonly queue: readonly QueuedPrompt[]
-  /** The permission that no client has answered yet. */
-  readonly question: OpenQuestion | null
+  /** The permissions that no client has answered yet, in the order in which they were asked. */
+  readonly questions: readonly OpenQuestion[]
   /** The latest prompts that ended and how. */
   readonly recentPrompts: readonly EndedPrompt[]
 }

@@ -5,7 +5,7 @@ import { quiet } from '../../test/sim/clock.ts'
 import { House, here, prompted } from '../../test/sim/house.ts'
 import { deaf, untilCancelled } from '../../test/sim/puppet.ts'
 import { answer, options, prompt, text } from '../../test/sim/words.ts'
-import { openQuestion } from './domain/state.ts'
+import { openQuestions } from './domain/state.ts'
 
 async function working(script = untilCancelled) {
   const house = new House()
@@ -397,7 +397,7 @@ describe('recovering', () => {
     const { house, session } = await waiting()
     const next = await house.killed(session)
     const { state } = next.session
-    const requestId = openQuestion(state)?.requestId ?? ''
+    const requestId = openQuestions(state)[0]?.requestId ?? ''
     const answers = [
       next.session.dispatch(answer(requestId, 'allow_once')),
       next.session.dispatch(answer(requestId, 'allow_once')),

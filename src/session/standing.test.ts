@@ -12,7 +12,7 @@ import type { Modes, PermissionModeId } from '../ports/values/settings.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from './domain/permission-answer.ts'
 import type { Entry } from './domain/entries.ts'
 import type { Session } from './session.ts'
-import { openQuestion } from './domain/state.ts'
+import { openQuestions } from './domain/state.ts'
 
 const command = (line: string): ToolPreview => ({
   kind: 'execute',
@@ -49,7 +49,7 @@ function modesAt(currentModeId: PermissionModeId): Modes {
 }
 
 function question({ state }: Session): string {
-  return openQuestion(state)?.requestId ?? 'none'
+  return openQuestions(state)[0]?.requestId ?? 'none'
 }
 
 function verdicts(entries: readonly Entry[]): readonly unknown[] {

@@ -6,7 +6,7 @@ import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 import type { Content } from '../../src/ports/values/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
 import { evolve } from '../../src/session/domain/evolve.ts'
-import { type State, absent, isBusy, openQuestion } from '../../src/session/domain/state.ts'
+import { type State, absent, isBusy, openQuestions } from '../../src/session/domain/state.ts'
 import { configOptions, create, modes, options, searching, text } from './words.ts'
 
 /** What a wish says for the turn or the question that is open when it is asked. */
@@ -138,6 +138,24 @@ const commands = {
       fc.record({ kind: fc.constant('foreign'), protocol: fc.constant('acp/1'), update: json(1) }),
     ),
   }),
+  remember_agent_session: fc.record({
+    kind: fc.constant('remember_agent_session'),
+    record: fc.record({
+      generation: fc.integer({ min: 1, max: 9 }),
+      agent: fc.constantFrom('puppet', 'another'),
+      version: fc.constant('1.0.0'),
+      agentSessionId: words,
+      how: fc.constantFrom('new', 'load', 'resume', 'reseed'),
+      caps: fc.subarray(['load', 'resume']),
+      cwd: fc.constant('/home/ada'),
+      roots: fc.constant(['/home/ada']),
+      upTo: fc.nat(9),
+    }),
+  }),
+  begin_agent_turn: fc.record({
+    kind: fc.constant('begin_agent_turn'),
+    agent: fc.constantFrom('puppet', 'another'),
+  }),
   set_mode: fc.record({ kind: fc.constant('set_mode'), modeId }),
   set_config_option: fc.record({ kind: fc.constant('set_config_option'), configId, value }),
   agent: fc.record({ kind: fc.constant('agent'), turnId, event }),
@@ -168,7 +186,7 @@ export const wishes: fc.Arbitrary<readonly Command[]> = fc
 export function settled(wish: Command, state: State): Command {
   if (!isBusy(state)) return wish
   if ('turnId' in wish && wish.turnId === OPEN) return { ...wish, turnId: state.turn.turnId }
-  const question = openQuestion(state)
+  const [question] = openQuestions(state)
   const answers = wish.kind === 'answer' && wish.requestId === OPEN && question !== undefined
   return answers ? { ...wish, requestId: question.requestId } : wish
 }

@@ -36,6 +36,13 @@ const session: AgentSession = {
   mcpServers: [],
   variables: undefined,
   settings: { modes: null, configOptions: [] },
+  promptsWaiting: 0,
+  memory: undefined,
+  generation: 0,
+  remember: async () => undefined,
+  async *pastTurns() {},
+  beginTurn: async () => false,
+  notice: async () => undefined,
   capabilitiesChanged: async () => undefined,
   update: async () => undefined,
 }

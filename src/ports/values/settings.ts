@@ -18,6 +18,8 @@ export type PermissionModeId = 'ask' | 'accept-edits' | 'plan' | 'allow-all'
 export interface Modes {
   readonly currentModeId: string
   readonly availableModes: readonly Mode[]
+  /** The ids are the agent's own: one that is called like a mode of Parley does not mean that mode. */
+  readonly areAgents?: true
 }
 
 interface OptionBase {

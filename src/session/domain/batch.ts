@@ -5,7 +5,7 @@ import type { Command } from './commands.ts'
 import { decide } from './decide.ts'
 import { type Entry, encodeBody } from './entries.ts'
 import { evolve } from './evolve.ts'
-import { type OpenQuestion, type OpenTurn, type State, isBusy, openQuestion } from './state.ts'
+import { type OpenQuestion, type OpenTurn, type State, isBusy, openQuestions } from './state.ts'
 
 export interface Batch {
   readonly state: State
@@ -99,7 +99,7 @@ class BatchBuilder {
   }
 
   #answer(before: State, entry: Entry & { readonly kind: 'permission_resolved' }): void {
-    const question = openQuestion(before)
+    const question = openQuestions(before).find(({ requestId }) => requestId === entry.requestId)
     if (question === undefined) return
     const answered = { question, outcome: entry.outcome }
     if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', answered })

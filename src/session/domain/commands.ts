@@ -1,5 +1,5 @@
 /** Every command that a session takes. Ids are random and therefore come with the command, so that `decide` stays pure. */
-import type { AgentCapabilities, AgentUpdate, StopReason } from '../../ports/agent.ts'
+import type { AgentCapabilities, AgentSessionRecord, AgentUpdate, StopReason } from '../../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
@@ -60,6 +60,10 @@ export type Command =
   | ({ readonly kind: 'set_agent_capabilities'; readonly agent: string } & AgentCapabilities)
   /** The agent of this name says something outside its turns. No effect once the session has another agent. */
   | { readonly kind: 'agent_update'; readonly agent: string; readonly update: AgentUpdate }
+  /** The agent of this name knows the session under an id of its own. */
+  | { readonly kind: 'remember_agent_session'; readonly record: AgentSessionRecord }
+  /** The agent of this name works although no prompt asked it to. No effect while a turn is open. */
+  | { readonly kind: 'begin_agent_turn'; readonly agent: string }
   /** The slash commands of this agent have changed because the tools of the session have. */
   | { readonly kind: 'refresh_commands'; readonly agent: string; readonly commands: readonly SlashCommand[] }
   | { readonly kind: 'set_mode'; readonly modeId: string }
@@ -80,6 +84,13 @@ export type AgentEvent =
   | AgentUpdate
   | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  /** Part of a message of a turn that the agent had without Parley. */
+  | {
+      readonly kind: 'outside_chunk'
+      readonly role: 'user' | 'agent'
+      readonly message: number
+      readonly content: Content
+    }
   | { readonly kind: 'compaction'; readonly compactionId: string; readonly patch: CompactionPatch }
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
   /** The user is asked to fill in a form or to open a page. */
@@ -108,4 +119,5 @@ export interface Ask {
   readonly options: readonly PermissionOption[]
   readonly grant?: GrantSubject
   readonly resume: unknown
+  readonly survives?: false
 }

@@ -4,9 +4,9 @@ import type { AgentUpdate } from '../../ports/agent.ts'
 import type { Content } from '../../ports/values/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
 import { ENTRY_FORMAT, type Body, beginTurn } from './entries.ts'
-import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestion } from './finish-turn.ts'
+import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestions } from './finish-turn.ts'
 import { askPermission, resolvePermission, revoke } from './permission-answer.ts'
-import { type Busy, type Existing, type State, isBusy, toolCallEntry, withoutQuestion } from './state.ts'
+import { type Busy, type Existing, type State, isBusy, toolCallEntry, withoutQuestions } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
 
 /** Prompts that may wait behind a running turn. */
@@ -58,6 +58,10 @@ export function decide(command: Command, state: State): readonly Body[] {
       return refresh(command, state)
     case 'agent_update':
       return agentUpdate(command, state)
+    case 'remember_agent_session':
+      return command.record.agent === state.agent || isBusy(state) ? [{ kind: 'agent_session', ...command.record }] : []
+    case 'begin_agent_turn':
+      return beginAgentTurn(command, state)
     case 'set_mode':
       return set(state, () => setMode(command.modeId, state.settings))
     case 'set_config_option':
@@ -84,7 +88,7 @@ function fromTurn(command: Of<'agent' | 'ask' | 'end'>, state: State): readonly 
 
 /** A question that is open is answered first. */
 function resumePaused(state: Existing): readonly Body[] {
-  const waits = state.phase === 'suspended' && state.question === null
+  const waits = state.phase === 'suspended' && state.questions.length === 0
   return waits ? [{ kind: 'turn_resumed', turnId: state.turn.turnId }] : []
 }
 
@@ -157,9 +161,9 @@ function cancelTurn(state: Busy): readonly Body[] {
     case 'cancelling':
       return []
     case 'suspended':
-      return [...withdrawQuestion(state), requested, ...endTurn(withoutQuestion(state), { stopReason: 'cancelled' })]
+      return [...withdrawQuestions(state), requested, ...endTurn(withoutQuestions(state), { stopReason: 'cancelled' })]
     default:
-      return [...withdrawQuestion(state), requested]
+      return [...withdrawQuestions(state), requested]
   }
 }
 
@@ -174,9 +178,9 @@ function close(state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
 function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
   switch (event.kind) {
     case 'chunk':
-      return [
-        { kind: 'message_chunk', role: event.role, messageId: messageId(event.role, state), content: event.content },
-      ]
+      return [chunk(event, state)]
+    case 'outside_chunk':
+      return [outsideChunk(event, state)]
     case 'call':
       return [toolCallEntry(event, state)]
     case 'plan':
@@ -262,12 +266,15 @@ function named(title: string, state: Existing): readonly Body[] {
 
 /** Commands that the agent changed in a turn hold until it offers others to all its sessions. */
 function setAgentCapabilities(
-  { agent, commands, settings }: Of<'set_agent_capabilities'>,
+  { agent, commands, settings, isCurrent }: Of<'set_agent_capabilities'>,
   state: Existing,
 ): readonly Body[] {
   if (agent !== state.agent) return []
   const isNew = !sameJson(commands, state.offeredCommands)
-  return [...(isNew ? [{ kind: 'commands', commands } as const] : []), ...offerSettings(settings, state.settings)]
+  return [
+    ...(isNew ? [{ kind: 'commands', commands } as const] : []),
+    ...offerSettings(settings, state.settings, isCurrent),
+  ]
 }
 
 /** The agent's own updates have the same effect between turns as in one. */
@@ -294,9 +301,27 @@ function forkTitled(state: Existing, source: string): readonly Body[] {
   return state.titleSetByUser ? named(title, state) : titled(title, state)
 }
 
-/** Chunks of one role in a row are one message; anything between them begins another. */
-function messageId(role: 'agent' | 'thought', { turn }: Busy): string {
-  return turn.message?.role === role ? turn.message.messageId : `${turn.turnId}-m${turn.messages + 1}`
+/** Chunks of one role in a row are one message; anything between them begins another, and so does another id of the agent. */
+function chunk({ role, content, messageId: own }: AgentEvent & { readonly kind: 'chunk' }, { turn }: Busy): Body {
+  const { message } = turn
+  const isSame = message?.role === role && (own === undefined || own === message.agentMessageId)
+  if (isSame) return { kind: 'message_chunk', role, messageId: message.messageId, content }
+  const messageId = `${turn.turnId}-m${turn.messages + 1}`
+  return { kind: 'message_chunk', role, messageId, content, ...(own !== undefined && { agentMessageId: own }) }
+}
+
+function outsideChunk(event: AgentEvent & { readonly kind: 'outside_chunk' }, { turn }: Busy): Body {
+  const { role, message, content } = event
+  const messageId = `${turn.turnId}-outside${message}`
+  const said = { kind: 'message_chunk', messageId, content, origin: 'outside' } as const
+  return role === 'user' ? { ...said, role, promptId: messageId } : { ...said, role }
+}
+
+/** The id of its prompt is made up, since there is none. */
+function beginAgentTurn({ agent }: Of<'begin_agent_turn'>, state: Existing): readonly Body[] {
+  if (agent !== state.agent || isBusy(state) || state.phase === 'closed') return []
+  const turnId = `t${state.turns + 1}`
+  return [{ kind: 'turn_started', turnId, promptId: `${turnId}-agent`, by: 'agent' }]
 }
 
 function sameJson(left: unknown, right: unknown): boolean {

@@ -3,7 +3,7 @@
  * `docs/internals/journal.md` from the comments and fields of this file.
  */
 import { fail } from '../../errors/parley-error.ts'
-import type { StopReason } from '../../ports/agent.ts'
+import type { AgentSessionRecord, StopReason } from '../../ports/agent.ts'
 import type {
   CompactionPatch,
   Content,
@@ -77,7 +77,13 @@ export type Body =
    */
   | { readonly kind: 'prompt_withdrawn'; readonly promptId: string; readonly reason: 'cancelled' | 'interrupted' }
   /** The agent works on the prompt. */
-  | { readonly kind: 'turn_started'; readonly turnId: string; readonly promptId: string }
+  | {
+      readonly kind: 'turn_started'
+      readonly turnId: string
+      readonly promptId: string
+      /** The agent began to work without a prompt; `promptId` is made up then. */
+      readonly by?: 'agent'
+    }
   /** The server stopped while the turn only waited: for a permission, or for input to tool calls. */
   | { readonly kind: 'turn_suspended'; readonly turnId: string }
   /** A suspended turn continues: the answer has come, or a client that can give the input. */
@@ -98,6 +104,10 @@ export type Body =
       readonly messageId: string
       readonly role: 'agent' | 'thought'
       readonly content: Content
+      /** The id that the agent itself gave the message, stored with its first part. */
+      readonly agentMessageId?: string
+      /** Said in a turn that the agent had without Parley. */
+      readonly origin?: 'outside'
     }
   /** A part of the user's message. It follows `turn_started`. */
   | {
@@ -108,6 +118,8 @@ export type Body =
       readonly content: Content
       /** The `_meta` of the prompt as a whole, stored with its first part. */
       readonly meta?: Meta
+      /** Asked in a turn that the agent had without Parley; `promptId` is made up then. */
+      readonly origin?: 'outside'
     }
   /** A new tool call. */
   | {
@@ -131,6 +143,8 @@ export type Body =
       readonly grant?: GrantSubject
       /** State that the agent needs to continue here after a restart. */
       readonly resume: unknown
+      /** The question ends with the process that asked it, and its turn with it. */
+      readonly survives?: false
     }
   /** The question is answered, or no longer asked. */
   | {
@@ -190,6 +204,25 @@ export type Body =
       /** `acp/v1`, for example. */
       readonly protocol: string
       readonly update: unknown
+    }
+  /** The agent of another process opened its own conversation for this session. It is not sent to clients. */
+  | {
+      readonly kind: 'agent_session'
+      /** 1, 2, 3 …: each is another conversation in the agent's own store. */
+      readonly generation: number
+      /** The agent's full name: `acp:NAME`. */
+      readonly agent: string
+      readonly version: string
+      /** The id under which the agent itself knows the session. */
+      readonly agentSessionId: string
+      /** A new conversation, its own one reopened, or a new one that was told what came before. */
+      readonly how: AgentSessionRecord['how']
+      /** What the agent can do with it, such as `load` and `resume`. */
+      readonly caps: readonly string[]
+      readonly cwd: string
+      readonly roots: readonly string[]
+      /** What came before this entry is not in the agent's own conversation. */
+      readonly upTo: number
     }
   /** How full the agent's context is. */
   | { readonly kind: 'usage'; readonly usage: Usage }
@@ -308,6 +341,7 @@ const KINDS: Readonly<Record<Body['kind'], true>> = {
   mode: true,
   config_options: true,
   foreign: true,
+  agent_session: true,
   usage: true,
   agent_checkpoint: true,
   compaction: true,
@@ -316,7 +350,8 @@ const KINDS: Readonly<Record<Body['kind'], true>> = {
 
 function shortened(body: Body): ShortChunk | undefined {
   if (body.kind !== 'message_chunk' || body.role === 'user') return undefined
-  const { role, messageId, content } = body
+  const { role, messageId, content, agentMessageId, origin } = body
+  if (agentMessageId !== undefined || origin !== undefined) return undefined
   const isBare = content.type === 'text' && content.annotations === undefined && content.meta === undefined
   return isBare ? [role, messageId, content.text] : undefined
 }

@@ -1,4 +1,5 @@
 /** Computes the state after an entry. Pure and total over every kind of entry. */
+import type { AgentMemory } from '../../ports/agent.ts'
 import type { CompactionStatus } from '../../ports/values/content.ts'
 import type { Grant } from '../../ports/rules.ts'
 import { type Body, type Entry, refuseGap } from './entries.ts'
@@ -13,8 +14,8 @@ import {
   type QueuedPrompt,
   type State,
   isBusy,
-  openQuestion,
-  withoutQuestion,
+  openQuestions,
+  withoutQuestions,
 } from './state.ts'
 
 /** How many ended prompts are remembered against being sent again: more than one halt can withdraw. */
@@ -65,6 +66,7 @@ const FRESH = {
   usage: null,
   notice: null,
   checkpointRange: null,
+  agentSession: null,
 } as const
 
 function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
@@ -72,6 +74,8 @@ function outsideTurn(state: Exclude<Existing, Busy>, entry: Entry): Existing {
     case 'prompt_accepted':
       // The turn that follows in the same batch gives the prompt its number.
       return { ...state, phase: 'working', turn: turnOf(queued(entry), state), queue: [] }
+    case 'turn_started':
+      return agentTurn(state, entry)
     case 'session_closed':
       return { ...state, phase: 'closed' }
     case 'prompt_withdrawn':
@@ -96,17 +100,17 @@ function inTurn(state: Busy, entry: Entry): Existing {
         recentPrompts: remember(state, withdrawn(entry)),
       }
     case 'turn_started':
-      return { ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } }
+      return prompted({ ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } })
     case 'turn_cancel_requested':
-      return { ...withoutQuestion(state), phase: 'cancelling' }
+      return { ...withoutQuestions(state), phase: 'cancelling' }
     case 'turn_ended':
       return afterTurn(state, entry)
     case 'turn_suspended':
       return suspended(state)
     case 'turn_resumed':
-      return { ...withoutQuestion(state), phase: 'working' }
+      return { ...withoutQuestions(state), phase: 'working' }
     case 'permission_requested':
-      return { ...state, phase: 'waiting', question: questionOf(entry) }
+      return { ...state, phase: 'waiting', questions: [...openQuestions(state), questionOf(entry)] }
     case 'permission_resolved':
       return answered(state, entry)
     default:
@@ -118,7 +122,7 @@ function inTurn(state: Busy, entry: Entry): Existing {
 function said(state: Busy, entry: Entry): Existing {
   switch (entry.kind) {
     case 'message_chunk':
-      return entry.role === 'user' ? state : withMessage(state, entry.messageId, entry.role)
+      return withMessage(state, entry)
     case 'tool_call':
       return withCall(state, entry.toolCallId, entry.call.status ?? 'pending')
     case 'tool_call_patched':
@@ -159,6 +163,8 @@ function about(state: Existing, entry: Entry): Existing {
           last: entry.seq,
         },
       }
+    case 'agent_session':
+      return { ...state, agentSession: remembered(state, entry) }
     case 'notice':
       return { ...state, notice: entry.text }
     case 'permission_revoked':
@@ -183,7 +189,7 @@ function inMode(state: Existing, currentModeId: string): Existing {
 
 /** A fork is a new session, so the grants of its source do not apply to it. */
 function forked<Now extends Existing>(state: Now, entry: Entry): Now {
-  return { ...state, createdAt: entry.at, grants: [] }
+  return { ...state, createdAt: entry.at, grants: [], agentSession: null }
 }
 
 function configured<Now extends Existing>(state: Now, entry: Body & { readonly kind: 'session_configured' }): Now {
@@ -211,9 +217,52 @@ function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existin
   }
 }
 
-function withMessage(state: Busy, messageId: string, role: 'agent' | 'thought'): Busy {
-  if (state.turn.message?.messageId === messageId) return state
-  return { ...state, turn: { ...state.turn, message: { messageId, role }, messages: state.turn.messages + 1 } }
+/** The agent works without a prompt. */
+function agentTurn(
+  state: Exclude<Existing, Busy>,
+  { turnId, promptId }: Entry & { readonly kind: 'turn_started' },
+): Existing {
+  const turn = turnOf({ promptId, content: [], additionalDirectories: state.additionalDirectories }, state)
+  return {
+    ...state,
+    phase: 'working',
+    turns: state.turns + 1,
+    turn: { ...turn, turnId, by: 'agent' },
+    queue: [],
+  }
+}
+
+/** The agent of this turn gets a prompt, and with that its own conversation becomes one worth keeping. */
+function prompted(state: Busy): Busy {
+  const { agentSession, turn } = state
+  if (agentSession === null) return state
+  return {
+    ...state,
+    agentSession: { ...agentSession, standing: agentSession.agent === turn.agent ? 'cut' : 'outdated' },
+  }
+}
+
+/** Opened in a turn, it is there for a prompt that it gets now; until that has ended well, the conversation counts as cut. */
+function remembered(state: Existing, { seq: _seq, at: _at, kind: _kind, ...record }: AgentSessionEntry): AgentMemory {
+  return { ...record, standing: isBusy(state) ? 'cut' : 'unprompted' }
+}
+
+type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }
+
+const CLEAN_ENDS: ReadonlySet<string> = new Set(['end_turn', 'max_tokens', 'max_steps', 'refusal'])
+
+function afterPrompt({ agentSession, turn }: Busy, stopReason: string): AgentMemory | null {
+  if (agentSession === null || agentSession.agent !== turn.agent || turn.by === 'agent') return agentSession
+  return { ...agentSession, standing: CLEAN_ENDS.has(stopReason) ? 'clean' : 'cut' }
+}
+
+function withMessage(state: Busy, entry: Entry & { readonly kind: 'message_chunk' }): Busy {
+  const { messageId, role } = entry
+  if (entry.origin === 'outside') return { ...state, turn: { ...state.turn, message: null } }
+  if (entry.role === 'user' || role === 'user' || state.turn.message?.messageId === messageId) return state
+  const own = entry.agentMessageId === undefined ? {} : { agentMessageId: entry.agentMessageId }
+  const message = { messageId, role, ...own }
+  return { ...state, turn: { ...state.turn, message, messages: state.turn.messages + 1 } }
 }
 
 /** A tool call also ends the message before it; text after it begins a new one. */
@@ -258,7 +307,7 @@ function without<Value>(values: Readonly<Record<string, Value>>, key: string): R
 function suspended(state: Busy): Busy {
   if (state.phase === 'waiting') return { ...state, phase: 'suspended' }
   const isPaused = state.phase === 'working' && Object.keys(state.turn.inputRequired).length > 0
-  return isPaused ? { ...state, phase: 'suspended', question: null } : state
+  return isPaused ? { ...state, phase: 'suspended', questions: [] } : state
 }
 
 /** A compaction has its place in the conversation, so text after it begins a new message. */
@@ -268,16 +317,20 @@ function withCompaction(state: Busy, compactionId: string, status: CompactionSta
 }
 
 function questionOf(entry: Body & { readonly kind: 'permission_requested' }) {
-  const { requestId, toolCallId, call, options, grant, resume } = entry
-  return { requestId, toolCallId, call, options, resume, ...(grant && { grant }) }
+  const { requestId, toolCallId, call, options, grant, resume, survives } = entry
+  const lives = survives === undefined ? {} : { survives }
+  return { requestId, toolCallId, call, options, resume, ...(grant && { grant }), ...lives }
 }
 
 function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resolved' }): Busy {
-  const question = openQuestion(state)
+  const question = openQuestions(state).find(({ requestId }) => requestId === entry.requestId)
   if (question === undefined) return state
-  const rest = withoutQuestion(state)
   const kept = isImported(state, entry) ? undefined : grantMadeBy(question, entry.outcome)
-  return { ...rest, phase: 'working', grants: withGrant(state, kept) }
+  const questions = openQuestions(state).filter((open) => open !== question)
+  const grants = withGrant(state, kept)
+  // The agent of a suspended turn asked one question at a time.
+  if (state.phase === 'waiting' && questions.length > 0) return { ...state, questions, grants }
+  return { ...withoutQuestions(state), phase: 'working', grants }
 }
 
 /** Two calls of one tool may both have asked before the first "always". */
@@ -287,8 +340,9 @@ function withGrant({ grants }: Busy, grant: Grant | undefined): readonly Grant[]
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
 function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
-  const { turn: _over, queue, ...rest } = withoutQuestion(state)
+  const { turn: _over, queue, ...left } = withoutQuestions(state)
   const { promptId, stopReason, error } = entry
+  const rest = { ...left, agentSession: afterPrompt(state, stopReason) }
   const recentPrompts = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
   const [next, ...waiting] = queue
   if (next === undefined) return { ...rest, recentPrompts, phase: 'idle' }

@@ -2,7 +2,7 @@
 import type { StopReason } from '../../ports/agent.ts'
 import type { ToolStatus } from '../../ports/values/content.ts'
 import { type Body, type Failure, type TurnEnd, beginTurn } from './entries.ts'
-import { type Busy, isOnlyWaiting, openQuestion } from './state.ts'
+import { type Busy, isOnlyWaiting, openQuestions } from './state.ts'
 
 export interface Ending {
   readonly stopReason: StopReason | 'error'
@@ -21,7 +21,7 @@ export function endTurn(state: Busy, ending: Ending): readonly Body[] {
   const error = stopReason === 'error' ? ending.error : undefined
   const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
   const calls = endOpenCalls(state, stopReason === 'cancelled' ? 'cancelled' : 'failed', sentence)
-  const open = [...withdrawQuestion(state), ...calls, ...compactions]
+  const open = [...withdrawQuestions(state), ...calls, ...compactions]
   return [...open, ended(state, stopReason, error), ...nextOf(state)]
 }
 
@@ -54,7 +54,7 @@ function abortTurn(state: Busy, error?: Failure): readonly Body[] {
   const isCancelled = state.phase === 'cancelling'
   const stopReason = isCancelled ? 'cancelled' : 'interrupted'
   const calls = endOpenCalls(state, isCancelled ? 'cancelled' : 'failed', () => 'Interrupted; it may have run.')
-  const open = [...withdrawQuestion(state), ...calls, ...endCompactions(state, 'failed')]
+  const open = [...withdrawQuestions(state), ...calls, ...endCompactions(state, 'failed')]
   return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
 }
 
@@ -62,10 +62,12 @@ function withdrawQueue({ queue }: Busy): readonly Body[] {
   return queue.map(({ promptId }) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
 }
 
-export function withdrawQuestion(state: Busy): readonly Body[] {
-  const question = openQuestion(state)
-  if (question === undefined) return []
-  return [{ kind: 'permission_resolved', requestId: question.requestId, outcome: { outcome: 'cancelled' } }]
+export function withdrawQuestions(state: Busy): readonly Body[] {
+  return openQuestions(state).map(({ requestId }) => ({
+    kind: 'permission_resolved',
+    requestId,
+    outcome: { outcome: 'cancelled' },
+  }))
 }
 
 function endOpenCalls(

@@ -13,6 +13,9 @@ export function withoutPowers(entry: Entry): Entry {
       return { ...entry, agent: needingPermission(entry.agent) }
     case 'session_configured':
       return entry.agent === undefined ? entry : { ...entry, agent: needingPermission(entry.agent) }
+    case 'agent_session':
+      // The file must not say which conversation of the user's agent is continued.
+      return { ...entry, agent: '' }
     case 'modes':
       return { ...entry, modes: entry.modes === null ? null : withoutPrivilegedMode(entry.modes) }
     case 'mode':

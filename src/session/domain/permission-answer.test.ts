@@ -7,7 +7,7 @@ import { House, prompted } from '../../../test/sim/house.ts'
 import { answer, cancel, options, text } from '../../../test/sim/words.ts'
 import { isYes } from './permission-answer.ts'
 import type { Session } from '../session.ts'
-import { openQuestion } from './state.ts'
+import { openQuestions } from './state.ts'
 import { answerIn } from '../../../test/sim/puppet.ts'
 
 /** An agent that asks once and then tells what it heard. */
@@ -25,7 +25,7 @@ function asking() {
 }
 
 function question({ state }: Session): string {
-  return openQuestion(state)?.requestId ?? 'none'
+  return openQuestions(state)[0]?.requestId ?? 'none'
 }
 
 describe('a question', () => {

@@ -10,7 +10,7 @@ import {
   type OpenQuestion,
   type State,
   isBusy,
-  openQuestion,
+  openQuestions,
   toolCallEntry,
 } from './state.ts'
 
@@ -22,11 +22,15 @@ export function isYes(outcome: PermissionOutcome): boolean {
   return outcome.outcome === 'selected' && (outcome.kind === 'allow_once' || outcome.kind === 'allow_always')
 }
 
-/** One question at a time is open in a session; while a turn is being cancelled nothing is asked any more. */
+/**
+ * Questions that survive are open one at a time; others may be open beside each other. While a turn is being cancelled
+ * nothing is asked any more.
+ */
 export function askPermission(command: Command & { readonly kind: 'ask' }, state: Busy): readonly Body[] {
-  if (state.phase !== 'working') return []
   const { requestId, ask } = command
-  const { toolCallId, patch, options, grant, resume } = ask
+  const { toolCallId, patch, options, grant, resume, survives } = ask
+  const isBeside = state.phase === 'waiting' && survives === false
+  if (state.phase !== 'working' && !isBeside) return []
   const asked: Body = {
     kind: 'permission_requested',
     requestId,
@@ -35,6 +39,7 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
     options,
     resume,
     ...(grant && { grant }),
+    ...(survives === false && { survives }),
   }
   return [toolCallEntry({ toolCallId, patch }, state), asked]
 }
@@ -42,8 +47,8 @@ export function askPermission(command: Command & { readonly kind: 'ask' }, state
 /** The first valid answer wins; a later one is refused with PERMISSION_UNKNOWN. */
 export function resolvePermission(command: Command & { readonly kind: 'answer' }, state: State): readonly Body[] {
   const { requestId, optionId, why, by } = command
-  const question = openQuestion(state)
-  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })
+  const question = openQuestions(state).find((open) => open.requestId === requestId)
+  if (!isBusy(state) || question === undefined) return fail('PERMISSION_UNKNOWN', { request: requestId })
   const outcome = outcomeOf(optionId, question.options)
   const resolved: Body = { kind: 'permission_resolved', requestId, outcome, ...(by !== undefined && { by }) }
   const said: readonly Body[] = why === undefined ? [] : [{ kind: 'notice', text: why }]

@@ -3,10 +3,15 @@ import { fail } from '../../errors/parley-error.ts'
 import type { Choice, ConfigOption, ConfigValue, Modes, SelectOption, Settings } from '../../ports/values/settings.ts'
 import type { Body } from './entries.ts'
 
-/** The entries that bring a session to what its agent offers. A value that was set stays where the agent still allows it. */
-export function offerSettings(offered: Settings, now: Settings): readonly Body[] {
-  const modes = keptMode(offered.modes, now.modes)
-  const configOptions = offered.configOptions.map((option) => keptValue(option, optionOf(option.id, now)))
+/**
+ * The entries that bring a session to what its agent offers. A value that was set stays where the agent still allows it, unless
+ * the agent says that its own values are what it works with now (`isCurrent`).
+ */
+export function offerSettings(offered: Settings, now: Settings, isCurrent = false): readonly Body[] {
+  const modes = isCurrent ? offered.modes : keptMode(offered.modes, now.modes)
+  const configOptions = isCurrent
+    ? offered.configOptions
+    : offered.configOptions.map((option) => keptValue(option, optionOf(option.id, now)))
   return [
     ...(sameJson(modes, now.modes) ? [] : [{ kind: 'modes', modes } as const]),
     ...(sameJson(configOptions, now.configOptions) ? [] : [{ kind: 'config_options', configOptions } as const]),

@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../../ports/values/content.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
+import type { AgentMemory } from '../../ports/agent.ts'
 import type { Settings } from '../../ports/values/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { ToolInputRequest } from '../../ports/tools.ts'
@@ -59,6 +60,8 @@ interface Base {
   readonly notice: string | null
   /** Where what its agents keep begins and ends; null while they keep nothing. */
   readonly checkpointRange: { readonly first: number; readonly last: number } | null
+  /** Under which id an agent in another process knows the session; null if none does. */
+  readonly agentSession: AgentMemory | null
 }
 
 export interface Idle extends Base {
@@ -83,21 +86,24 @@ export interface Cancelling extends InTurn {
   readonly phase: 'cancelling'
 }
 
-/** The agent has asked for a permission and waits for the answer. */
+/** The agent has asked for permissions, at least for one, and waits for the answers. */
 export interface Waiting extends InTurn {
   readonly phase: 'waiting'
-  readonly question: OpenQuestion
+  /** In the order in which they were asked. */
+  readonly questions: readonly OpenQuestion[]
 }
 
 /** No agent runs: the server stopped while the turn waited. Without a question it is its paused calls that wait. */
 export interface Suspended extends InTurn {
   readonly phase: 'suspended'
-  readonly question: OpenQuestion | null
+  readonly questions: readonly OpenQuestion[]
 }
 
 export interface OpenTurn {
   readonly turnId: string
+  /** Made up if the agent began the turn by itself. */
   readonly promptId: string
+  readonly by?: 'agent'
   readonly prompt: readonly Content[]
   /** The `_meta` that the sender attached to the prompt; absent when there is none. */
   readonly meta?: Meta
@@ -122,6 +128,8 @@ export interface OpenTurn {
 export interface OpenMessage {
   readonly messageId: string
   readonly role: 'agent' | 'thought'
+  /** The agent's own id. */
+  readonly agentMessageId?: string
 }
 
 export interface OpenQuestion {
@@ -131,6 +139,8 @@ export interface OpenQuestion {
   readonly options: readonly PermissionOption[]
   readonly grant?: GrantSubject
   readonly resume: unknown
+  /** The question ends with the process that asked it. */
+  readonly survives?: false
 }
 
 export interface RequiredInput {
@@ -159,8 +169,11 @@ export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
 }
 
-/** The turn does nothing but wait: for a permission, or for input to its calls. */
-export function isOnlyWaiting({ phase, turn: { calls, inputRequired } }: Busy): boolean {
+/** The turn does nothing but wait, and can wait without its agent: for a permission, or for input to its calls. */
+export function isOnlyWaiting(state: Busy): boolean {
+  const { phase, turn } = state
+  const { calls, inputRequired } = turn
+  if (openQuestions(state).some(({ survives }) => survives === false)) return false
   const runs = Object.keys(calls).some((id) => calls[id] === 'in_progress' && !Object.hasOwn(inputRequired, id))
   return !runs && (phase === 'waiting' || (phase === 'working' && Object.keys(inputRequired).length > 0))
 }
@@ -180,15 +193,15 @@ export function isOpenPrompt(promptId: string, state: State): boolean {
   return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
 }
 
-/** The open permission question. */
-export function openQuestion(state: State): OpenQuestion | undefined {
-  return state.phase === 'waiting' || state.phase === 'suspended' ? (state.question ?? undefined) : undefined
+/** The permission questions that nobody has answered yet. */
+export function openQuestions(state: State): readonly OpenQuestion[] {
+  return state.phase === 'waiting' || state.phase === 'suspended' ? state.questions : []
 }
 
-/** The turn without its open question, as it is when that was answered or withdrawn. */
-export function withoutQuestion(state: Busy): Exclude<Busy, { readonly question: unknown }> {
+/** The turn without its open questions, as it is when they were answered or withdrawn. */
+export function withoutQuestions(state: Busy): Exclude<Busy, { readonly questions: unknown }> {
   if (state.phase !== 'waiting' && state.phase !== 'suspended') return state
-  const { question: _answeredOrWithdrawn, ...rest } = state
+  const { questions: _answeredOrWithdrawn, ...rest } = state
   return { ...rest, phase: 'working' }
 }
 
@@ -236,4 +249,4 @@ export function decodeState(text: string): Existing | undefined {
   return stored.format === STATE_FORMAT ? stored.state : undefined
 }
 
-const STATE_FORMAT = 1
+const STATE_FORMAT = 2

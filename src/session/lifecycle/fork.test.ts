@@ -124,7 +124,7 @@ describe('a fork of a session', () => {
     await prompted(session, 'p1')
     const { state } = session
     if (state.phase !== 'waiting') throw new Error('it must have asked')
-    await session.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId: 'allow_always' })
+    await session.dispatch({ kind: 'answer', requestId: state.questions[0]?.requestId ?? '', optionId: 'allow_always' })
     await quiet()
     expect(session.requireCreated.grants).toEqual([
       { effect: 'allow', tool: 'files__delete', definition: 'files__delete' },

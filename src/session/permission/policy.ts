@@ -26,7 +26,7 @@ const MODES: ReadonlySet<string> = new Set<PermissionModeId>(['ask', 'accept-edi
 /** An unknown mode of an agent counts as `ask`. */
 export function modeOf({ modes }: Settings): PermissionModeId {
   const id = modes?.currentModeId ?? 'ask'
-  return isMode(id) ? id : 'ask'
+  return isMode(id) && modes?.areAgents !== true ? id : 'ask'
 }
 
 function isMode(id: string): id is PermissionModeId {

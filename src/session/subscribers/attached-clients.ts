@@ -17,8 +17,8 @@ interface Attached {
   readonly peer: ClientPeer
   /** Aborted once the client has left; it stands for the connection of a client that provides nothing. */
   readonly left: AbortSource
-  /** The permission request to which it has no answer. */
-  declined: string | undefined
+  /** The permission requests to which it has no answer. */
+  readonly declined: Set<string>
 }
 
 /**
@@ -62,7 +62,7 @@ export class AttachedClients {
     this.setConfig(subscription, config)
     const former = config.replaces === undefined ? undefined : this.#attached.get(config.replaces)
     const left = former?.left ?? this.#ports.clock.abortSource()
-    this.#attached.set(subscription, { client, peer: peer ?? { gone: left.signal }, left, declined: undefined })
+    this.#attached.set(subscription, { client, peer: peer ?? { gone: left.signal }, left, declined: new Set() })
     this.#peersChanged()
   }
 
@@ -116,14 +116,18 @@ export class AttachedClients {
   async decline(subscription: object, requestId: string, why?: string): Promise<void> {
     const attached = this.#attached.get(subscription)
     if (attached === undefined) return
-    attached.declined = requestId
-    if ([...this.#attached.values()].some(({ declined }) => declined !== requestId)) return
+    attached.declined.add(requestId)
+    if ([...this.#attached.values()].some(({ declined }) => !declined.has(requestId))) return
     await this.#log.request({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
   }
 
   /** Prompts that have ended need their clients and MCP servers no longer. */
   published(entries: readonly Entry[]): void {
-    for (const entry of entries) if (isEnd(entry)) this.#promptEnded(entry.promptId)
+    for (const entry of entries) {
+      if (isEnd(entry)) this.#promptEnded(entry.promptId)
+      if (entry.kind === 'permission_resolved')
+        for (const { declined } of this.#attached.values()) declined.delete(entry.requestId)
+    }
   }
 
   /** The client of this prompt's turn, while one is connected. */
@@ -166,7 +170,7 @@ export class AttachedClients {
 
   /** A call of a suspended turn waits for input that an attached client can give. An open permission request comes first. */
   #canResumePaused(state: State): boolean {
-    if (state.phase !== 'suspended' || state.question !== null) return false
+    if (state.phase !== 'suspended' || state.questions.length > 0) return false
     const { promptId, inputRequired } = state.turn
     return Object.values(inputRequired).some(({ input }) => {
       const [first] = Object.values(input.questions)

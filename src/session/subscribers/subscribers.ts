@@ -3,6 +3,7 @@ import type { Notice } from '../../ports/values/content.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { SessionAgents } from '../agents.ts'
 import type { Entry } from '../domain/entries.ts'
+import { openQuestions } from '../domain/state.ts'
 import type { SessionSink, SessionView, SubscribeOptions } from '../handle.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
@@ -56,9 +57,9 @@ export class Subscribers implements SubscribedSession {
     const { id, seq, phase, agent, title, commands, usage, settings, recentPrompts } = state
     const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
     const queue = 'queue' in state ? state.queue : []
-    const question = 'question' in state ? state.question : null
+    const questions = openQuestions(state)
     const accepts = this.#agents.promptKinds(state)
-    return { id, seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, question, recentPrompts }
+    return { id, seq, phase, agent, accepts, title, commands, usage, settings, turn, queue, questions, recentPrompts }
   }
 
   publish(entries: readonly Entry[]): void {

@@ -143,9 +143,9 @@ describe('the view of a client', () => {
       return 'end_turn'
     }
     const { session, reader } = await house.open()
-    expect(reader.view).toMatchObject({ seq: 1, phase: 'idle', turn: null, question: null })
+    expect(reader.view).toMatchObject({ seq: 1, phase: 'idle', turn: null, questions: [] })
     await prompted(session, 'p1')
-    expect(reader.view).toMatchObject({ phase: 'waiting', turn: { promptId: 'p1' }, question: { toolCallId: 'c1' } })
+    expect(reader.view).toMatchObject({ phase: 'waiting', turn: { promptId: 'p1' }, questions: [{ toolCallId: 'c1' }] })
     expect(reader.view?.seq).toBe(reader.entries.at(-1)?.seq)
     expect(await session.snapshot()).toEqual(reader.view)
   })

@@ -40,7 +40,7 @@ function statuses(entries: readonly Entry[]): readonly unknown[] {
 }
 
 function question({ state }: Session): string {
-  return state.phase === 'waiting' ? state.question.requestId : 'none'
+  return state.phase === 'waiting' ? (state.questions[0]?.requestId ?? '') : 'none'
 }
 
 describe('a tool call', () => {

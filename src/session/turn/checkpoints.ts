@@ -2,10 +2,9 @@
 import type { CheckpointEntry } from '../../ports/agent.ts'
 import type { Content } from '../../ports/values/content.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
-import { type Entry, decodeEntry } from '../domain/entries.ts'
+import { decodeEntry } from '../domain/entries.ts'
 import type { Existing } from '../domain/state.ts'
-
-const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+import { PAGE, entriesAfter } from '../log/read-journal.ts'
 
 export interface StoredCheckpoints {
   readonly journal: Journal
@@ -16,7 +15,7 @@ export interface StoredCheckpoints {
 /** The text that agents wrote after this cursor. */
 export async function assistantTextAfter(journal: Journal, session: SessionId, after: Cursor): Promise<string> {
   const words: string[] = []
-  for await (const entry of entriesSince(journal, session, after)) {
+  for await (const entry of entriesAfter(journal, session, after)) {
     const isSaid = entry.kind === 'message_chunk' && entry.role === 'agent' && entry.content.type === 'text'
     if (isSaid) words.push(entry.content.text)
   }
@@ -31,23 +30,12 @@ export async function interruptedPromptsAfter(
 ): Promise<readonly (readonly Content[])[]> {
   const asked = new Map<string, readonly Content[]>()
   const cut: (readonly Content[])[] = []
-  for await (const entry of entriesSince(journal, session, after)) {
+  for await (const entry of entriesAfter(journal, session, after)) {
     if (entry.kind === 'prompt_accepted') asked.set(entry.promptId, entry.content)
     if (entry.kind !== 'turn_ended' || entry.stopReason !== 'interrupted') continue
     cut.push(...[asked.get(entry.promptId) ?? []].filter(({ length }) => length > 0))
   }
   return cut
-}
-
-async function* entriesSince(journal: Journal, session: SessionId, after: Cursor): AsyncGenerator<Entry> {
-  let cursor = after
-  for (;;) {
-    const page = await journal.page(session, cursor, PAGE)
-    for (const stored of page) yield decodeEntry(stored)
-    const last = page.at(-1)
-    if (last === undefined) return
-    cursor = last.seq
-  }
 }
 
 /** The checkpoints after this cursor, from the last reset on. */

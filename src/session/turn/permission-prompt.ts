@@ -1,4 +1,4 @@
-/** The permission requests of a running turn: one at a time, each stored before a client sees it, and answered by a client. */
+/** The permission requests of a running turn: each stored before a client sees it, and answered by a client. */
 import { SerialQueue } from '../../async/serial.ts'
 import type { Question } from '../../ports/agent.ts'
 import type { PermissionOutcome } from '../../ports/values/content.ts'
@@ -6,16 +6,12 @@ import type { GrantSubject } from '../../ports/rules.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 
-interface Open {
-  readonly requestId: string
-  readonly resolve: (outcome: PermissionOutcome) => void
-}
-
 export class PermissionPrompts {
   readonly #ports: Pick<SessionPorts, 'clock' | 'faults'>
   readonly #log: SessionLog
   readonly #turnId: string
-  #open: Open | undefined
+  /** By their ids. Those of Parley's own tool calls are asked one after the other. */
+  readonly #open = new Map<string, (outcome: PermissionOutcome) => void>()
   readonly #queue = new SerialQueue()
 
   constructor(ports: Pick<SessionPorts, 'clock' | 'faults'>, log: SessionLog, turnId: string) {
@@ -30,28 +26,33 @@ export class PermissionPrompts {
   }
 
   /** Resolves `cancelled` if the turn is cancelled or over. */
-  async ask({ toolCallId, patch, options, state }: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
+  async ask(
+    { toolCallId, patch, options, state, survives }: Question,
+    grant?: GrantSubject,
+  ): Promise<PermissionOutcome> {
     const { clock, faults } = this.#ports
     const requestId = clock.id()
-    const answer = new Promise<PermissionOutcome>((resolve) => {
-      this.#open = { requestId, resolve }
-    })
-    const ask = { toolCallId, patch, options, resume: state, ...(grant && { grant }) }
-    const entries = await this.#log.dispatch({ kind: 'ask', turnId: this.#turnId, requestId, ask })
-    if (entries.length === 0) return { outcome: 'cancelled' }
-    await faults.at('permission.asked')
-    const outcome = await answer
-    this.#open = undefined
-    await faults.at('permission.answered')
-    return outcome
+    const answer = new Promise<PermissionOutcome>((resolve) => void this.#open.set(requestId, resolve))
+    const lives = survives === undefined ? {} : { survives }
+    const ask = { toolCallId, patch, options, resume: state, ...(grant && { grant }), ...lives }
+    try {
+      const entries = await this.#log.dispatch({ kind: 'ask', turnId: this.#turnId, requestId, ask })
+      if (entries.length === 0) return { outcome: 'cancelled' }
+      await faults.at('permission.asked')
+      const outcome = await answer
+      await faults.at('permission.answered')
+      return outcome
+    } finally {
+      this.#open.delete(requestId)
+    }
   }
 
   answered(requestId: string, outcome: PermissionOutcome): void {
-    if (this.#open?.requestId === requestId) this.#open.resolve(outcome)
+    this.#open.get(requestId)?.(outcome)
   }
 
   /** The turn can no longer be stored, so no answer can come. */
   drop(): void {
-    this.#open?.resolve({ outcome: 'cancelled' })
+    for (const resolve of this.#open.values()) resolve({ outcome: 'cancelled' })
   }
 }

@@ -5,7 +5,7 @@ import { quiet } from '../../../test/sim/clock.ts'
 import { House, prompted } from '../../../test/sim/house.ts'
 import { deaf, signal, untilCancelled } from '../../../test/sim/puppet.ts'
 import { cancel, text } from '../../../test/sim/words.ts'
-import { openQuestion } from '../domain/state.ts'
+import { openQuestions } from '../domain/state.ts'
 
 describe('a turn', () => {
   test('ends as its agent says', async () => {
@@ -81,7 +81,7 @@ describe('a turn', () => {
 })
 
 function questionOf({ state }: Awaited<ReturnType<House['open']>>['session']): string {
-  return openQuestion(state)?.requestId ?? ''
+  return openQuestions(state)[0]?.requestId ?? ''
 }
 
 describe('a cancelled turn', () => {

@@ -1,6 +1,14 @@
 /** One running turn: the operations of its agent, and how the turn ends even if the agent, a tool or the disk fails. */
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { CheckpointEntry, Question, ResumedCall, Resumption, StopReason, ToolRequest } from '../../ports/agent.ts'
+import type {
+  CheckpointEntry,
+  MessagePart,
+  Question,
+  ResumedCall,
+  Resumption,
+  StopReason,
+  ToolRequest,
+} from '../../ports/agent.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type {
@@ -71,6 +79,7 @@ export class RunningTurn implements LiveTurn {
   readonly ports: SessionPorts
   readonly clients: AttachedClients
   readonly roots: readonly string[]
+  readonly by: 'prompt' | 'agent'
   readonly prompt: readonly Content[]
   readonly promptMeta?: Meta
   readonly resumed?: Resumption
@@ -93,6 +102,7 @@ export class RunningTurn implements LiveTurn {
     this.sessionId = parts.log.state.id
     this.turnId = turn.turnId
     this.promptId = turn.promptId
+    this.by = turn.by ?? 'prompt'
     this.prompt = turn.prompt
     if (turn.meta !== undefined) this.promptMeta = turn.meta
     this.roots = roots
@@ -153,12 +163,16 @@ export class RunningTurn implements LiveTurn {
     return this.#permissions
   }
 
-  say(content: Content): Promise<void> {
-    return this.#post({ kind: 'chunk', role: 'agent', content })
+  say(content: Content, part?: MessagePart): Promise<void> {
+    return this.#post(chunkOf('agent', content, part))
   }
 
-  think(content: Content): Promise<void> {
-    return this.#post({ kind: 'chunk', role: 'thought', content })
+  think(content: Content, part?: MessagePart): Promise<void> {
+    return this.#post(chunkOf('thought', content, part))
+  }
+
+  tellOutside(role: 'user' | 'agent', message: number, content: Content): Promise<void> {
+    return this.#post({ kind: 'outside_chunk', role, message, content })
   }
 
   plan(entries: readonly PlanEntry[]): Promise<void> {
@@ -217,7 +231,7 @@ export class RunningTurn implements LiveTurn {
   }
 
   ask(question: Question): Promise<PermissionOutcome> {
-    return this.permissions.inLine(() => this.askNow(question))
+    return question.survives === false ? this.askNow(question) : this.permissions.inLine(() => this.askNow(question))
   }
 
   async askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
@@ -347,6 +361,11 @@ function resumedCalls({ inputRequired }: OpenTurn, answered?: AnsweredQuestion):
   const { outcome, question } = answered
   const { toolCallId, resume: state } = question
   return [{ toolCallId, state, outcome }, ...begun]
+}
+
+function chunkOf(role: 'agent' | 'thought', content: Content, part: MessagePart | undefined): AgentEvent {
+  const { messageId } = part ?? {}
+  return { kind: 'chunk', role, content, ...(messageId !== undefined && { messageId }) }
 }
 
 function charsOf(event: AgentEvent): number {

@@ -151,7 +151,7 @@ describe('calls of one step', () => {
     expect(house.tools.called).toEqual(['read'])
     const { state } = session
     if (state.phase !== 'waiting') throw new Error(`it does not wait: ${state.phase}`)
-    await session.dispatch({ kind: 'answer', requestId: state.question.requestId, optionId: 'allow_once' })
+    await session.dispatch({ kind: 'answer', requestId: state.questions[0]?.requestId ?? '', optionId: 'allow_once' })
     await settled(session)
     expect(house.tools.called).toEqual(['read', 'write', 'read'])
   })
@@ -271,7 +271,7 @@ describe('a question that waits through a restart', () => {
     )
     const { state } = reopened
     if (state.phase !== 'suspended') throw new Error(`it is not suspended: ${state.phase}`)
-    await reopened.dispatch({ kind: 'answer', requestId: state.question?.requestId ?? '', optionId })
+    await reopened.dispatch({ kind: 'answer', requestId: state.questions[0]?.requestId ?? '', optionId })
     await settled(reopened)
     expect(next.tools.called).toEqual(called)
     expect(ends(reader.entries)).toEqual(['end_turn'])

@@ -1,4 +1,4 @@
-/** One client's part in one session: entries become updates, ends of prompts become responses, an open permission becomes a request. */
+/** One client's part in one session: entries become updates, ends of prompts become responses, open permissions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
@@ -21,7 +21,7 @@ import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-upda
 import { UpdateRenderer, updateMessage } from '../render/update-renderer.ts'
 import { LiveStatus } from './live-status.ts'
 import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
-import { type PermissionOutcome, PermissionRequest } from './permission-request.ts'
+import { OpenPermissionRequests, type PermissionOutcome } from './permission-request.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
 export interface ConnectedClient {
@@ -54,7 +54,7 @@ export class Attachment implements SessionSink {
   readonly #renderer: UpdateRenderer
   /** Set by `subscribe`, before anything but the session gets this attachment. */
   #attached: { readonly subscription: SessionSubscription; readonly config: SessionConfig } | undefined
-  #permission: PermissionRequest | undefined
+  readonly #permissions: OpenPermissionRequests
   #phase: Phase = 'joining'
   /** The session after the last push; undefined while there are entries that the client has not got. */
   #view: SessionView | undefined
@@ -75,6 +75,7 @@ export class Attachment implements SessionSink {
     this.prompts = prompts
     this.#status = notifications.size === 0 ? undefined : new LiveStatus(session.id, notifications)
     this.#peer = client.peers?.of(session.id)
+    this.#permissions = new OpenPermissionRequests({ sessionId: session.id, requests: client.requests })
     this.#renderer = new UpdateRenderer({ sessionId: session.id, display, prompts, peer: this.#peer })
   }
 
@@ -102,12 +103,12 @@ export class Attachment implements SessionSink {
     if (former !== undefined) this.#replace(former)
   }
 
-  /** Takes over the prompts of the former attachment, and sends its open permission request anew. */
+  /** Takes over the prompts of the former attachment, and sends its open permission requests anew. */
   #replace(former: Attachment): void {
     const { phase, isSent } = former.#change ?? {}
     if (phase === 'closed' && isSent === true) this.#change = { phase: 'reopened', isSent: false }
     this.prompts.checkEnds()
-    this.#send(former.#permission?.withdraw() ?? [])
+    this.#send(former.#permissions.withdraw())
     former.detach()
   }
 
@@ -148,7 +149,7 @@ export class Attachment implements SessionSink {
     this.#send(stateUpdates(view).map((update) => updateMessage(this.session.id, update, this.#sentSeq)))
   }
 
-  /** From here on every entry is sent as it is stored; an open permission is requested from this client too. */
+  /** From here on every entry is sent as it is stored; open permissions are requested from this client too. */
   async goLive(): Promise<void> {
     await this.subscription.goLive()
     if (this.hasLeft) return
@@ -245,7 +246,7 @@ export class Attachment implements SessionSink {
   /** The client leaves the session, or could not open it: each of its prompts is answered with its end, else with `reason`. */
   async abandon(reason: ParleyError): Promise<void> {
     this.#abandonedWith = reason
-    const withdrawal = this.#permission?.withdraw() ?? []
+    const withdrawal = this.#permissions.withdraw()
     this.detach()
     this.#client.peers?.leave(this.session.id)
     // Without a view every prompt is answered with the reason.
@@ -256,7 +257,7 @@ export class Attachment implements SessionSink {
   detach(): void {
     this.#phase = 'left'
     this.#attached?.subscription.end()
-    this.#permission?.withdraw()
+    this.#permissions.withdraw()
   }
 
   #requireAttached() {
@@ -267,8 +268,7 @@ export class Attachment implements SessionSink {
     this.#sentSeq = entries.at(-1)?.seq ?? this.#sentSeq
     this.#view = view
     const isReplay = this.#phase === 'replaying'
-    const updates = isReplay ? this.#renderer.replayed(entries) : this.#renderer.live(entries, this.#permission)
-    if (this.#permission?.isWithdrawn === true) this.#permission = undefined
+    const updates = isReplay ? this.#renderer.replayed(entries) : this.#renderer.live(entries, this.#permissions)
     this.#send(updates, this.#dueRequests(), this.#news())
   }
 
@@ -293,7 +293,7 @@ export class Attachment implements SessionSink {
   }
 
   /**
-   * Messages that no entry holds, sent once the client has all entries: late responses, the open permission, the end of
+   * Messages that no entry holds, sent once the client has all entries: late responses, open permissions, the end of
    * the session, notifications.
    */
   #news(): readonly string[] {
@@ -303,21 +303,14 @@ export class Attachment implements SessionSink {
     if (view === undefined) return isDeleted ? [...this.#changeOfSession('deleted'), ...this.#statusOf(undefined)] : []
     return [
       ...this.prompts.answersOfEnded(view),
-      ...this.#requestPermission(view),
+      ...this.#requestPermissions(view),
       ...this.#changeOfSession(view.phase),
       ...this.#statusOf(isDeleted ? undefined : view),
     ]
   }
 
-  #requestPermission({ question }: SessionView): readonly string[] {
-    if (question === null || this.#permission?.requestId === question.requestId) return []
-    const answered = (outcome: PermissionOutcome): void => void this.#resolvePermission(question.requestId, outcome)
-    this.#permission = new PermissionRequest(
-      question,
-      { sessionId: this.session.id, requests: this.#client.requests },
-      answered,
-    )
-    return this.#permission.messages
+  #requestPermissions({ questions }: SessionView): readonly string[] {
+    return this.#permissions.ask(questions, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
   }
 
   async #resolvePermission(requestId: string, { optionId, why }: PermissionOutcome): Promise<void> {

@@ -17,8 +17,7 @@ export interface AskedClient {
   readonly requests: PendingRequests
 }
 
-export class PermissionRequest {
-  readonly requestId: string
+class PermissionRequest {
   /** The request, to be sent once. */
   readonly messages: readonly string[]
   readonly #rpcId: string
@@ -30,24 +29,61 @@ export class PermissionRequest {
     { sessionId, requests }: AskedClient,
     answered: (outcome: PermissionOutcome) => void,
   ) {
-    const { requestId, toolCallId, call, options } = question
-    this.requestId = requestId
+    const { toolCallId, call, options } = question
     this.#requests = requests
     this.#rpcId = requests.open((response) => answered(outcomeOf(question, response)))
     const params = { sessionId, toolCall: { ...callOut(call, () => false), toolCallId }, options }
     this.messages = [requestMessage(this.#rpcId, 'session/request_permission', params)]
   }
 
-  get isWithdrawn(): boolean {
-    return this.#isWithdrawn
-  }
-
-  /** The message that withdraws the request; none when the client has answered it. `requestId`: only if it is this request. */
-  withdraw(requestId = this.requestId): readonly string[] {
-    if (this.#isWithdrawn || requestId !== this.requestId) return []
+  /** The message that withdraws the request; none when the client has answered it. */
+  withdraw(): readonly string[] {
+    if (this.#isWithdrawn) return []
     this.#isWithdrawn = true
     const isUnanswered = this.#requests.withdraw(this.#rpcId)
     return isUnanswered ? [notificationMessage('$/cancel_request', { requestId: this.#rpcId })] : []
+  }
+}
+
+/** The permission requests that were sent to one client and are not done with. */
+export class OpenPermissionRequests {
+  readonly #client: AskedClient
+  readonly #open = new Map<string, PermissionRequest>()
+
+  constructor(client: AskedClient) {
+    this.#client = client
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  /** The messages that ask the client what it has not been asked yet, and withdraw what is no longer open. */
+  ask(
+    questions: readonly OpenQuestion[],
+    answered: (requestId: string, outcome: PermissionOutcome) => void,
+  ): readonly string[] {
+    const isOpen = new Set(questions.map(({ requestId }) => requestId))
+    const gone = [...this.#open.keys()].filter((requestId) => !isOpen.has(requestId))
+    const asked = questions
+      .filter(({ requestId }) => !this.#open.has(requestId))
+      .flatMap((question) => {
+        const { requestId } = question
+        const request = new PermissionRequest(question, this.#client, (outcome) => answered(requestId, outcome))
+        this.#open.set(requestId, request)
+        return request.messages
+      })
+    return [...gone.flatMap((requestId) => this.withdraw(requestId)), ...asked]
+  }
+
+  /** The messages that withdraw this request, or all of them; none for one that the client has answered. */
+  withdraw(requestId?: string): readonly string[] {
+    const gone = requestId === undefined ? [...this.#open.keys()] : [requestId]
+    return gone.flatMap((id) => {
+      const messages = this.#open.get(id)?.withdraw() ?? []
+      this.#open.delete(id)
+      return messages
+    })
   }
 }
 

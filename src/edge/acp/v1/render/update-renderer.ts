@@ -2,7 +2,7 @@
 import type { Entry } from '../../../../session/domain/entries.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 import type { PendingPrompts } from '../attachment/pending-prompts.ts'
-import type { PermissionRequest } from '../attachment/permission-request.ts'
+import type { OpenPermissionRequests } from '../attachment/permission-request.ts'
 import type { ClientPeerRequests } from '../client-peer/client-peer.ts'
 import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import { type Update, callUpdate, hasTerminals, replayed, showsTerminals, updateOf } from './entry-to-update.ts'
@@ -23,12 +23,12 @@ export class UpdateRenderer {
   }
 
   /** New entries: the one array of all clients, unless something in them is different for this client. */
-  live(entries: readonly Entry[], permission: PermissionRequest | undefined): readonly string[] {
+  live(entries: readonly Entry[], permissions: OpenPermissionRequests): readonly string[] {
     const { sessionId, display, prompts } = this.#client
     const { messages, byEntry, isPersonal } = sharedUpdates(sessionId, entries, display)
-    if (!isPersonal || (prompts.isEmpty && permission === undefined)) return messages
+    if (!isPersonal || (prompts.isEmpty && permissions.isEmpty)) return messages
     return entries.flatMap((entry, index) => {
-      if (entry.kind === 'permission_resolved') return permission?.withdraw(entry.requestId) ?? []
+      if (entry.kind === 'permission_resolved') return permissions.withdraw(entry.requestId)
       return this.#live(entry, byEntry[index])
     })
   }
