@@ -131,7 +131,7 @@ export interface AgentSessionRecord {
   readonly cwd: string
   readonly roots: readonly string[]
   /** What came before this entry of the journal is not in the agent's own conversation. */
-  readonly upTo: Cursor
+  readonly upTo: number
 }
 
 /**
