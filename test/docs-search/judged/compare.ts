@@ -1,9 +1,9 @@
 /** One run over all systems, group by group and half by half. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { type DocsServer, openDocsServer } from '../../../src/docs-search/server.ts'
 import { type Hit, judge, type Query, queries, type Score, type SearchSystem } from './judge.ts'
 import { passagesIn, substrings, trigrams } from './others.ts'
+import { fetchTexts } from './texts.ts'
 
 export interface Row {
   readonly group: Query['group']
@@ -17,12 +17,12 @@ export interface Comparison {
   readonly rows: readonly Row[]
 }
 
-const directory = fileURLToPath(new URL('texts', import.meta.url))
 const KEY = 'a-key-for-judging-searches'
 
 type Passages = Awaited<ReturnType<typeof passagesIn>>
 
 export async function compare(): Promise<Comparison> {
+  const directory = fetchTexts()
   const passages = await passagesIn(directory)
   const server = await openDocsServer({
     directories: [directory],
