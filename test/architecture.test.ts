@@ -6,6 +6,7 @@ import { habits, packages, walls } from './architecture/law.ts'
 import { bagsOfCallbacks, collaborators, crowdedFolders } from './architecture/sizes.ts'
 import { isTest, parse, read, readSources, type Offence, type Parsed } from './architecture/source.ts'
 import { barrels, exportsOfEverything, portsThatEmit, speechless } from './architecture/syntax.ts'
+import { importedEntries, threadsElsewhere } from './architecture/threads.ts'
 import { allows, circles, crossedWalls, hastyImports, roomless } from './architecture/walls.ts'
 
 type Rule = (files: readonly Parsed[]) => readonly Offence[]
@@ -21,6 +22,8 @@ const rules = {
   'nothing imports in a circle': (files) => circles(imports(files)),
   'a command waits only for what it needs': (files) => hastyImports(imports(files)),
   'environment, command line and time have one door each': (files) => files.flatMap(foreignHabits),
+  'a thread is started in one place': (files) => threadsElsewhere(files),
+  'nothing imports the entry of a thread': (files) => importedEntries(files, imports(files)),
   'ports emit no JavaScript': (files) => files.flatMap(portsThatEmit),
   'a folder has at most twelve files': (files) => crowdedFolders(paths(files)),
   'an interface has at most four callbacks': (files) => bagsOfCallbacks(files),
@@ -275,6 +278,21 @@ const cases: Readonly<Record<string, Case>> = {
     rule: doors,
     files: one('src/session/domain/title.ts', 'export const iso = (at: number) => String(Date)'),
     says: 'src/session/domain/title.ts:1 says Date, which is Date; the core counts milliseconds that it was given',
+  },
+  'a thread of its own': {
+    rule: rules['a thread is started in one place'],
+    files: one('src/adapters/checking/checker.ts', "import { type MessagePort, Worker } from 'node:worker_threads'"),
+    says: 'src/adapters/checking/checker.ts:1 starts a thread of its own; use src/threads/worker-thread.ts',
+  },
+  'an import of what runs when it is loaded': {
+    rule: rules['nothing imports the entry of a thread'],
+    files: {
+      'src/adapters/checking/worker.ts': "import { parentPort } from 'node:worker_threads'",
+      'src/adapters/checking/checker.ts': "import type { Job } from './worker.ts'",
+    },
+    says:
+      'src/adapters/checking/checker.ts:1 imports ./worker.ts, which is the entry of a thread; ' +
+      'move what both need to a file of its own',
   },
   'a port with a value': {
     rule: rules['ports emit no JavaScript'],

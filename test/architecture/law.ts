@@ -28,17 +28,18 @@ export const walls: Readonly<Record<string, Wall>> = {
   rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
+  threads: { may: ['errors'], node: ['worker_threads'] },
   'state-files': { may: ['ports', 'errors', 'async', 'sqlite'], node: 'any' },
   workspace: { may: ['ports', 'errors', 'text', 'access'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
-  'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'adapters/watchdog'] }, // its thread watches the main thread
-  'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite'] },
+  'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'threads', 'adapters/watchdog'] }, // its thread watches the main thread
+  'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite', 'threads'] },
   'adapters/agent': { ...adapter, may: [...adapter.may, 'access'] },
   'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
-  'adapters/checking': adapter,
+  'adapters/checking': { ...adapter, may: [...adapter.may, 'threads'] },
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },
   'adapters/builtin-tools': {
     ...adapter,
@@ -56,7 +57,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   relay: { may: ['errors', 'rpc'], node: ['net'] },
   // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
   'docs-search/index': {
-    may: ['errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
+    may: ['errors', 'text', 'async', 'sqlite', 'threads', 'access', 'workspace', 'state-files'],
     node: 'any',
   },
   'docs-search': {
@@ -74,6 +75,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'async',
       'rpc',
       'sqlite',
+      'threads',
       'access',
       'state-files',
       'workspace',

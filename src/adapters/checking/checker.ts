@@ -2,10 +2,11 @@
  * Checks values against schemas, and text against patterns, in threads with a limit of time and memory: a hostile schema or pattern
  * could run forever. At most one job of each source runs at a time, so that one MCP server cannot delay the checks of others.
  */
-import { Worker } from 'node:worker_threads'
+import { waitAtMost } from '../../async/with-timeout.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/values/signal.ts'
-import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
+import { WorkerThread } from '../../threads/worker-thread.ts'
+import type { CheckCalls, Checked, LinesJob, FoundLine, SchemaAnswer, SchemaJob } from './messages.ts'
 
 /** The source of jobs: an MCP connection, a search. Compared by identity. */
 type JobSource = object
@@ -45,7 +46,7 @@ export class CheckTooLong extends Error {
 interface Waiting {
   readonly job: SchemaJob | LinesJob
   readonly source: JobSource
-  resolve(answer: Posted): void
+  resolve(answer: Checked): void
   reject(error: Error): void
 }
 
@@ -78,7 +79,7 @@ export class Checker {
     await Promise.all([...this.#threads].map((thread) => thread.end()))
   }
 
-  #run(job: Waiting['job'], source: JobSource, signal?: Signal): Promise<Posted> {
+  #run(job: Waiting['job'], source: JobSource, signal?: Signal): Promise<Checked> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         timer.cancel()
@@ -140,33 +141,30 @@ export class Checker {
 
 /** One thread and its current job. */
 class Thread {
-  readonly #worker: Worker
+  readonly #thread: WorkerThread<CheckCalls>
   readonly #clock: Clock
   readonly #limits: CheckerLimits
   readonly #onEnd: () => void
   readonly #schemas = new Set<number>()
+  /** Rejects when the thread ends before it is ready. */
   readonly #ready: Promise<void>
-  #answered: ((posted: Posted) => void) | undefined
-  #failed: (error: Error) => void = () => undefined
-  #nulls: ReturnType<Clock['setTimer']> | undefined
+  #starting: { resolve(): void; reject(error: Error): void } = { resolve: () => {}, reject: () => {} }
+  #idleTimer: ReturnType<Clock['setTimer']> | undefined
   #isFree = true
 
   constructor({ workerUrl, clock }: CheckerOptions, limits: CheckerLimits, onEnd: () => void) {
     const resourceLimits = { maxOldGenerationSizeMb: limits.heapMegabytes, maxYoungGenerationSizeMb: 32 }
-    this.#worker = new Worker(workerUrl, { resourceLimits, name: 'parley-check', execArgv: [] })
     this.#clock = clock
     this.#limits = limits
     this.#onEnd = onEnd
-    this.#ready = new Promise((resolve) => this.#worker.once('message', () => resolve()))
-    this.#worker.on('message', (posted: Posted) => this.#answered?.(posted))
-    this.#worker.on('error', (error: NodeJS.ErrnoException) =>
-      this.#failed(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new CheckTooLong(true) : error),
+    this.#ready = new Promise((resolve, reject) => (this.#starting = { resolve, reject }))
+    // Without a job nobody waits for it.
+    this.#ready.catch(() => undefined)
+    this.#thread = new WorkerThread<CheckCalls>(
+      workerUrl,
+      { resourceLimits, name: 'parley-check' },
+      { event: () => this.#starting.resolve(), ended: (_reason, cause) => this.#ended(cause) },
     )
-    this.#worker.on('exit', () => {
-      this.#failed(new Error('the thread has ended'))
-      // It has no job to fail, and must not get one.
-      if (this.#isFree) void this.end()
-    })
   }
 
   get isFree(): boolean {
@@ -174,48 +172,41 @@ class Thread {
   }
 
   /** When this rejects, the thread must be ended. */
-  async run(job: SchemaJob | LinesJob): Promise<Posted> {
+  async run(job: SchemaJob | LinesJob): Promise<Checked> {
     this.#isFree = false
-    this.#nulls?.cancel()
-    this.#worker.ref()
-    const answer = await this.#answer(job)
-    this.#worker.unref()
+    this.#idleTimer?.cancel()
+    this.#thread.keepsProcess(true)
+    // The time limit starts when the thread is ready: its start may take long on a busy machine.
+    await this.#ready
+    const answer = await waitAtMost(this.#check(job), { clock: this.#clock, ms: this.#limits.jobMs })
+    if (answer === undefined) throw new CheckTooLong(true)
+    this.#thread.keepsProcess(false)
     this.#isFree = this.#schemas.size < MAX_SCHEMAS
-    this.#nulls = this.#clock.setTimer(this.#isFree ? this.#limits.idleMs : 0, () => void this.end())
+    this.#idleTimer = this.#clock.setTimer(this.#isFree ? this.#limits.idleMs : 0, () => void this.end())
     return answer
   }
 
   async end(): Promise<void> {
     this.#isFree = false
-    this.#nulls?.cancel()
+    this.#idleTimer?.cancel()
     this.#onEnd()
-    await this.#worker.terminate()
+    await this.#thread.terminate()
   }
 
-  #answer(job: SchemaJob | LinesJob): Promise<Posted> {
-    return new Promise((resolve, reject) => {
-      let timer: ReturnType<Clock['setTimer']> | undefined
-      const over = (): void => {
-        timer?.cancel()
-        this.#answered = undefined
-        this.#failed = () => undefined
-      }
-      this.#failed = (error) => (over(), reject(error))
-      // The time limit starts when the thread is ready: its start may take long on a busy machine.
-      const begin = (): void => {
-        timer = this.#clock.setTimer(this.#limits.jobMs, () => this.#failed(new CheckTooLong(true)))
-        this.#answered = (posted) => (over(), resolve(posted))
-        this.#worker.postMessage(this.#withSchema(job))
-      }
-      // Throws for a value that cannot be cloned.
-      this.#ready.then(begin).catch((error: Error) => this.#failed(error))
-    })
-  }
-
-  #withSchema(job: SchemaJob | LinesJob): SchemaJob | LinesJob {
-    if (job.kind !== 'schema') return job
+  #check(job: SchemaJob | LinesJob): Promise<Checked> {
+    if (job.kind === 'lines') return this.#thread.call('lines', job)
     const isKnown = this.#schemas.has(job.key)
     this.#schemas.add(job.key)
-    return isKnown ? { ...job, schema: undefined } : job
+    return this.#thread.call('schema', isKnown ? { ...job, schema: undefined } : job)
+  }
+
+  #ended(cause: unknown): Error {
+    const isOutOfMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    const thrown = cause instanceof Error ? cause : new Error('the thread has ended')
+    const error = isOutOfMemory ? new CheckTooLong(true) : thrown
+    this.#starting.reject(error)
+    // It has no job to fail, and must not get one.
+    if (this.#isFree) void this.end()
+    return error
   }
 }

@@ -37,5 +37,10 @@ export interface FoundLine {
   readonly text: string
 }
 
-/** A thread first reports that it is ready, then answers each job. */
-export type Posted = 'ready' | SchemaAnswer | readonly FoundLine[]
+/** The one event of a thread says that it is ready. */
+export interface CheckCalls {
+  readonly schema: { readonly ask: SchemaJob; readonly answer: SchemaAnswer }
+  readonly lines: { readonly ask: LinesJob; readonly answer: readonly FoundLine[] }
+}
+
+export type Checked = SchemaAnswer | readonly FoundLine[]

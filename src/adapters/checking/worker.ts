@@ -1,7 +1,8 @@
 /** The thread that checks values against schemas of servers and runs patterns of models. It is ended when a check takes too long. */
 import { parentPort } from 'node:worker_threads'
 import { reasonOf } from '../../errors/parley-error.ts'
-import type { LinesJob, FoundLine, Posted, SchemaAnswer, SchemaJob } from './messages.ts'
+import { answerCalls, sendEvent } from '../../threads/worker-port.ts'
+import type { CheckCalls, LinesJob, FoundLine, SchemaAnswer, SchemaJob } from './messages.ts'
 import { compileSchema, type CompiledSchema } from './schema.ts'
 
 /** A longer line is searched up to here. */
@@ -11,13 +12,9 @@ const MAX_SHOWN_CHARS = 300
 
 const compiled = new Map<number, CompiledSchema>()
 
-parentPort?.on('message', (job: SchemaJob | LinesJob) => {
-  post(job.kind === 'schema' ? checked(job) : linesIn(job))
-})
-post('ready')
-
-function post(posted: Posted): void {
-  parentPort?.postMessage(posted)
+if (parentPort !== null) {
+  answerCalls<CheckCalls>(parentPort, { schema: checked, lines: linesIn })
+  sendEvent(parentPort, 'ready')
 }
 
 function checked({ key, schema, value }: SchemaJob): SchemaAnswer {

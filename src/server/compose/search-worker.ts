@@ -9,9 +9,9 @@ import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
 import type { SearchSource } from '../../adapters/search/store/source.ts'
 import { Index } from '../../adapters/search/store/search-index.ts'
 import { serve } from '../../adapters/search/worker/serve.ts'
-import type { Answer } from '../../sqlite/worker-thread.ts'
 import { decodeEntry } from '../../session/domain/entries.ts'
 import { searchDocumentsOf } from '../../session/domain/search-documents.ts'
+import { sendEvent } from '../../threads/worker-port.ts'
 
 interface Given {
   readonly directory: string
@@ -23,7 +23,7 @@ if (parentPort !== null) run(parentPort, workerData as Given)
 
 function run(port: MessagePort, { directory, quiet }: Given): void {
   const source = openSource(directory, quiet)
-  const report = (sentence: string): void => port.postMessage([[0, sentence]] satisfies Answer[])
+  const report = (sentence: string): void => sendEvent(port, sentence)
   serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
 }
 

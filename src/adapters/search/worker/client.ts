@@ -3,7 +3,7 @@ import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ImportingJournal, SessionId } from '../../../ports/journal.ts'
 import type { IndexState, SearchAnswer, SearchIndex, SearchRequest } from '../../../ports/search.ts'
-import { WorkerThread } from '../../../sqlite/worker-thread.ts'
+import { WorkerThread } from '../../../threads/worker-thread.ts'
 import type { SearchCalls } from './serve.ts'
 
 export interface SearchOptions {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
-import type { Answer, CallOf } from '../../../sqlite/worker-thread.ts'
+import { type Refusal, answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import type { Index } from '../store/search-index.ts'
 
 /** An event of the thread is a sentence for the log. */
@@ -23,10 +23,6 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTi
   let isScheduled = false
   let isClosed = false
 
-  function send(answer: Answer): void {
-    port.postMessage([answer])
-  }
-
   function work(): void {
     isScheduled = false
     // Closing does not wait for what is left to do.
@@ -35,7 +31,7 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTi
       if (index.work(SLICE_MS)) schedule(PAUSE_MS)
     } catch (error) {
       // It is tried again with the next change or query.
-      send([0, `the search index does not follow: ${reasonOf(error)}`])
+      sendEvent(port, `the search index does not follow: ${reasonOf(error)}`)
     }
   }
 
@@ -52,30 +48,23 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTi
     }
   }
 
-  function receive([call, kind, ask]: CallOf<SearchCalls>): void {
-    switch (kind) {
-      case 'changed':
-        note(ask)
-        return schedule()
-      case 'search':
-        return send(answer(call, () => index.search(ask)))
-      case 'inspect':
-        return send(answer(call, () => index.inspect()))
-      case 'close':
-        isClosed = true
-        index.close()
-        return port.close()
-    }
+  const handlers = {
+    changed(sessions: readonly SessionId[]): undefined {
+      note(sessions)
+      schedule()
+    },
+    search: (request: SearchRequest) => index.search(request),
+    inspect: () => index.inspect(),
+    close(): undefined {
+      isClosed = true
+      index.close()
+      port.close()
+    },
   }
-
-  port.on('message', (calls: readonly CallOf<SearchCalls>[]) => calls.forEach(receive))
+  answerCalls<SearchCalls>(port, handlers, refusalOf)
 }
 
-function answer(call: number, ask: () => SearchAnswer | IndexState): Answer {
-  try {
-    return [call, ask()]
-  } catch (error) {
-    const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
-    return [call, null, { code: known.code, details: known.details }]
-  }
+function refusalOf(error: unknown): Refusal {
+  const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
+  return { code: known.code, details: known.details }
 }

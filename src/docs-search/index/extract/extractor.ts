@@ -1,7 +1,6 @@
 /** Reads packed documents in a thread of its own, so that a poisoned file costs only itself. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { SerialQueue } from '../../../async/serial.ts'
+import { WorkerThread } from '../../../threads/worker-thread.ts'
 import type { PackedFormat } from '../collect/formats.ts'
 import type { Outline } from '../document/outline.ts'
 
@@ -11,6 +10,10 @@ export interface ExtractRequest {
 }
 
 export type ExtractAnswer = { readonly outline: Outline } | { readonly wrong: string }
+
+export interface ExtractCalls {
+  readonly extract: { readonly ask: ExtractRequest; readonly answer: ExtractAnswer }
+}
 
 export interface ExtractLimits {
   readonly milliseconds: number
@@ -29,7 +32,7 @@ export const EXTRACTOR = 'extractor'
 export class Extractor implements AsyncDisposable {
   readonly #workerUrl: URL
   readonly #limits: ExtractLimits
-  #worker: Worker | undefined
+  #thread: WorkerThread<ExtractCalls> | undefined
   readonly #queue = new SerialQueue()
   #idle: NodeJS.Timeout | undefined
   #closed = false
@@ -47,9 +50,9 @@ export class Extractor implements AsyncDisposable {
   async #extract(request: ExtractRequest): Promise<Outline> {
     if (this.#closed) throw new Error('the index is closing')
     clearTimeout(this.#idle)
-    const worker = (this.#worker ??= this.#start())
+    const thread = (this.#thread ??= this.#start())
     try {
-      const answer = await this.#answerOf(worker, request)
+      const answer = await this.#withinLimits(thread.call('extract', request))
       if ('wrong' in answer) throw new Error(answer.wrong)
       this.#idle = setTimeout(() => void this.#end(), IDLE_MS).unref()
       return answer.outline
@@ -60,22 +63,28 @@ export class Extractor implements AsyncDisposable {
     }
   }
 
-  #start(): Worker {
+  #start(): WorkerThread<ExtractCalls> {
     const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES }
-    const worker = new Worker(this.#workerUrl, { workerData: EXTRACTOR, resourceLimits, name: 'parley-extract' })
-    worker.unref()
-    return worker
+    const thread = new WorkerThread<ExtractCalls>(
+      this.#workerUrl,
+      { workerData: EXTRACTOR, resourceLimits, name: 'parley-extract' },
+      {
+        event: () => undefined,
+        ended: (_reason, cause) => {
+          // If it was idle, the next file gets another.
+          if (this.#thread === thread) this.#thread = undefined
+          return cause instanceof Error ? cause : new Error('reading it ended the reader')
+        },
+      },
+    )
+    thread.keepsProcess(false)
+    return thread
   }
 
-  async #answerOf(worker: Worker, request: ExtractRequest): Promise<ExtractAnswer> {
+  async #withinLimits(answer: Promise<ExtractAnswer>): Promise<ExtractAnswer> {
     const over = new AbortController()
-    const { signal } = over
     try {
-      // An error of the worker ends the wait for its message.
-      const answer = once(worker, 'message', { signal }).then(([message]) => message as ExtractAnswer)
-      const exit = once(worker, 'exit', { signal }).then(() => Promise.reject(new Error('reading it ended the reader')))
-      worker.postMessage(request)
-      return await Promise.race([answer, exit, this.#limitReached(signal)])
+      return await Promise.race([answer, this.#limitReached(over.signal)])
     } finally {
       over.abort()
     }
@@ -96,9 +105,9 @@ export class Extractor implements AsyncDisposable {
 
   async #end(): Promise<void> {
     clearTimeout(this.#idle)
-    const worker = this.#worker
-    this.#worker = undefined
-    await worker?.terminate()
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.terminate()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

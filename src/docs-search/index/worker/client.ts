@@ -1,6 +1,7 @@
-/** The server's side of the index worker: a call is a message and its answer. */
-import { Worker } from 'node:worker_threads'
-import { fail, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
+/** The document index as its owner sees it: a thread that answers, and is started again when it ends. */
+import { backoffMs } from '../../../async/backoff.ts'
+import { ParleyError } from '../../../errors/parley-error.ts'
+import { WorkerThread } from '../../../threads/worker-thread.ts'
 import type { Collection } from '../collections.ts'
 import type {
   Changes,
@@ -9,11 +10,10 @@ import type {
   DocumentList,
   DocumentOutline,
   Excerpt,
-  FromWorker,
+  IndexCalls,
+  IndexEvent,
   IndexOptions,
   ListRequest,
-  Operation,
-  OperationRequest,
   OutlineRequest,
   Page,
   PassagePage,
@@ -21,7 +21,6 @@ import type {
   SearchRequest,
   Shown,
   ShowRequest,
-  ToWorker,
 } from './protocol.ts'
 
 export interface IndexEvents {
@@ -31,124 +30,106 @@ export interface IndexEvents {
   readonly changed: (changes: Changes) => void
 }
 
-interface PendingCall {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Error) => void
-}
-
 const CLOSE_TIMEOUT_MS = 3_000
-/** A worker that ended is started again, after a growing pause. After several short lives it is not started again. */
-const FIRST_RESTART_MS = 250
+/** A thread that ended is started again after a growing pause. After several short lives it is not started again. */
+const RESTART = { firstMs: 500, longestMs: 8_000 }
 const MAX_SHORT_LIVES = 5
 const LONG_LIFE_MS = 60_000
 
 export class IndexClient implements DocumentIndex, AsyncDisposable {
-  readonly #start: (collections: readonly Collection[]) => Worker
+  readonly #workerUrl: URL
+  readonly #options: IndexOptions
   readonly #events: IndexEvents
-  readonly #pending = new Map<number, PendingCall>()
   #collections: readonly Collection[]
-  #worker: Worker
-  #ended: Promise<void> = Promise.resolve()
+  #thread: WorkerThread<IndexCalls>
   #restartTimer: NodeJS.Timeout | undefined
-  #lastCall = 0
   #shortLives = 0
-  /** Why there is no worker; undefined while there is one. */
-  #lost: string | undefined
-  #closed = false
+  #isClosed = false
 
   constructor(workerUrl: URL, options: IndexOptions, events: IndexEvents) {
+    this.#workerUrl = workerUrl
+    this.#options = options
     this.#events = events
     this.#collections = options.collections
-    this.#start = (collections) =>
-      new Worker(workerUrl, { workerData: { ...options, collections } satisfies IndexOptions, name: 'parley-docs' })
-    this.#worker = this.#launch()
-  }
-
-  #launch(): Worker {
-    const worker = this.#start(this.#collections)
-    const since = performance.now()
-    let reason = 'the index has ended'
-    this.#lost = undefined
-    worker.on('message', (message: FromWorker) => this.#receive(message))
-    worker.on('error', (error) => void (reason = reasonOf(error)))
-    this.#ended = new Promise((resolve) => {
-      worker.on('exit', () => resolve(this.#lose(reason, performance.now() - since)))
-    })
-    return worker
+    this.#thread = this.#start()
   }
 
   /** Serves these from now on. */
   setCollections(collections: readonly Collection[]): void {
     this.#collections = collections
-    if (this.#lost === undefined) this.#post({ collections })
+    this.#thread.notify('collections', collections)
   }
 
   passages(request: SearchRequest): Promise<PassagePage> {
-    return this.#call('passages', request) as Promise<PassagePage>
+    return this.#thread.call('passages', request)
   }
 
   documents(request: SearchRequest): Promise<Page<DocumentHit>> {
-    return this.#call('documents', request) as Promise<Page<DocumentHit>>
+    return this.#thread.call('documents', request)
   }
 
   read(request: ReadRequest): Promise<Excerpt> {
-    return this.#call('read', request) as Promise<Excerpt>
+    return this.#thread.call('read', request)
   }
 
   list(request: ListRequest): Promise<DocumentList> {
-    return this.#call('list', request) as Promise<DocumentList>
+    return this.#thread.call('list', request)
   }
 
   outline(request: OutlineRequest): Promise<DocumentOutline> {
-    return this.#call('outline', request) as Promise<DocumentOutline>
+    return this.#thread.call('outline', request)
   }
 
   show(request: ShowRequest): Promise<Shown> {
-    return this.#call('show', request) as Promise<Shown>
-  }
-
-  async #call(operation: Operation, request: OperationRequest): Promise<unknown> {
-    if (this.#lost !== undefined) return fail('DOCS_INDEX_UNAVAILABLE', { reason: this.#lost })
-    const id = ++this.#lastCall
-    const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
-    this.#post({ id, operation, request })
-    return answer
-  }
-
-  #post(message: ToWorker): void {
-    this.#worker.postMessage(message)
-  }
-
-  #receive(message: FromWorker): void {
-    if (message.kind === 'log') return this.#events.log(message.line)
-    if (message.kind === 'present') return this.#events.present(message.names)
-    if (message.kind === 'changed') return this.#events.changed(message)
-    const waiting = this.#pending.get(message.id)
-    this.#pending.delete(message.id)
-    if (message.kind === 'answer') waiting?.resolve(message.value)
-    else waiting?.reject(new ParleyError(message.code, message.details))
-  }
-
-  #lose(reason: string, livedMs: number): void {
-    for (const { reject } of this.#pending.values()) reject(new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason }))
-    this.#pending.clear()
-    if (this.#closed) return
-    this.#lost = reason
-    this.#shortLives = livedMs < LONG_LIFE_MS ? this.#shortLives + 1 : 1
-    const again = this.#shortLives <= MAX_SHORT_LIVES
-    this.#events.log(`The document index is not running: ${reason}${again ? '; it is started again' : ''}`)
-    if (again)
-      this.#restartTimer = setTimeout(() => (this.#worker = this.#launch()), FIRST_RESTART_MS * 2 ** this.#shortLives)
+    return this.#thread.call('show', request)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
+    this.#isClosed = true
     clearTimeout(this.#restartTimer)
-    if (this.#lost !== undefined) return
-    this.#lost = 'the server is closing'
-    this.#post('close')
-    const late = setTimeout(() => void this.#worker.terminate(), CLOSE_TIMEOUT_MS)
-    await this.#ended
+    const thread = this.#thread
+    thread.notify('close', undefined)
+    const late = setTimeout(() => void thread.terminate(), CLOSE_TIMEOUT_MS)
+    await thread.exited
     clearTimeout(late)
+  }
+
+  #start(): WorkerThread<IndexCalls> {
+    const workerData: IndexOptions = { ...this.#options, collections: this.#collections }
+    const since = performance.now()
+    return new WorkerThread<IndexCalls>(
+      this.#workerUrl,
+      { workerData, name: 'parley-docs' },
+      {
+        event: (event) => this.#hear(event as IndexEvent),
+        ended: (reason) => this.#ended(reason, performance.now() - since),
+      },
+    )
+  }
+
+  #hear(event: IndexEvent): void {
+    switch (event.kind) {
+      case 'log':
+        return this.#events.log(event.line)
+      case 'present':
+        return this.#events.present(event.names)
+      case 'changed':
+        return this.#events.changed(event)
+    }
+  }
+
+  #ended(reason: string, livedMs: number): ParleyError {
+    if (this.#isClosed) return new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason: 'the server is closing' })
+    this.#shortLives = livedMs < LONG_LIFE_MS ? this.#shortLives + 1 : 1
+    const again = this.#shortLives <= MAX_SHORT_LIVES
+    this.#events.log(`The document index is not running: ${reason}${again ? '; it is started again' : ''}`)
+    if (again) void this.#restart(backoffMs(this.#shortLives, RESTART))
+    return new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason })
+  }
+
+  async #restart(pauseMs: number): Promise<void> {
+    // The file belongs to the old thread until that is gone.
+    await this.#thread.exited
+    if (!this.#isClosed) this.#restartTimer = setTimeout(() => (this.#thread = this.#start()), pauseMs)
   }
 }

@@ -1,9 +1,11 @@
 /** The index as the thread that writes it runs it. */
 import type { MessagePort } from 'node:worker_threads'
+import { answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import { Extractor } from '../extract/extractor.ts'
 import { Indexer } from '../collect/indexer.ts'
+import type { Collection } from '../collections.ts'
 import { openDatabase } from '../store/open.ts'
-import type { FromIndexer, IndexOptions, ToIndexer } from './protocol.ts'
+import type { IndexOptions, WriterCalls, WriterEvent } from './protocol.ts'
 
 export interface IndexPlace {
   readonly port: MessagePort
@@ -12,7 +14,7 @@ export interface IndexPlace {
 }
 
 export function keepIndex({ port, workerUrl }: IndexPlace, options: IndexOptions): void {
-  const tell = (message: FromIndexer) => port.postMessage(message)
+  const tell = (event: WriterEvent) => sendEvent(port, event)
   const log = (line: string) => tell({ kind: 'log', line })
   const { database, file, temporary, release } = openDatabase(options.file, log)
   tell({ kind: 'opened', file, ...(temporary === undefined ? {} : { temporary }) })
@@ -27,15 +29,16 @@ export function keepIndex({ port, workerUrl }: IndexPlace, options: IndexOptions
     },
   )
 
-  async function close(): Promise<void> {
+  async function close(): Promise<undefined> {
     await Promise.all([indexer[Symbol.asyncDispose](), extractor[Symbol.asyncDispose]()])
     database[Symbol.dispose]()
     release()
     port.close()
   }
 
-  port.on('message', (message: ToIndexer) => {
-    if (message === 'close') void close()
-    else indexer.setCollections(message.collections)
-  })
+  function setCollections(collections: readonly Collection[]): undefined {
+    indexer.setCollections(collections)
+  }
+
+  answerCalls<WriterCalls>(port, { collections: setCollections, close })
 }

@@ -1,6 +1,5 @@
-/** Messages between the owner of an index and its worker thread. */
+/** Messages between the owner of an index and its worker threads. */
 import type { PathAccess } from '../../../access/path-access.ts'
-import type { ErrorCode } from '../../../errors/catalogue.ts'
 import type { Collection } from '../collections.ts'
 import type { ExtractLimits } from '../extract/extractor.ts'
 
@@ -204,34 +203,33 @@ export interface DocumentIndex {
   show(request: ShowRequest): Promise<Shown>
 }
 
-export type Operation = keyof DocumentIndex
-
-export type OperationRequest = SearchRequest | ReadRequest | ListRequest | OutlineRequest | ShowRequest
-
-export interface Call {
-  readonly id: number
-  readonly operation: Operation
-  readonly request: OperationRequest
+/** The calls from the owner of an index to the thread that answers. */
+export interface IndexCalls {
+  readonly passages: { readonly ask: SearchRequest; readonly answer: PassagePage }
+  readonly documents: { readonly ask: SearchRequest; readonly answer: Page<DocumentHit> }
+  readonly read: { readonly ask: ReadRequest; readonly answer: Excerpt }
+  readonly list: { readonly ask: ListRequest; readonly answer: DocumentList }
+  readonly outline: { readonly ask: OutlineRequest; readonly answer: DocumentOutline }
+  readonly show: { readonly ask: ShowRequest; readonly answer: Shown }
+  /** Serves these from now on. */
+  readonly collections: { readonly ask: readonly Collection[]; readonly answer: undefined }
+  readonly close: { readonly ask: undefined; readonly answer: undefined }
 }
 
-export type ToWorker = Call | 'close' | { readonly collections: readonly Collection[] }
-
-export type FromWorker =
-  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly kind: 'failure'; readonly id: number; readonly code: ErrorCode; readonly details: object }
+export type IndexEvent =
   | { readonly kind: 'log'; readonly line: string }
   /** The collections whose directories exist; sent once at the start and at every change. */
   | { readonly kind: 'present'; readonly names: readonly string[] }
   | ({ readonly kind: 'changed' } & Changes)
 
-/** Messages from the thread that writes the index to the one that answers. */
-export type FromIndexer =
-  | Exclude<FromWorker, { readonly kind: 'answer' | 'failure' }>
+/** The messages from the thread that answers to the one that writes the index. */
+export type WriterCalls = Pick<IndexCalls, 'collections' | 'close'>
+
+export type WriterEvent =
+  | IndexEvent
   /** The file can be read from now on; `temporary` is a directory to remove when it is open. */
   | { readonly kind: 'opened'; readonly file: string; readonly temporary?: string }
   | ({ readonly kind: 'standing' } & IndexState)
-
-export type ToIndexer = Exclude<ToWorker, Call>
 
 /** The state of the index, which results mention where they are incomplete. */
 export interface IndexState {

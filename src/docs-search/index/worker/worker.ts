@@ -1,8 +1,9 @@
 /** A thread of the document index: it answers queries, writes the index, or reads packed documents. None delays another. */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { EXTRACTOR, type ExtractAnswer, type ExtractRequest } from '../extract/extractor.ts'
+import { EXTRACTOR, type ExtractAnswer, type ExtractCalls, type ExtractRequest } from '../extract/extractor.ts'
 import type { IndexOptions, WriterOptions } from './protocol.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
+import { answerCalls } from '../../../threads/worker-port.ts'
 import type { PackedFormat } from '../collect/formats.ts'
 import type { Outline } from '../document/outline.ts'
 
@@ -28,12 +29,10 @@ const READERS: { readonly [Kind in PackedFormat]: () => Promise<Reader> } = {
 
 /** Reads packed documents. Each library is loaded with the first file that needs it. */
 function extractFor(port: MessagePort): void {
-  port.on('message', (request: ExtractRequest) => {
-    void answerTo(request).then((answer) => port.postMessage(answer))
-  })
+  answerCalls<ExtractCalls>(port, { extract })
 }
 
-async function answerTo({ kind, bytes }: ExtractRequest): Promise<ExtractAnswer> {
+async function extract({ kind, bytes }: ExtractRequest): Promise<ExtractAnswer> {
   try {
     const read = await READERS[kind]()
     return { outline: await read(bytes) }

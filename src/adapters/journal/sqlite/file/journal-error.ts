@@ -1,7 +1,7 @@
 /** Translates errors of the disk or of SQLite into errors of the journal's port. */
 import { isParleyError, ParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import { sqliteProblem } from '../../../../sqlite/errors.ts'
-import type { Refusal } from '../../../../sqlite/worker-thread.ts'
+import type { Refusal } from '../../../../threads/worker-port.ts'
 
 /** Any error as one of the catalogue; `path` is the journal's file. */
 export function journalError(error: unknown, path: string): ParleyError {

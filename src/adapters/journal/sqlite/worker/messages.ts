@@ -1,7 +1,7 @@
 /** The calls between the journal and its worker thread. Entries cross packed into rows: few strings cross faster than many. */
 import type { FaultsSpec } from '../../../../ports/fault.ts'
 import type { ListQuery, SessionHead, SessionSummary, Snapshot } from '../../../../ports/journal.ts'
-import type { CallOf } from '../../../../sqlite/worker-thread.ts'
+import type { CallOf } from '../../../../threads/worker-port.ts'
 import type { WatchOrder } from '../../../watchdog/stall-watch.ts'
 import type { EntryRow } from '../store/rows.ts'
 

@@ -3,7 +3,7 @@
  * one group of writes, and begins again; it sleeps when there is nothing to do.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { Answer } from '../../../../sqlite/worker-thread.ts'
+import { type Answer, sendEvent } from '../../../../threads/worker-port.ts'
 import { systemClock } from '../../../clock.ts'
 import { faultsFrom } from '../../../fault.ts'
 import { StallWatch } from '../../../watchdog/stall-watch.ts'
@@ -36,10 +36,10 @@ function tryOpen(port: MessagePort, { directory, role, faults }: WorkerOrder): W
       role === 'owner'
         ? openOwnerStore(directory, faultsFrom(faults))
         : openReaderStore(directory, { quiet: role === 'inspector' })
-    port.postMessage([[0, null]] satisfies Answer[])
+    sendEvent(port, null)
     return store
   } catch (error) {
-    port.postMessage([[0, null, refusalOf(error, journalPath(directory))]] satisfies Answer[])
+    sendEvent(port, null, refusalOf(error, journalPath(directory)))
     return undefined
   }
 }

@@ -1,30 +1,19 @@
 /**
- * Calls between the main thread and a worker thread that works with SQLite. Calls of one turn of the event loop travel in one message;
- * each is answered or refused, whatever happens to the thread.
+ * Calls to a worker thread. Calls of one turn of the event loop travel in one message; each is answered or refused, whatever
+ * happens to the thread. The thread's side of it is worker-port.ts.
  */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
-import type { ErrorCode, ErrorDetails } from '../errors/catalogue.ts'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
-
-/** One call as the thread receives it. A number of 0 means that no answer is expected. */
-export type CallOf<Calls, Kind extends keyof Calls = keyof Calls> = Kind extends keyof Calls
-  ? readonly [call: number, kind: Kind, ask: Calls[Kind] extends { readonly ask: infer Ask } ? Ask : never]
-  : never
-
-/** An error as it crosses threads. */
-export interface Refusal {
-  readonly code: ErrorCode
-  readonly details: ErrorDetails<ErrorCode>
-}
-
-/** One answer as the main thread receives it. A number of 0 marks an event that no call asked for. */
-export type Answer = readonly [call: number, answer: unknown, refusal?: Refusal]
+import type { Answer, AnswerTo, AskOf, Refusal } from './worker-port.ts'
 
 export interface WorkerListener {
   /** Something that the thread says unasked; a refusal when it is an error. */
   event(value: unknown, refusal?: Refusal): void
-  /** The thread is gone. Answers the error with which every open and later call fails. */
-  ended(reason: string, cause?: unknown): ParleyError
+  /**
+   * The thread is gone, or going. Answers the error with which every open and later call fails. `cause`: what the thread threw, if it
+   * ended by that.
+   */
+  ended(reason: string, cause?: unknown): Error
 }
 
 interface OpenCall {
@@ -36,12 +25,13 @@ export class WorkerThread<Calls> {
   readonly #worker: Worker
   readonly #listener: WorkerListener
   readonly #open = new Map<number, OpenCall>()
-  #outbox: unknown[] = []
+  #outbox: (readonly [call: number, kind: keyof Calls, ask: unknown])[] = []
   #lastCall = 0
-  #failure: ParleyError | undefined
+  #failure: Error | undefined
   /** Resolves when the thread is gone. */
   readonly exited: Promise<void>
 
+  /** The flags of this process, such as those of a debugger, are not passed on unless `options` says so. */
   constructor(url: URL, options: WorkerOptions, listener: WorkerListener) {
     this.#listener = listener
     this.#worker = new Worker(url, { execArgv: [], ...options })
@@ -55,46 +45,62 @@ export class WorkerThread<Calls> {
     })
   }
 
-  call<Kind extends keyof Calls>(
-    kind: Kind,
-    ask: Calls[Kind] extends { readonly ask: infer Ask } ? Ask : never,
-  ): Promise<Calls[Kind] extends { readonly answer: infer Answered } ? Answered : never> {
+  call<Kind extends keyof Calls>(kind: Kind, ask: AskOf<Calls, Kind>): Promise<AnswerTo<Calls, Kind>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     this.#lastCall += 1
     const call = this.#lastCall
-    this.#post([call, kind, ask])
+    this.#post(call, kind, ask)
     return new Promise((resolve, reject) => {
       this.#open.set(call, { resolve: (answer) => resolve(answer as never), reject })
     })
   }
 
   /** Sends the thread a message that needs no answer. */
-  notify<Kind extends keyof Calls>(
-    kind: Kind,
-    ask: Calls[Kind] extends { readonly ask: infer Ask } ? Ask : never,
-  ): void {
-    this.#post([0, kind, ask])
+  notify<Kind extends keyof Calls>(kind: Kind, ask: AskOf<Calls, Kind>): void {
+    this.#post(0, kind, ask)
   }
 
-  #post(call: unknown): void {
+  /** Ends the thread at once, in the middle of what it does; its calls are refused. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  /** Whether the thread keeps this process running. */
+  keepsProcess(keeps: boolean): void {
+    if (keeps) this.#worker.ref()
+    else this.#worker.unref()
+  }
+
+  #post(call: number, kind: keyof Calls, ask: unknown): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#send())
-    this.#outbox.push(call)
+    this.#outbox.push([call, kind, ask])
   }
 
   #send(): void {
     const calls = this.#outbox
     this.#outbox = []
-    if (this.#failure === undefined) this.#worker.postMessage(calls)
+    if (this.#failure !== undefined) return
+    try {
+      this.#worker.postMessage(calls)
+    } catch (error) {
+      // One of them cannot be copied to another thread. None was sent.
+      for (const [call] of calls) this.#take(call)?.reject(error)
+    }
   }
 
   #receive(answers: readonly Answer[]): void {
     for (const [call, answer, refusal] of answers) {
       if (call === 0) this.#listener.event(answer, refusal)
-      const open = this.#open.get(call)
-      this.#open.delete(call)
+      const open = this.#take(call)
       if (refusal === undefined) open?.resolve(answer ?? undefined)
       else open?.reject(new ParleyError(refusal.code, refusal.details))
     }
+  }
+
+  #take(call: number): OpenCall | undefined {
+    const open = this.#open.get(call)
+    this.#open.delete(call)
+    return open
   }
 
   /** The first reason counts. */
