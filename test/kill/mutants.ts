@@ -206,7 +206,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'one answer counts: the second is told that nobody waits',
     file: 'src/session/domain/permission-answer.ts',
-    text: "  if (!isBusy(state) || question?.requestId !== requestId) return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
+    text: "  if (!isBusy(state) || question === undefined) return fail('PERMISSION_UNKNOWN', { request: requestId })\n",
     by: '  if (!isBusy(state) || question === undefined) return []\n',
     test: [
       'src/session/domain/permission-answer.test.ts',
