@@ -4,9 +4,9 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitsPath, fitsWord, mayName } from '../src/access/wildcard.ts'
+import { fitsPath, fitsWord, mayName } from '../src/access/path-access.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
-import { diffOf } from '../src/adapters/builtin-tools/edit/difference.ts'
+import { diffOf } from '../src/adapters/builtin-tools/files/files.ts'
 import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
 import { withoutControls } from '../src/adapters/builtin-tools/run/output.ts'
 import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
@@ -29,7 +29,7 @@ import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
 import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
 import { LineFraming } from '../src/rpc/framing.ts'
 import { scanUpdateCursor } from '../src/relay/state/open-sessions.ts'
-import { defaultIgnoreRules } from '../src/workspace/ignore.ts'
+import { defaultIgnoreRules } from '../src/workspace/walk.ts'
 
 interface Reader {
   readonly name: string

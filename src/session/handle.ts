@@ -72,6 +72,8 @@ export interface SessionHandle {
   readonly closed: Signal
   /** The session as it is when the request reaches it; also of one that is closed. */
   snapshot(): Promise<SessionView>
+  /** The kinds of prompt content that the session's agent takes besides text and links. */
+  promptKinds(): Promise<PromptKinds>
   /**
    * Attaches a client after the entry `from`; `head` is the last entry. No entries are pushed before `replay` or `goLive`; the
    * other pushes may come before this resolves. Throws SESSION_CLOSED.
@@ -185,8 +187,6 @@ export interface SessionView {
   readonly seq: Cursor
   readonly phase: Existing['phase']
   readonly agent: string
-  /** The kinds of prompt content that this agent takes besides text and links. */
-  readonly accepts: PromptKinds
   readonly title: string | null
   readonly commands: readonly SlashCommand[]
   readonly usage: Usage | null

@@ -3,6 +3,7 @@ import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Timer } from '../ports/clock.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { SessionAgents } from './agents.ts'
+import type { PromptKinds } from '../ports/agent.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import { type Existing, type State, mayUnload } from './domain/state.ts'
@@ -65,7 +66,7 @@ export class Session implements SessionHandle {
     this.#slashCommands = new SlashCommandSync({ ports, log, registries, agents })
     const clients = new AttachedClients(ports, log, registries)
     this.#clients = clients
-    const subscribers = new Subscribers(ports, log, { agents, clients, onEmpty: () => this.#restartIdleTimer() })
+    const subscribers = new Subscribers(ports, log, { clients, onEmpty: () => this.#restartIdleTimer() })
     this.#subscribers = subscribers
     this.#turns = new TurnRunner({ ports, log, agents, registries, clients, subscribers })
     registries.declare(config, config)
@@ -94,6 +95,10 @@ export class Session implements SessionHandle {
 
   async snapshot(): Promise<SessionView> {
     return this.#subscribers.view()
+  }
+
+  async promptKinds(): Promise<PromptKinds> {
+    return this.#agents.promptKinds(this.requireCreated)
   }
 
   async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<SessionSubscription> {

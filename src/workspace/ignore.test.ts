@@ -1,6 +1,6 @@
 import ignore from 'ignore'
 import { expect, test } from 'vitest'
-import { usableRules } from './ignore.ts'
+import { usableRules } from './walk.ts'
 
 test.each([
   [

@@ -12,12 +12,12 @@ import {
   childPath,
 } from './resolve.ts'
 import type { Signal } from '../ports/values/signal.ts'
-import { MAX_IGNORE_FILE_BYTES, IGNORE_FILES, type IgnoreRules, NOTHING_IGNORED, defaultIgnoreRules } from './ignore.ts'
 import { bytesAt, readBytes } from './files.ts'
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import ignore, { type Ignore } from 'ignore'
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly roots: readonly Root[]
   /** Levels. */
   readonly depth: number
@@ -38,7 +38,7 @@ export interface TreeEntry extends Entry {
 }
 
 /** Names in a directory that are not UTF-8. */
-export interface UnreadableNames {
+interface UnreadableNames {
   readonly kind: 'unnameable'
   readonly count: number
 }
@@ -161,7 +161,7 @@ export interface Entry {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
 }
 
-export interface DirectoryNames {
+interface DirectoryNames {
   /** In the order of their names. */
   readonly entries: readonly Entry[]
   /** How many names are not UTF-8, and cannot be given as a path. */
@@ -190,4 +190,68 @@ function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
 
 function byName({ name: one }: Entry, { name: other }: Entry): number {
   return one < other ? -1 : Number(one > other)
+}
+
+const IGNORE_FILES = ['.gitignore', '.ignore']
+
+export interface IgnoreRules {
+  /** Of a way from the root on, with slashes. */
+  ignores(way: string, isDirectory: boolean): boolean
+  /** With the rules that stand in the directory at `base`. */
+  below(base: string, rules: readonly string[]): IgnoreRules
+}
+
+interface DirectoryRules {
+  readonly base: string
+  readonly matcher: Ignore
+}
+
+/** Where nothing says otherwise. */
+const ALWAYS_IGNORED = ['.git', '.hg', '.svn', '.jj', 'node_modules', '__pycache__', '.venv', '.DS_Store']
+
+export function defaultIgnoreRules(): IgnoreRules {
+  return combined([{ base: '', matcher: ignore().add(ALWAYS_IGNORED) }])
+}
+
+const NOTHING_IGNORED: IgnoreRules = { ignores: () => false, below: () => NOTHING_IGNORED }
+
+function combined(all: readonly DirectoryRules[]): IgnoreRules {
+  return {
+    ignores(way, isDirectory) {
+      return all.reduce((isIgnored, { base, matcher }) => {
+        const rest = base === '' ? way : way.slice(base.length + 1)
+        const said = matcher.test(isDirectory ? `${rest}/` : rest)
+        return said.ignored || (isIgnored && !said.unignored)
+      }, false)
+    },
+    below(base, rules) {
+      const own = rules.map((text) => ({ base, matcher: ignore().add(usableRules(text)) }))
+      return own.length === 0 ? this : combined([...all, ...own])
+    },
+  }
+}
+
+/** Lines with a pattern. Real files have at most a few hundred. */
+const MAX_LINES = 1_000
+
+const MAX_LINE_CHARS = 1_000
+
+/** `**` with names on both sides; each may stand for any number of directories. */
+const MAX_JUMPS = 2
+
+/** A longer ignore file is not used. */
+const MAX_IGNORE_FILE_BYTES = 256 * 1024
+
+/** `text` without lines that take too long to match, and without lines after the first thousand. */
+export function usableRules(text: string): string {
+  const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  return lines
+    .slice(0, MAX_LINES)
+    .filter((line) => line.length <= MAX_LINE_CHARS && jumpsIn(line) <= MAX_JUMPS)
+    .join('\n')
+}
+
+function jumpsIn(line: string): number {
+  const parts = line.replace(/\/+$/u, '').split('/')
+  return parts.slice(0, -1).filter((part) => /^\\?\*{2,}$/u.test(part)).length
 }

@@ -4,7 +4,7 @@ import { createContext, runInContext } from 'node:vm'
 import { type OutputChunk, build } from 'rolldown'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { serveConnection } from '../../src/edge/acp/connection.ts'
-import { type Received, type Transport, receive } from '../../src/edge/transport/transport.ts'
+import type { Received, Transport } from '../../src/edge/transport/transport.ts'
 import { House } from '../sim/house.ts'
 
 /** What both ends of a WebSocket have. */
@@ -38,7 +38,7 @@ function transportOf(socket: FakeSocket): Transport {
     arrived.push(received)
     wake()
   }
-  socket.onmessage = ({ data }) => arrive(receive(data))
+  socket.onmessage = ({ data }) => arrive(data)
   socket.onclose = () => arrive(undefined)
   return {
     messages: (async function* () {

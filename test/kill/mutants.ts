@@ -175,7 +175,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'cursor: what was stored while a reader caught up is told as well',
-    file: 'src/session/subscribers/subscription.ts',
+    file: 'src/session/subscribers/subscribers.ts',
     text: 'if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()',
     by: 'if (this.#sink.isBackpressured()) return this.#catchUp()',
     test: [
@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'back-pressure: a client that does not read is owed nothing in memory',
-    file: 'src/session/subscribers/subscription.ts',
+    file: 'src/session/subscribers/subscribers.ts',
     text: 'if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()',
     by: 'if (first > this.#cursor + 1) return this.#catchUp()',
     test: [

@@ -41,7 +41,8 @@ export const ways: readonly Way[] = [
   {
     name: 'a prompt, from the stdin of an editor to the first chunk on two clients',
     limit: 40,
-    script: [{ chunk: 'Once.' }],
+    // The pause keeps the end of the turn out: the way is over with the first chunk.
+    script: [{ chunk: 'Once.' }, { sleepMs: SETTLE_MS }],
     async walk(stage) {
       const { one, other, sessionId } = await stage.twoClients()
       await one.request('session/prompt', promptOf(sessionId, 'first'))

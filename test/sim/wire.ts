@@ -1,5 +1,5 @@
 /** A socket of the simulation: each side's bytes arrive when the simulation says so, or never. */
-import { type Received, type Transport, receive } from '../../src/edge/transport/transport.ts'
+import type { Received, Transport } from '../../src/edge/transport/transport.ts'
 
 /** Characters owed to a client before it counts as congested. */
 export const CONGESTED = 4_096
@@ -68,7 +68,7 @@ export class SimWire implements Transport {
   /** What the client wrote arrives. */
   deliverUp(): void {
     if (this.#up.length === 0) return
-    this.#arrived.push(...this.#up.splice(0).map(receive))
+    this.#arrived.push(...this.#up.splice(0))
     this.#wakeReader()
   }
 

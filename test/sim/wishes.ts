@@ -1,7 +1,7 @@
 /** Anything that may be asked of a session, in any order: valid, late, repeated or plain wrong. For fast-check. */
 import * as fc from 'fast-check'
 import type { AgentEvent, Command } from '../../src/session/domain/commands.ts'
-import { decideBatch } from '../../src/session/domain/batch.ts'
+import { decideBatch } from '../../src/session/domain/decide.ts'
 import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 import type { Content } from '../../src/ports/values/content.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'

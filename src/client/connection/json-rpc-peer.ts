@@ -10,8 +10,8 @@ import {
   parseMessage,
   requestMessage,
   resultMessage,
+  PendingRequests,
 } from '../../rpc/json-rpc.ts'
-import { PendingRequests } from '../../rpc/pending-requests.ts'
 import { ClientError } from '../client-error.ts'
 import { type SilenceTimeout, SilenceWatch } from './silence-timeout.ts'
 import type { ClientTransport } from './transport.ts'

@@ -9,16 +9,19 @@ import {
   type Notification,
   type Request,
   type RequestId,
+  type Unreadable,
+  parseMessage,
+  refuseCostly,
   errorMessage,
   fieldsOf,
   resultMessage,
+  PendingRequests,
 } from '../../rpc/json-rpc.ts'
-import { PendingRequests } from '../../rpc/pending-requests.ts'
 import { Access } from '../access.ts'
 import type { Received, Transport } from '../transport/transport.ts'
-import { RequestScheduler } from './request-scheduler.ts'
 import type { ServerContext, VersionConnection } from './version.ts'
 import { chooseVersion } from './versions.ts'
+import { SerialQueues } from '../../async/serial.ts'
 
 /** Serves until the client closes its side. */
 export async function serveConnection(transport: Transport, server: ServerContext): Promise<void> {
@@ -68,9 +71,11 @@ class Connection {
   }
 
   receive(received: Received): void {
-    if (received.kind === 'refused') return this.#fail(received.id, received.error)
-    const work = this.#handle(received.message)
-    if (work !== undefined) this.#scheduler.weigh(received.chars, work)
+    if (typeof received !== 'string') return this.#fail(null, received)
+    const message = refuseCostly(received) ?? parseMessage(received)
+    if (message.kind === 'unreadable') return this.#fail(message.id, refusalOf(message))
+    const work = this.#handle(message)
+    if (work !== undefined) this.#scheduler.weigh(received.length, work)
   }
 
   /** Resolves when the next message may be handled. */
@@ -187,6 +192,17 @@ class Connection {
   }
 }
 
+function refusalOf({ problem, reason }: Unreadable): ParleyError {
+  switch (problem) {
+    case 'malformed':
+      return new ParleyError('MESSAGE_MALFORMED', { reason })
+    case 'invalid':
+      return new ParleyError('MESSAGE_INVALID', { reason })
+    case 'too_large':
+      return new ParleyError('MESSAGE_TOO_LARGE', { reason })
+  }
+}
+
 /** Requests that may take long and that a client can cancel while they wait for the server; a prompt has its own way to end. */
 const CANCELLABLE: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 
@@ -206,4 +222,62 @@ function sessionOf(params: unknown): string | undefined {
 function requestIdOf(params: unknown): RequestId {
   const { requestId } = fieldsOf(params)
   return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : null
+}
+
+/** Past these, nothing more is read from the client until some of its requests are done: a disk may hang. */
+const MAX_UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
+
+/** The requests of one client that are being handled: in order per session, and no more at once than memory allows. */
+export class RequestScheduler {
+  readonly #report: (error: unknown) => void
+  /** By session. */
+  readonly #queues = new SerialQueues<string>()
+  /** Requests and notifications that are being handled. */
+  readonly #open = new Set<Promise<void>>()
+  /** The length of all of these. */
+  #chars = 0
+  #waitingForRoom: (() => void)[] = []
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report
+  }
+
+  /** Begins when everything scheduled before under the same key is done; without a key, soon. */
+  inOrder(key: string | undefined, work: () => Promise<void>): Promise<void> {
+    const done = key === undefined ? Promise.resolve().then(work) : this.#queues.run(key, work)
+    const settled = done.catch((error: unknown) => this.#report(error))
+    this.#open.add(settled)
+    void settled.then(() => {
+      this.#open.delete(settled)
+      this.#wake()
+    })
+    return settled
+  }
+
+  /** Counts the characters of a message as held in memory until `work` is done. */
+  weigh(chars: number, work: Promise<void>): void {
+    this.#chars += chars
+    void work.then(() => {
+      this.#chars -= chars
+      this.#wake()
+    })
+  }
+
+  /** Resolves when more may be scheduled. No request that is being handled waits for another message of the same client. */
+  async untilRoom(): Promise<void> {
+    while (this.#isFull()) await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
+  }
+
+  async settled(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open)
+  }
+
+  #isFull(): boolean {
+    return this.#open.size > MAX_UNFINISHED.messages || this.#chars > MAX_UNFINISHED.chars
+  }
+
+  #wake(): void {
+    if (this.#isFull()) return
+    for (const resolve of this.#waitingForRoom.splice(0)) resolve()
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RequestScheduler } from './request-scheduler.ts'
+import { RequestScheduler } from './connection.ts'
 
 const MANY = 300
 

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { ParleyError } from '../../errors/parley-error.ts'
 import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../../rpc/framing.ts'
-import { type Received, type Transport, receive } from './transport.ts'
+import type { Received, Transport } from './transport.ts'
 
 /** Bytes not yet read by a client from which on it is served from the journal instead of memory. */
 const BACKPRESSURE_BYTES = 1024 * 1024
@@ -113,7 +113,7 @@ class MessageReader implements Holder {
 
   cutOff(): void {
     this.#framing.drop()
-    this.#arrived.push([refused(new ParleyError('UNFINISHED_LIMIT', { limit: this.#unfinished.limitBytes }))])
+    this.#arrived.push([new ParleyError('UNFINISHED_LIMIT', { limit: this.#unfinished.limitBytes })])
     this.#end()
   }
 
@@ -156,14 +156,10 @@ class MessageReader implements Holder {
 
 /** Nothing for a blank line. */
 function receivedIn(frame: Frame): readonly Received[] {
-  if (frame === 'too_long') return [refused(new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES }))]
+  if (frame === 'too_long') return [new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES })]
   const text = decodeUtf8(frame)
-  if (text === undefined) return [refused(new ParleyError('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' }))]
-  return text.trim() === '' ? [] : [receive(text)]
-}
-
-function refused(error: ParleyError): Received {
-  return { kind: 'refused', id: null, error }
+  if (text === undefined) return [new ParleyError('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })]
+  return text.trim() === '' ? [] : [text]
 }
 
 /** A connection that holds bytes in memory. */

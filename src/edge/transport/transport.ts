@@ -1,6 +1,5 @@
-/** A connection to one client as the protocol sees it: whole JSON-RPC messages in both directions. How they are framed is the transport's matter. */
-import { ParleyError } from '../../errors/parley-error.ts'
-import { type Message, type RequestId, parseMessage, refuseCostly } from '../../rpc/json-rpc.ts'
+/** A connection to one client as the protocol sees it: the texts of whole messages in both directions. How they are framed is the transport's matter. */
+import type { ParleyError } from '../../errors/parley-error.ts'
 
 export interface Transport {
   /** Messages as they arrive; ends when the client has closed its side. */
@@ -20,23 +19,5 @@ export interface Transport {
   destroy(): void
 }
 
-export type Received =
-  /** `chars` is the length of its text, which is its cost while it is being handled. */
-  | { readonly kind: 'message'; readonly message: Message; readonly chars: number }
-  /** Not a message that can be handled: `error` is the answer, to the request `id` where that could be read. */
-  | { readonly kind: 'refused'; readonly id: RequestId; readonly error: ParleyError }
-
-/** Parses the text of one message; every transport uses it. */
-export function receive(text: string): Received {
-  const message = refuseCostly(text) ?? parseMessage(text)
-  if (message.kind !== 'unreadable') return { kind: 'message', message, chars: text.length }
-  const { id, problem, reason } = message
-  switch (problem) {
-    case 'malformed':
-      return { kind: 'refused', id, error: new ParleyError('MESSAGE_MALFORMED', { reason }) }
-    case 'invalid':
-      return { kind: 'refused', id, error: new ParleyError('MESSAGE_INVALID', { reason }) }
-    case 'too_large':
-      return { kind: 'refused', id, error: new ParleyError('MESSAGE_TOO_LARGE', { reason }) }
-  }
-}
+/** The JSON text of one message, or the error that answers something which has no such text. */
+export type Received = string | ParleyError

@@ -11,8 +11,8 @@ import {
   notificationMessage,
   parseMessage,
   requestMessage,
+  PendingRequests,
 } from '../../rpc/json-rpc.ts'
-import { PendingRequests } from '../../rpc/pending-requests.ts'
 import { type Handshake, HandshakeResult, withHandshake } from '../handshake.ts'
 import { type Ending, ServerUpgrade } from '../server-upgrade.ts'
 import {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../../test/sim/given.ts'
 import * as say from '../../../test/sim/words.ts'
 import { live, settled, wishes } from '../../../test/sim/wishes.ts'
-import { type Batch, type Outcome, decideBatch } from './batch.ts'
+import { type Batch, type Outcome, decideBatch } from './decide.ts'
 import type { Command } from './commands.ts'
 import { type State, absent, isBusy } from './state.ts'
 

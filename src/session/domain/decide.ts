@@ -1,22 +1,29 @@
 /** Decides which entries a command adds to the journal, given the state. Pure: no clock, no I/O, no randomness. */
 import { fail } from '../../errors/parley-error.ts'
 import type { AgentUpdate } from '../../ports/agent.ts'
-import type { Content } from '../../ports/values/content.ts'
+import type { Content, PermissionOutcome } from '../../ports/values/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
-import { ENTRY_FORMAT, type Body, beginTurn } from './entries.ts'
+import { ENTRY_FORMAT, type Body, beginTurn, type Entry, encodeBody } from './entries.ts'
 import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestions } from './finish-turn.ts'
 import { askPermission, resolvePermission, revoke } from './permission-answer.ts'
-import { type Busy, type Existing, type State, isBusy, toolCallEntry, withoutQuestions } from './state.ts'
+import {
+  type Busy,
+  type Existing,
+  type OpenQuestion,
+  type OpenTurn,
+  type State,
+  isBusy,
+  openQuestions,
+  toolCallEntry,
+  withoutQuestions,
+} from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './settings.ts'
+import type { StoredEntry } from '../../ports/journal.ts'
+import { evolve } from './evolve.ts'
+import { forkTitle, titleFrom } from './title.ts'
 
 /** Prompts that may wait behind a running turn. */
 export const QUEUE_LIMIT = 32
-
-const FIRST_TITLE_CHARS = 80
-const MAX_TITLE_CHARS = 200
-/** The part of a prompt that a title is made from; a prompt may be a whole file. */
-const TITLE_SOURCE_CHARS = 2_000
-const FORK_PREFIX = 'Fork of '
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
 
@@ -328,37 +335,126 @@ function sameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right)
 }
 
-/** A title from the beginning of the first prompt; undefined when that has no words. */
-function titleFrom(content: readonly Content[]): string | undefined {
-  const beginnings = content.flatMap((block) =>
-    block.type === 'text' ? [block.text.trimStart().slice(0, TITLE_SOURCE_CHARS)] : [],
-  )
-  const line = inOneLine(beginnings.join(' ').slice(0, TITLE_SOURCE_CHARS))
-  return line === '' ? undefined : clipped(line, FIRST_TITLE_CHARS)
+export interface Batch {
+  readonly state: State
+  readonly entries: readonly Entry[]
+  readonly stored: readonly StoredEntry[]
+  /** One per command, in order. */
+  readonly outcomes: readonly Outcome[]
+  /** Carried out once the batch is stored. */
+  readonly effects: readonly Effect[]
 }
 
-/** A title that a user or an agent gives: one line, its white space reduced. Throws TITLE_INVALID. */
-export function parseTitle(text: string): string {
-  const line = inOneLine(text)
-  const isFit = line !== '' && Array.from(line).length <= MAX_TITLE_CHARS && !/[\p{Cc}\p{Cs}]/u.test(line)
-  return isFit ? line : fail('TITLE_INVALID', { limit: MAX_TITLE_CHARS })
+/** The entries of a command, or why it was refused; a refusal harms no other command of the batch. */
+export type Outcome = { readonly entries: readonly Entry[] } | { readonly refused: unknown }
+
+export type Effect =
+  | { readonly kind: 'run'; readonly turn: OpenTurn; readonly answered?: AnsweredQuestion }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'answer'; readonly answered: AnsweredQuestion }
+
+export interface AnsweredQuestion {
+  readonly question: OpenQuestion
+  readonly outcome: PermissionOutcome
 }
 
-/** A fork of a fork is called like a fork. */
-function forkTitle(title: string): string {
-  return title.startsWith(FORK_PREFIX) ? title : clipped(FORK_PREFIX + title, MAX_TITLE_CHARS)
+/** Decides the pending commands on a copy of the state, as one batch for the journal. */
+export function decideBatch(commands: readonly Command[], before: State, at: number): Batch {
+  const builder = new BatchBuilder(before, at)
+  const outcomes = commands.map((command) => builder.add(command))
+  return { ...builder.result(), outcomes }
 }
 
-function inOneLine(text: string): string {
-  return text.replace(/\s+/gu, ' ').trim()
+const OVER: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'turn_suspended'])
+
+class BatchBuilder {
+  readonly #at: number
+  #state: State
+  #answered: AnsweredQuestion | undefined
+  readonly #entries: Entry[] = []
+  readonly #stored: StoredEntry[] = []
+  #effects: Effect[] = []
+
+  constructor(state: State, at: number) {
+    this.#state = state
+    this.#at = at
+  }
+
+  add(command: Command): Outcome {
+    const from = this.#entries.length
+    try {
+      for (const { body, stored } of decideWhole(command, this.#state)) {
+        const place = { seq: this.#state.seq + 1, at: this.#at }
+        this.#stored.push({ ...place, body: stored })
+        this.#apply({ ...body, ...place })
+      }
+    } catch (refused) {
+      return { refused }
+    }
+    return { entries: this.#entries.slice(from) }
+  }
+
+  result(): Omit<Batch, 'outcomes'> {
+    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects: this.#effects }
+  }
+
+  #apply(entry: Entry): void {
+    const before = this.#state
+    const after = evolve(before, entry)
+    this.#state = after
+    this.#entries.push(entry)
+    // A turn that began and was halted in the same batch never gets an agent.
+    if (OVER.has(entry.kind)) {
+      this.#effects = this.#effects.filter(({ kind }) => kind !== 'run')
+      this.#answered = undefined
+    }
+    if (!isBusy(after)) return
+    switch (entry.kind) {
+      case 'turn_started':
+        this.#effects.push({ kind: 'run', turn: after.turn })
+        return
+      case 'turn_resumed':
+        this.#effects.push({ kind: 'run', turn: after.turn, ...(this.#answered && { answered: this.#answered }) })
+        this.#answered = undefined
+        return
+      case 'turn_cancel_requested':
+        this.#effects.push({ kind: 'cancel' })
+        return
+      case 'permission_resolved':
+        this.#answer(before, entry)
+        return
+      default:
+    }
+  }
+
+  #answer(before: State, entry: Entry & { readonly kind: 'permission_resolved' }): void {
+    const question = openQuestions(before).find(({ requestId }) => requestId === entry.requestId)
+    if (question === undefined) return
+    const answered = { question, outcome: entry.outcome }
+    if (before.phase === 'waiting') this.#effects.push({ kind: 'answer', answered })
+    else this.#answered = answered
+  }
 }
 
-function clipped(line: string, longest: number): string {
-  const letters = Array.from(line)
-  return letters.length <= longest
-    ? line
-    : `${letters
-        .slice(0, longest - 1)
-        .join('')
-        .trimEnd()}…`
+/** Whether the running turn cannot go on when this command could not be stored: its own words are lost, or its cancel or an answer. */
+export function concernsTurn(command: Command, state: State): boolean {
+  switch (command.kind) {
+    case 'agent':
+    case 'ask':
+    case 'end':
+    case 'answer':
+    case 'cancel':
+    case 'close':
+    case 'halt':
+      return true
+    case 'withdraw':
+      return isBusy(state) && state.turn.promptId === command.promptId
+    default:
+      return false
+  }
+}
+
+/** A command whose facts cannot all be stored leaves none. */
+function decideWhole(command: Command, state: State) {
+  return decide(command, state).map((body) => ({ body, stored: encodeBody(body) }))
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { account } from '../../../test/sim/account.ts'
 import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
-import { decideBatch } from './batch.ts'
+import { decideBatch } from './decide.ts'
 import { decodeEntry } from './entries.ts'
 import { type State, isBusy } from './state.ts'
 

@@ -7,7 +7,7 @@ import { House, here, prompted } from '../../../test/sim/house.ts'
 import { signal, untilCancelled } from '../../../test/sim/puppet.ts'
 import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
 import { options, text } from '../../../test/sim/words.ts'
-import { decideBatch } from '../domain/batch.ts'
+import { decideBatch } from '../domain/decide.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import { loadState } from '../log/read-journal.ts'
 

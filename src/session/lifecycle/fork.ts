@@ -1,7 +1,7 @@
 /** Copies a session up to an entry into a new one, without opening either of them. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Append, Cursor, SessionId } from '../../ports/journal.ts'
-import { decideBatch } from '../domain/batch.ts'
+import { decideBatch } from '../domain/decide.ts'
 import { encodeState, rowOf } from '../domain/state.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import { loadState } from '../log/read-journal.ts'

@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { FaultPoint } from '../../ports/fault.ts'
 import type { AbortSource, Signal } from '../../ports/values/signal.ts'
-import { type Batch, type Effect, concernsTurn, decideBatch } from '../domain/batch.ts'
+import { type Batch, type Effect, concernsTurn, decideBatch } from '../domain/decide.ts'
 import type { Command } from '../domain/commands.ts'
 import type { Entry } from '../domain/entries.ts'
 import { type Existing, type State, encodeState, isBusy, rowOf } from '../domain/state.ts'

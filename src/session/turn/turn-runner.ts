@@ -1,6 +1,6 @@
 /** Starts the turns of a live session, and passes answers and cancels to the running one. */
 import { reasonOf } from '../../errors/parley-error.ts'
-import type { AnsweredQuestion, Effect } from '../domain/batch.ts'
+import type { AnsweredQuestion, Effect } from '../domain/decide.ts'
 import type { Command } from '../domain/commands.ts'
 import { ruleMadeBy } from '../domain/permission-answer.ts'
 import { isBusy } from '../domain/state.ts'

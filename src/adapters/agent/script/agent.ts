@@ -16,7 +16,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { mayContinue } from '../may-continue.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import { ClientPlayer } from './client-player.ts'
-import { NO_OFFER } from './offer.ts'
+import { NO_OFFER, linesOf, offerIn } from './offer.ts'
 import {
   type Call,
   type ClientRequest,
@@ -26,8 +26,6 @@ import {
   type Step,
   assertUnprivileged,
   isForPerson,
-  linesOf,
-  offerIn,
   parseScript,
 } from './steps.ts'
 

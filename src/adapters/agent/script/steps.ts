@@ -15,6 +15,10 @@ import type {
 import { PERMISSIVE_MODES } from '../../../access/permissive-modes.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'
 import {
+  type ScriptOffer,
+  NO_OFFER,
+  requireMode,
+  requireValue,
   type Fields,
   contentBlock,
   given,
@@ -26,8 +30,9 @@ import {
   text,
   toolCallPatch,
   whole,
-} from './fields.ts'
-import { type ScriptOffer, NO_OFFER, offerOf, requireMode, requireValue } from './offer.ts'
+  linesOf,
+  offerIn,
+} from './offer.ts'
 
 export type Step =
   | { readonly kind: 'chunk'; readonly text: string; readonly times: number; readonly everyMs: number }
@@ -87,18 +92,6 @@ export function parseScript(
   read(1, () => assertAllowed(offer))
   for (const [index, step] of steps.entries()) read(played[index]?.number ?? 1, () => assertAllowed(step))
   return { offer, steps }
-}
-
-/** The offer in the first line; undefined if the first line is a step already. Throws a sentence that names the mistake. */
-export function offerIn(line: string): ScriptOffer | undefined {
-  const fields = object(JSON.parse(line), 'a line')
-  return 'agent' in fields ? offerOf(fields['agent']) : undefined
-}
-
-/** The lines that are not empty, numbered from 1. */
-export function linesOf(source: string): readonly { readonly line: string; readonly number: number }[] {
-  const lines = source.replace(/^\uFEFF/u, '').split('\n')
-  return lines.map((line, index) => ({ line, number: index + 1 })).filter(({ line }) => line.trim() !== '')
 }
 
 /** Steps by the key of their line. */

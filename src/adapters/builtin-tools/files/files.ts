@@ -1,4 +1,4 @@
-/** The text files of a call: with the unsaved changes of the client's editor where the client serves files, else as stored on disk. */
+/** The text files of a call: with the unsaved changes of the client's editor where the client serves files, else as stored on disk; and how a change to one is shown to users. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { refuse } from '../toolset/result.ts'
 import { type FileBytes, readBytes, writeBytes } from '../../../workspace/files.ts'
@@ -7,6 +7,7 @@ import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding
 import { describeBinary } from '../../../workspace/file-type.ts'
 import { assertPathAllowed } from '../toolset/paths.ts'
 import type { ToolCall, PreviewContext } from '../toolset/tool.ts'
+import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 export interface TextFile extends Decoded {
   readonly real: string
@@ -17,7 +18,7 @@ export interface TextFile extends Decoded {
 }
 
 /** A text file, or the bytes of a binary one. */
-export type Opened = TextFile | (FileBytes & { readonly shown: string })
+type Opened = TextFile | (FileBytes & { readonly shown: string })
 
 export function isText(opened: Opened): opened is TextFile {
   return 'text' in opened
@@ -116,4 +117,51 @@ async function unlessMissing<Found>(opening: Promise<Found>): Promise<Found | un
     if (isParleyError(error, 'FILE_MISSING')) return undefined
     throw error
   }
+}
+
+/** Lines shown before and after. */
+const CONTEXT_LINES = 3
+
+/** Characters that are shown at all. */
+const MAX_DIFF_CHARS = 256 * 1024
+
+interface Difference {
+  readonly content: readonly ToolCallContent[]
+  /** The first line that differs, counted from 1. */
+  readonly line: number
+}
+
+/** `before` is null for a file that was not there. */
+export function diffOf(path: string, before: string | null, after: string): Difference {
+  if (before === null) return { content: shown({ path, oldText: null, newText: after }), line: 1 }
+  const [old, new_] = [before.split('\n'), after.split('\n')]
+  const shorter = Math.min(old.length, new_.length)
+  const start = countSame(shorter, (index) => old[index] === new_[index])
+  const end = countSame(shorter - start, (index) => old.at(-1 - index) === new_.at(-1 - index))
+  const part = (lines: readonly string[]) =>
+    lines.slice(Math.max(0, start - CONTEXT_LINES), lines.length - Math.max(0, end - CONTEXT_LINES)).join('\n')
+  return { content: shown({ path, oldText: part(old), newText: part(new_) }), line: start + 1 }
+}
+
+interface Change {
+  readonly path: string
+  readonly oldText: string | null
+  readonly newText: string
+}
+
+function shown(change: Change): readonly ToolCallContent[] {
+  const length = (change.oldText?.length ?? 0) + change.newText.length
+  if (length <= MAX_DIFF_CHARS) return [{ type: 'diff', ...change }]
+  return [
+    {
+      type: 'content',
+      content: { type: 'text', text: `The change has ${length} characters; that is too long to show.` },
+    },
+  ]
+}
+
+function countSame(most: number, isSame: (index: number) => boolean): number {
+  let count = 0
+  while (count < most && isSame(count)) count += 1
+  return count
 }

@@ -1,9 +1,8 @@
 /** `write_file`: a new file, or all of one that was read before. */
 import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
-import { diffOf } from '../edit/difference.ts'
 import { requireSeen } from '../edit/edit-file.ts'
-import { type TextFile, newFile, openIfThere, saveText } from './files.ts'
+import { type TextFile, newFile, openIfThere, saveText, diffOf } from './files.ts'
 import { resolvePath, gitReasonOf } from '../toolset/paths.ts'
 import { formatCount, textResult } from '../toolset/result.ts'
 import { linesOf } from './pages.ts'

@@ -5,8 +5,7 @@
 import { constants, type Stats } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IgnoreRules, defaultIgnoreRules } from '../../../workspace/ignore.ts'
-import { type Entry, namesIn, ignoreRulesIn } from '../../../workspace/walk.ts'
+import { type Entry, namesIn, ignoreRulesIn, type IgnoreRules, defaultIgnoreRules } from '../../../workspace/walk.ts'
 import {
   type OpenDirectory,
   withResolvedPath,

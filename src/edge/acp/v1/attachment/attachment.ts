@@ -1,8 +1,7 @@
 /** One client's part in one session: entries become updates, ends of prompts become responses, open permissions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
-import type { RequestId } from '../../../../rpc/json-rpc.ts'
-import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
+import type { RequestId, PendingRequests } from '../../../../rpc/json-rpc.ts'
 import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type {
@@ -16,12 +15,22 @@ import type {
 } from '../../../../session/handle.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import type { ClientPeerRequests, ClientPeers } from '../client-peer/client-peer.ts'
-import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
-import { noticeUpdate, phaseUpdate, stateUpdates } from '../render/entry-to-update.ts'
-import { UpdateRenderer, updateMessage } from '../render/update-renderer.ts'
+import type { ClientCapabilities, DisplayCapabilities } from '../initialize/client-capabilities.ts'
+import {
+  noticeUpdate,
+  phaseUpdate,
+  stateUpdates,
+  updateMessage,
+  callUpdate,
+  entryMessage,
+  replayed,
+  sharedUpdates,
+  showsTerminals,
+} from '../render/entry-to-update.ts'
 import { LiveStatus } from './live-status.ts'
 import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
 import { OpenPermissionRequests, type PermissionOutcome } from './permission-request.ts'
+import { withdrawn } from '../../../../session/domain/evolve.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
 export interface ConnectedClient {
@@ -342,5 +351,61 @@ export class Attachment implements SessionSink {
   #send(...parts: readonly (readonly string[])[]): void {
     const [first, ...more] = parts.filter((messages) => messages.length > 0)
     if (first !== undefined) this.#client.transport.send(more.length === 0 ? first : [first, ...more].flat())
+  }
+}
+
+/** One client in one session. */
+interface RenderedFor {
+  readonly sessionId: string
+  readonly display: DisplayCapabilities
+  readonly prompts: PendingPrompts
+  readonly peer: ClientPeerRequests | undefined
+}
+
+class UpdateRenderer {
+  readonly #client: RenderedFor
+
+  constructor(client: RenderedFor) {
+    this.#client = client
+  }
+
+  /** New entries: the one array of all clients, unless something in them is different for this client. */
+  live(entries: readonly Entry[], permissions: OpenPermissionRequests): readonly string[] {
+    const { sessionId, display, prompts } = this.#client
+    const { messages, byEntry, isPersonal } = sharedUpdates(sessionId, entries, display)
+    if (!isPersonal || (prompts.isEmpty && permissions.isEmpty)) return messages
+    return entries.flatMap((entry, index) => {
+      if (entry.kind === 'permission_resolved') return permissions.withdraw(entry.requestId)
+      return this.#live(entry, byEntry[index])
+    })
+  }
+
+  /** Entries of a replay. A client that was slow may get the response to its own prompt only here. */
+  replayed(entries: readonly Entry[]): readonly string[] {
+    return replayed(entries).flatMap((entry) => this.#message(entry).concat(this.#responses(entry)))
+  }
+
+  #live(entry: Entry, shared: string | undefined): readonly string[] {
+    const { prompts } = this.#client
+    // The client that sent the prompt reads the end in the response, all others as a message.
+    const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId)
+    const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && prompts.has(entry.promptId)
+    if (isOwnEcho) return []
+    return isOwnEnd ? this.#responses(entry) : this.#message(entry, shared).concat(this.#responses(entry))
+  }
+
+  /** The responses to this client's prompts that end with this entry. */
+  #responses(entry: Entry): readonly string[] {
+    if (entry.kind === 'turn_ended') return this.#client.prompts.answers(entry)
+    return entry.kind === 'prompt_withdrawn' ? this.#client.prompts.answers(withdrawn(entry)) : []
+  }
+
+  /** `shared` is its message for all clients, where that was made already. */
+  #message(entry: Entry, shared?: string): readonly string[] {
+    const { sessionId, display, peer } = this.#client
+    const isOwn = (terminalId: string) => peer?.hasTerminal(terminalId) === true
+    if (showsTerminals(entry, isOwn)) return [updateMessage(sessionId, callUpdate(entry, isOwn), entry.seq)]
+    const message = shared ?? entryMessage(sessionId, entry, display)
+    return message === undefined ? [] : [message]
   }
 }

@@ -1,6 +1,5 @@
 /** One permission request to one client: an answer to it becomes an outcome, and it is withdrawn when another client was first. */
-import { type Response, notificationMessage, requestMessage } from '../../../../rpc/json-rpc.ts'
-import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
+import { type Response, notificationMessage, requestMessage, type PendingRequests } from '../../../../rpc/json-rpc.ts'
 import type { OpenQuestion } from '../../../../session/domain/state.ts'
 import { callOut } from '../render/entry-to-update.ts'
 import { type PermissionAnswer, parsePermissionAnswer } from '../methods/params.ts'

@@ -18,10 +18,9 @@ import type {
   UrlAnswer,
 } from '../../../../ports/client.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
-import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import { fieldsOf, isFields, type PendingRequests } from '../../../../rpc/json-rpc.ts'
 import { realPathInside } from '../../../../workspace/real-path.ts'
 import type { Transport } from '../../../transport/transport.ts'
-import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
 import { OrderedRequests, type RequestPosition } from './ordered-requests.ts'
 import type { ClientServices } from '../initialize/client-capabilities.ts'
 

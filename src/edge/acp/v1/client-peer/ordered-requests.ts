@@ -1,8 +1,13 @@
 /** Requests to one client about one session: sent after the entries that come before them, and ended when the client leaves. */
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
-import { type ResponseError, notificationMessage, requestMessage, singleLine } from '../../../../rpc/json-rpc.ts'
-import type { PendingRequests } from '../../../../rpc/pending-requests.ts'
+import {
+  type ResponseError,
+  notificationMessage,
+  requestMessage,
+  singleLine,
+  type PendingRequests,
+} from '../../../../rpc/json-rpc.ts'
 import type { Transport } from '../../../transport/transport.ts'
 
 /** How far the client is in the session. */

@@ -1,7 +1,8 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
-import type { SessionDirectory, SessionView } from '../../../../session/handle.ts'
+import type { PromptKinds } from '../../../../ports/agent.ts'
+import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { Answer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { Attachments } from '../attachment/attachments.ts'
@@ -95,7 +96,7 @@ export class V1Methods implements VersionMethods {
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {
     const attachment = await this.#attached(params.sessionId)
     const content = asContent(params.prompt)
-    requireAccepted(content, await attachment.session.snapshot())
+    requireAccepted(content, await attachment.session.promptKinds())
     // The client's own id for the prompt: a prompt that is sent again with the same id runs once.
     const promptId = params._meta?.['parley/promptId'] ?? this.#context.newId()
     await attachment.prompt({ promptId, content, meta: metaOfPrompt(params) }, id)
@@ -162,7 +163,7 @@ export class V1Methods implements VersionMethods {
   }
 }
 
-function requireAccepted(content: ReturnType<typeof asContent>, { accepts }: SessionView): void {
+function requireAccepted(content: ReturnType<typeof asContent>, accepts: PromptKinds): void {
   const { image, audio, embeddedContext } = accepts
   const accepted = { text: true, resource_link: true, image, audio, resource: embeddedContext }
   const refused = content.find(({ type }) => !accepted[type])

@@ -300,3 +300,63 @@ export function optionOut(option: ConfigOption): object {
 function choiceOut(choice: Choice | ChoiceGroup): object {
   return 'group' in choice ? metaOut({ ...choice, options: choice.options.map(metaOut) }) : metaOut(choice)
 }
+
+/** The messages of one batch for all clients with the same display. */
+interface SharedUpdates {
+  readonly messages: readonly string[]
+  /** The message of each entry; undefined for an entry without one. */
+  readonly byEntry: readonly (string | undefined)[]
+  /** True when some clients get something else: prompts and terminals of their own, or permission requests that they were sent. */
+  readonly isPersonal: boolean
+}
+
+/** One `session/update`; `seq` is the cursor of a client that has it. */
+export function updateMessage(sessionId: string, update: Update, seq: number): string {
+  const session = JSON.stringify(sessionId)
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}`
+}
+
+/** Undefined for an entry that ACP v1, or a client with this display, has no update for. */
+export function entryMessage(sessionId: string, entry: Entry, display: DisplayCapabilities): string | undefined {
+  const update = updateOf(entry, display)
+  return update === undefined ? undefined : updateMessage(sessionId, update, entry.seq)
+}
+
+const batches = new WeakMap<DisplayCapabilities, WeakMap<readonly Entry[], SharedUpdates>>()
+
+/** The same array for all clients with this display: a batch is serialised and encoded once. */
+export function sharedUpdates(
+  sessionId: string,
+  entries: readonly Entry[],
+  display: DisplayCapabilities,
+): SharedUpdates {
+  const known = batchesIn(display).get(entries)
+  if (known !== undefined) return known
+  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, display))
+  const messages = byEntry.filter((message) => message !== undefined)
+  const shared = { messages, byEntry, isPersonal: entries.some(isPersonal) }
+  batchesIn(display).set(entries, shared)
+  return shared
+}
+
+function batchesIn(display: DisplayCapabilities): WeakMap<readonly Entry[], SharedUpdates> {
+  const known = batches.get(display) ?? new WeakMap<readonly Entry[], SharedUpdates>()
+  batches.set(display, known)
+  return known
+}
+
+function isPersonal(entry: Entry): boolean {
+  switch (entry.kind) {
+    case 'message_chunk':
+      return entry.role === 'user'
+    case 'turn_ended':
+    case 'prompt_withdrawn':
+    case 'permission_resolved':
+      return true
+    case 'tool_call':
+    case 'tool_call_patched':
+      return hasTerminals(entry)
+    default:
+      return false
+  }
+}
