@@ -1,5 +1,24 @@
 /** Full-text search over the conversations of all sessions: a projection of the journal that can be lost and rebuilt. */
-import type { Cursor, SessionId } from './journal.ts'
+import type { Cursor, PageLimits, SessionId, StoredEntry } from './journal.ts'
+
+/** A session as the journal has it now. */
+export interface StoredHead {
+  /** Unique: not even a session that uses an id again has the key of an earlier one. */
+  readonly key: number
+  readonly id: SessionId
+  readonly cwd: string
+  readonly title: string | null
+  readonly lastSeq: Cursor
+}
+
+/** The journal as an index reads it in its own thread, beside the owner. */
+export interface JournalSource {
+  /** Every session, the most recently changed one last. */
+  heads(): readonly StoredHead[]
+  head(id: SessionId): StoredHead | undefined
+  page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
+  close(): void
+}
 
 /** Where the text comes from: the user, the agent's answer or thinking, a tool, or the session's title. */
 export type Speaker = 'user' | 'agent' | 'thought' | 'tool' | 'title'

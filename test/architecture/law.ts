@@ -64,7 +64,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
     node: 'any',
   },
-  config: { may: ['errors', 'state-files', 'access'], node: 'any' },
+  config: { may: ['ports', 'errors', 'state-files', 'access'], node: 'any' },
   server: {
     may: [
       'session',

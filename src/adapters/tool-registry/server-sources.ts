@@ -1,8 +1,8 @@
 /** Which servers a registry has (those of clients, those of configuration files), and which configurations are the same server. */
 import type { McpServer, ToolHostRequest } from '../../ports/tools.ts'
-import type { LoginSettings } from '../mcp/oauth/authorization.ts'
+import type { LoginSettings, ServerRules } from '../../ports/values/mcp-server-settings.ts'
 import { serverLabels } from './names.ts'
-import type { ServerRules, ServerConfig } from '../mcp/host/server-config.ts'
+import type { ServerConfig } from '../mcp/host/server-config.ts'
 
 /** A server in a configuration file. */
 export interface ConfiguredServer {

@@ -13,7 +13,7 @@ import { runs, until } from '../../../test/fixtures/process/running.ts'
 import type { ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { ToolCallContext, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
-import type { ServerRules } from '../mcp/host/server-config.ts'
+import type { ServerRules } from '../../ports/values/mcp-server-settings.ts'
 
 const benches: Bench[] = []
 afterEach(async () => {

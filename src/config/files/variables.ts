@@ -1,5 +1,6 @@
 /** Fills `${NAME}` and `${NAME:-otherwise}` in from the environment. */
-import type { McpLogin, McpPlace } from '../mcp/mcp-servers.ts'
+import type { LoginSettings } from '../../ports/values/mcp-server-settings.ts'
+import type { McpPlace } from '../mcp/mcp-servers.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -14,12 +15,12 @@ export function variablesIn(what: unknown): readonly string[] {
 
 /** The same for what a login needs. */
 export function filledInLogin(
-  login: McpLogin,
+  login: LoginSettings,
   environment: Environment,
-): { readonly login: McpLogin } | { readonly missing: readonly string[] } {
+): { readonly login: LoginSettings } | { readonly missing: readonly string[] } {
   const missing = new Set<string>()
   const filled = Object.entries(login).map(([name, value]) => [name, fillWith(environment, missing)(String(value))])
-  return missing.size > 0 ? { missing: [...missing] } : { login: Object.fromEntries(filled) as McpLogin }
+  return missing.size > 0 ? { missing: [...missing] } : { login: Object.fromEntries(filled) as LoginSettings }
 }
 
 /** The place with its secrets, or the names of the variables that are not set. */

@@ -1,17 +1,7 @@
 /** The tables `[mcp.NAME]` of a settings file: their schema, and the servers that they describe. */
 import { z } from 'zod'
+import type { LoginSettings, ServerRules } from '../../ports/values/mcp-server-settings.ts'
 import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
-
-export interface McpRules {
-  readonly shared?: boolean
-  readonly idleMs?: number
-  readonly protocol?: 'auto' | 'legacy' | 'modern'
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly timeoutMs?: number
-  readonly totalMs?: number
-  readonly tools?: Readonly<Record<string, { readonly timeoutMs?: number; readonly totalMs?: number }>>
-}
 
 /** How to reach the server, as written: `${NAME}` is not replaced yet. */
 export type McpPlace =
@@ -23,22 +13,13 @@ export type McpPlace =
     }
   | { readonly type: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
 
-/** How users log in to a server over HTTP that does not publish this itself. */
-export interface McpLogin {
-  readonly clientId?: string
-  readonly clientSecret?: string
-  readonly clientMetadataUrl?: string
-  readonly scope?: string
-  readonly redirectUrl?: string
-}
-
 export interface McpEntry {
   readonly name: string
   readonly enabled: boolean
   /** Absent where the table only has rules, for servers that clients name so. */
   readonly place?: McpPlace
-  readonly rules: McpRules
-  readonly login?: McpLogin
+  readonly rules: ServerRules
+  readonly login?: LoginSettings
 }
 
 export type McpRead = { readonly entry: McpEntry } | { readonly fault: Fault; readonly name: string }
@@ -167,7 +148,7 @@ function loginIn({
   client_metadata_url,
   scope,
   redirect_url,
-}: z.infer<typeof login>): McpLogin {
+}: z.infer<typeof login>): LoginSettings {
   const named = Object.entries({
     clientId: client_id,
     clientSecret: client_secret,
@@ -183,7 +164,7 @@ function placeIn({ command, args = [], env = {}, url, type, headers = {} }: Serv
   return url === undefined ? undefined : { type: type === 'sse' ? 'sse' : 'http', url, headers }
 }
 
-function rulesIn(table: ServerTable): McpRules {
+function rulesIn(table: ServerTable): ServerRules {
   const { include, exclude, protocol, tools = {}, shared, idle_seconds: idle } = table
   const each = Object.entries(tools).map(([tool, one]) => [tool, limitsIn(one)] as const)
   return {

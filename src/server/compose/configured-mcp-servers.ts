@@ -1,6 +1,7 @@
 /** The MCP servers of the configuration, as the tool host takes them: read anew for every session that is opened. */
 import { type FoundMcp, mayBeUsed, readMcpFiles } from '../../config/mcp/server-files.ts'
-import type { McpLogin, McpPlace } from '../../config/mcp/mcp-servers.ts'
+import type { McpPlace } from '../../config/mcp/mcp-servers.ts'
+import type { LoginSettings } from '../../ports/values/mcp-server-settings.ts'
 import type { Config } from '../../config/settings.ts'
 import { filledIn, filledInLogin } from '../../config/files/variables.ts'
 import { fail } from '../../errors/parley-error.ts'
@@ -39,7 +40,7 @@ function configuredServer(config: Config, found: FoundMcp) {
 }
 
 /** Undefined where a variable is missing as well; the login reports which. */
-function loginFor(config: Config, { entry }: FoundMcp): McpLogin | undefined {
+function loginFor(config: Config, { entry }: FoundMcp): LoginSettings | undefined {
   if (entry.login === undefined) return undefined
   const filled = filledInLogin(entry.login, config.environment)
   return 'login' in filled ? filled.login : undefined
@@ -47,7 +48,7 @@ function loginFor(config: Config, { entry }: FoundMcp): McpLogin | undefined {
 
 export interface LoginPlace {
   readonly server: McpServer
-  readonly login?: McpLogin
+  readonly login?: LoginSettings
 }
 
 /** Where to log in, and with what. Throws MCP_CONNECT. */

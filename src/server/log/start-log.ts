@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { logPathIn, parse, sentenceOf } from './log-line.ts'
-import { makeDirectory } from '../launch/make-directory.ts'
+import { makeDirectory } from '../../state-files/make-directory.ts'
 
 export interface StartLog {
   readonly path: string

@@ -20,7 +20,8 @@ import type {
 import type { Checker } from '../../checking/checker.ts'
 import type { ProtocolCache } from './protocol-cache.ts'
 import type { ConnectQueue } from './connect-queue.ts'
-import type { Logins, LoginSettings } from '../oauth/authorization.ts'
+import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
+import type { Logins } from '../oauth/authorization.ts'
 
 /** A tool as its server describes it, without parts that Parley cannot use. */
 export interface ServerTool {

@@ -1,6 +1,6 @@
 /** The configuration of one server of a registry: its name, how to reach it, and the user's rules for it. */
 import type { McpServer } from '../../../ports/tools.ts'
-import type { LoginSettings } from '../oauth/authorization.ts'
+import type { LoginSettings, ServerRules } from '../../../ports/values/mcp-server-settings.ts'
 import type { Offer, ServerTool } from './mcp-types.ts'
 
 export interface ServerConfig {
@@ -24,25 +24,6 @@ export interface ServerConfig {
   readonly rules: ServerRules
   /** How to reach it now. Throws a sentence without secrets if it may not or cannot be started. */
   readonly locate: () => Promise<McpServer>
-}
-
-export interface ServerRules {
-  /** One process or connection for all sessions that configure it alike. Default: connections are shared, processes are not. */
-  readonly shared?: boolean
-  /** How long a shared server runs after its last session has left. Milliseconds. */
-  readonly idleMs?: number
-  /** Which protocol to speak, for servers where the negotiation fails. */
-  readonly protocol?: 'auto' | 'legacy' | 'modern'
-  /** Tool names of the server, or patterns with `*`. Default: all tools. */
-  readonly include?: readonly string[]
-  /** Takes precedence over `include`. */
-  readonly exclude?: readonly string[]
-  /** Milliseconds without an answer or progress. */
-  readonly timeoutMs?: number
-  /** Milliseconds for a whole call, also with progress. */
-  readonly totalMs?: number
-  /** Limits for single tools. */
-  readonly tools?: Readonly<Record<string, { readonly timeoutMs?: number; readonly totalMs?: number }>>
 }
 
 export function permitted(offer: Offer, { include, exclude = [] }: ServerRules): Offer {

@@ -1,20 +1,8 @@
 /** OAuth for MCP servers: the tokens of a login, their renewal, and the login itself, as the rest of the code sees them. */
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { Timer } from '../../../ports/clock.ts'
+import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import type { HttpServer } from '../transport/headers.ts'
-
-/** The user's settings for logins at one server. */
-export interface LoginSettings {
-  /** For a client that was registered with the authorization server in advance. */
-  readonly clientId?: string
-  readonly clientSecret?: string
-  /** The URL of a client metadata document, for authorization servers that read one. */
-  readonly clientMetadataUrl?: string
-  /** Scopes to request besides those that the server names. */
-  readonly scope?: string
-  /** Where the browser is redirected after the login: an address of this machine. */
-  readonly redirectUrl?: string
-}
 
 /** The answer of a server that rejected a request for lack of authorization. */
 export interface Refusal {

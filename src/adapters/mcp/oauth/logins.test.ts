@@ -12,7 +12,7 @@ import type { Elicitation, ElicitationAnswer } from '../../../ports/values/elici
 import type { ToolRegistry, ToolResult } from '../../../ports/tools.ts'
 import { systemClock } from '../../clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
-import type { LoginSettings } from './authorization.ts'
+import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import { openLogins } from './logins.ts'
 
 const closing: (() => Promise<unknown>)[] = []

@@ -1,9 +1,10 @@
 /** The logins of one state directory, shared by all sessions and by every process that uses the directory. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
+import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
-import type { Authorization, Login, LoginSettings, Logins, Refusal } from './authorization.ts'
+import type { Authorization, Login, Logins, Refusal } from './authorization.ts'
 import type { RunningLogin } from './login.ts'
 import { accountOf, openStore, type Store } from './store.ts'
 

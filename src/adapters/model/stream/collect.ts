@@ -26,6 +26,13 @@ interface Block {
   metadata: SharedV3ProviderMetadata | undefined
 }
 
+/** The first or the last part of a block. */
+interface BlockEdge {
+  readonly type: string
+  readonly id: string
+  readonly providerMetadata?: SharedV3ProviderMetadata
+}
+
 type Call = Extract<AssistantPart, { kind: 'call' }>
 
 export class Collector {
@@ -74,15 +81,7 @@ export class Collector {
     return this.#end
   }
 
-  #begin({
-    type,
-    id,
-    providerMetadata,
-  }: {
-    type: string
-    id: string
-    providerMetadata?: SharedV3ProviderMetadata
-  }): Block {
+  #begin({ type, id, providerMetadata }: BlockEdge): Block {
     const kind = type.startsWith('text') ? 'text' : 'thought'
     const block: Block = { kind, pieces: [], metadata: providerMetadata }
     this.#parts.push(block)
@@ -101,15 +100,7 @@ export class Collector {
     return { kind, text: part.delta }
   }
 
-  #seal({
-    type,
-    id,
-    providerMetadata,
-  }: {
-    type: string
-    id: string
-    providerMetadata?: SharedV3ProviderMetadata
-  }): void {
+  #seal({ type, id, providerMetadata }: BlockEdge): void {
     const block = this.#blocks.get(`${type.startsWith('text') ? 'text' : 'thought'} ${id}`)
     if (block !== undefined && providerMetadata !== undefined) block.metadata = merged(block.metadata, providerMetadata)
   }

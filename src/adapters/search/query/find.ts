@@ -1,9 +1,9 @@
 /** Finds passages in the index, the newest first. */
 import { type Part, allOf, parseQuery } from '../../../text/query.ts'
-import type { Speaker, SearchHit, SearchRequest } from '../../../ports/search.ts'
+import type { Speaker, SearchHit, SearchRequest, StoredHead } from '../../../ports/search.ts'
 import { shown } from '../store/write-passages.ts'
 import { snippetOf } from './snippet.ts'
-import type { SearchSource, SourceHead } from '../store/source.ts'
+import type { SearchSource } from '../store/source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */
@@ -64,7 +64,7 @@ function matches(statements: Statements, expression: string, cwd: string | undef
   return statements.all(sql, expression, ...(cwd === undefined ? [] : [escapeText(cwd)])) as readonly Match[]
 }
 
-function hitOf(row: Row, head: SourceHead, parts: readonly Part[]): SearchHit {
+function hitOf(row: Row, head: StoredHead, parts: readonly Part[]): SearchHit {
   const { saidBy: by, turn, seq, until, at } = row
   const title = row.title === null ? null : unescapeText(row.title)
   return {

@@ -1,8 +1,9 @@
 /** Follows the journal: one page of one session at a time goes into the index, together with the cursor behind it. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
+import type { StoredHead } from '../../../ports/search.ts'
 import { removePassage, writeDocuments } from './write-passages.ts'
-import type { SearchSource, SourceHead } from './source.ts'
+import type { SearchSource } from './source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** The most that one transaction indexes. A query that arrives meanwhile waits for at most one such transaction. */
@@ -99,7 +100,7 @@ export class Projection {
     return last.seq < head.lastSeq
   }
 
-  #cursorOf({ key }: SourceHead): Known | undefined {
+  #cursorOf({ key }: StoredHead): Known | undefined {
     return this.#statements.get('SELECT key, id, seq, at, turn FROM sessions WHERE key = ?', key) as Known | undefined
   }
 

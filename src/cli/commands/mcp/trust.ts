@@ -3,7 +3,7 @@ import { allow } from '../../../config/mcp/edit-trust.ts'
 import { dangerOf } from '../../../config/mcp/danger.ts'
 import { configFor } from '../../configured.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
-import type { McpLogin, McpPlace } from '../../../config/mcp/mcp-servers.ts'
+import type { McpEntry, McpPlace } from '../../../config/mcp/mcp-servers.ts'
 import { variablesIn } from '../../../config/files/variables.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
@@ -29,7 +29,7 @@ export async function run({ args: [name = ''] }: CommandInput): Promise<number> 
   return OK
 }
 
-function dangersOf(place: McpPlace | undefined, login: McpLogin | undefined): readonly string[] {
+function dangersOf(place: McpPlace | undefined, login: McpEntry['login']): readonly string[] {
   const danger = place?.type === 'stdio' ? dangerOf(place.command, place.args) : undefined
   const variables = variablesIn({ place, login })
   const given =

@@ -2,30 +2,13 @@
  * Reads the journal for a projection such as the search index, in its own thread and beside the owner. Reads are short, so
  * that no writer waits.
  */
-import type { Cursor, PageLimits, SessionId, StoredEntry } from '../../../../ports/journal.ts'
+import type { JournalSource, StoredHead } from '../../../../ports/search.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
 import { journalPath } from '../worker/worker-stores.ts'
 import { openForReader } from './file.ts'
 import { journalError } from './journal-error.ts'
 import { Store } from '../store/store.ts'
-
-export interface StoredHead {
-  /** Never used for two sessions, whatever their ids. */
-  readonly key: number
-  readonly id: SessionId
-  readonly cwd: string
-  readonly title: string | null
-  readonly lastSeq: Cursor
-}
-
-export interface JournalSource {
-  /** Every session, the one that changed last at the end. */
-  heads(): readonly StoredHead[]
-  head(id: SessionId): StoredHead | undefined
-  page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
-  close(): void
-}
 
 type HeadColumns = readonly [key: number, id: string, cwd: string, title: string | null, lastSeq: number]
 

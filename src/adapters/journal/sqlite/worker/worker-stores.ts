@@ -2,12 +2,13 @@
  * The stores that the worker's loop uses: the owner's store, which commits writes in groups, or a reader's, which only
  * reads. In a group many writes share one transaction and one disk write, and each still succeeds or fails alone.
  */
-import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Faults } from '../../../../ports/fault.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { rollBack } from '../../../../sqlite/statements.ts'
+import { makeDirectory } from '../../../../state-files/make-directory.ts'
 import type { Answer } from '../../../../threads/worker-port.ts'
 import { openForOwner, openForReader } from '../file/file.ts'
 import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
@@ -190,17 +191,6 @@ function closeOwner(db: Database): void {
     // Everything is durable in the WAL already; the next owner reads it from there.
   }
   db.close()
-}
-
-/** Step by step: Node's own way never ends where a directory can neither be found nor made, as under /proc. */
-function makeDirectory(path: string): void {
-  const parent = dirname(path)
-  if (!existsSync(parent)) makeDirectory(parent)
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if (!existsSync(join(path, '.'))) throw error
-  }
 }
 
 /**
