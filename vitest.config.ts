@@ -8,6 +8,21 @@ const alone = [
   'src/workspace/**/*.test.ts',
 ]
 
+/** What takes the share of many others: `npm run heavy`, which `.ci/run` runs too, and `npm test` does not. */
+const heavy = [
+  'test/conformance/fuzz/*.test.ts',
+  'test/docs-search/killed.test.ts',
+  'test/docs-search/judged/*.test.ts',
+  'test/e2e/server-memory.test.ts',
+  'test/eval/*.test.ts',
+  'test/kill/attached.test.ts',
+  'test/kill/kill.test.ts',
+  'test/kill/chaos/chaos.test.ts',
+  'test/model/kill.test.ts',
+  'test/torture/leaks.test.ts',
+  'test/torture/many-sessions.test.ts',
+]
+
 const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -25,7 +40,8 @@ export default defineConfig({
     projects: [
       // To start a process for each file costs as much as most of these files themselves.
       { test: { ...common, name: 'src', include: ['src/**/*.test.ts'], exclude: alone, isolate: false } },
-      { test: { ...common, name: 'alone', include: ['test/**/*.test.ts', ...alone] } },
+      { test: { ...common, name: 'alone', include: ['test/**/*.test.ts', ...alone], exclude: heavy } },
+      { test: { ...common, name: 'heavy', include: heavy } },
     ],
   },
 })

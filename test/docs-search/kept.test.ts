@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { killWhileIndexing } from './kill.ts'
 import { directoryWith, found, RawSession, search, serve, write } from './served.ts'
 
 async function kept(files: Readonly<Record<string, string>>) {
@@ -43,13 +42,3 @@ test('a second server of the same index, and one whose file is damaged, search a
   await found(await RawSession.open(third.server), 'alpha', ['a.md'])
   expect(third.log).toEqual([])
 })
-
-test(
-  'kill -9 in the middle of re-indexing leaves every document as it was or as it is, and nothing half',
-  { timeout: 120_000 },
-  async () => {
-    const { rounds, old, anew, both } = await killWhileIndexing(3)
-    expect([rounds, both]).toEqual([3, []])
-    expect(old + anew).toBeGreaterThan(0)
-  },
-)

@@ -5,7 +5,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -17,7 +16,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { markerOf } from '../../src/adapters/process/environment.ts'
 import { dial, startServer } from '../../src/server/launch/launch.ts'
-import { carrying, running, runs, until } from '../fixtures/process/running.ts'
+import { carrying, commandOf, parentOf, runs, until } from '../fixtures/process/running.ts'
 import { RawSocket } from './raw-socket.ts'
 import {
   type Place,
@@ -221,7 +220,9 @@ describe('ends by itself', () => {
 })
 
 function serversOf(home: string): readonly number[] {
-  return running('serve\0--background').filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes(home))
+  const servers = carrying(`PARLEY_HOME=${home}`).filter((pid) => commandOf(pid).includes('serve --background'))
+  // What a server starts is its copy for a moment, before it becomes another program.
+  return servers.filter((pid) => !servers.includes(parentOf(pid)))
 }
 
 /** A process of its own that needs a server, with pipes for its output. */

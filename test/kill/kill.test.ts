@@ -1,7 +1,6 @@
 /** Promises 1, 2 and 3 on the real binary: the power goes at six fixed moments, and nothing is lost, doubled or left open. */
 import { expect, test } from 'vitest'
 import { runMany } from './many.ts'
-import { inMidTurn } from './phase.ts'
 import { planOf } from './plan.ts'
 import { totals } from './report.ts'
 
@@ -9,9 +8,6 @@ test('after kill -9 a load tells all that any client had seen, once, and every t
   const results = await runMany({ runs: 6, seed: 2026, faultShare: 0.3, jobs: 3, onRun: () => undefined })
   expect(results.flatMap(({ plan, findings }) => findings.map(({ what }) => `seed ${plan.seed}: ${what}`))).toEqual([])
   expect(totals(results)).toBe('0 lost, 0 doubled, 0 without an end')
-  expect(results.flatMap(({ cuts }) => cuts).filter(({ phase }) => inMidTurn.has(phase)).length).toBeGreaterThanOrEqual(
-    4,
-  )
 }, 600_000)
 
 test('a seed that is typed in again gives the same plan', () => {

@@ -11,16 +11,20 @@ import { reportStall } from './report-stall.ts'
 import { runStall } from './stall.ts'
 import { openTracing } from './tracing.ts'
 
-const USAGE = `npm run kill -- [--runs N] [--seed S] [--faults SHARE] [--trace] [--jobs N] [--bin FILE] [--keep]
+const USAGE = `npm run kill -- [--runs N | --seconds N] [--seed S] [--faults SHARE] [--trace] [--jobs N] [--bin FILE] [--keep]
   --runs    how many runs count (40; 4 with --trace)
+  --seconds as many runs as begin in that time instead; with --stall, how long it lasts
   --seed    the seed of the first run; the next one has the next (random)
   --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
   --three   kills the server under two relays and a follower instead (20 runs)
-  --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N, --seconds N
+  --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N
   --trace   under strace: was every update on the disk before it was told?
   --mutants takes each mechanism out in a copy of the sources, to see its test fail; --only TEXT, --jobs N
   --bin     another build of the binary, such as one that is broken on purpose
   --keep    keeps the state directories`
+
+/** More than any time allows that somebody waits for. */
+const MOST = 10_000
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +36,7 @@ const { values } = parseArgs({
     three: { type: 'boolean', default: false },
     stall: { type: 'boolean', default: false },
     updates: { type: 'string', default: '200000' },
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string' },
     trace: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string' },
@@ -54,7 +58,7 @@ async function main(): Promise<number> {
 async function stallOne(): Promise<number> {
   if (values.bin === undefined) await build()
   const updates = Number(values.updates)
-  const plan = { updates, stallMs: Number(values.seconds) * 1_000, ...(values.bin && { bin: values.bin }) }
+  const plan = { updates, stallMs: Number(values.seconds ?? 60) * 1_000, ...(values.bin && { bin: values.bin }) }
   return reportStall(updates, await runStall(plan))
 }
 
@@ -74,14 +78,17 @@ async function killUnderOne(): Promise<number> {
     return 1
   }
   if (values.bin === undefined) await build()
+  const began = performance.now()
+  const isTimed = values.seconds !== undefined
   const plan = {
-    runs: Number(values.runs ?? (values.trace ? 4 : 40)),
+    runs: Number(values.runs ?? (isTimed ? MOST : values.trace ? 4 : 40)),
+    deadline: isTimed ? began + Number(values.seconds) * 1_000 : Infinity,
     seed: firstSeed(),
     faultShare: Number(values.faults),
     jobs: Number(values.jobs ?? availableParallelism() + 1),
   }
   const options = { keep: values.keep, ...(values.bin && { bin: values.bin }), ...(tracing && { trace: tracing }) }
-  const began = performance.now()
+  console.log(`seeds from ${plan.seed} on`)
   const results = await runMany(plan, options)
   if (tracing) {
     const { covered, syncs } = tracing.totals

@@ -10,6 +10,8 @@ export interface Series {
   readonly seed: number
   readonly faultShare: number
   readonly jobs: number
+  /** No run begins after this time of `performance.now()`. */
+  readonly deadline?: number
   /** Told after each run; by default a line is printed now and then. */
   readonly onRun?: (results: readonly RunResult[]) => void
 }
@@ -18,11 +20,12 @@ export interface Series {
 export async function runMany(series: Series, options: RunOptions = {}): Promise<readonly RunResult[]> {
   const results: RunResult[] = []
   const counted = (): number => results.filter(({ counts }) => counts).length
+  const isOver = (): boolean => performance.now() > (series.deadline ?? Infinity)
   let next = series.seed
   let running = 0
   const work = async (): Promise<void> => {
     // A series whose runs never count must end as well.
-    while (counted() + running < series.runs && results.length < series.runs * 4) {
+    while (counted() + running < series.runs && results.length < series.runs * 4 && !isOver()) {
       const seed = next
       next += 1
       running += 1

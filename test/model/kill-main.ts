@@ -1,4 +1,4 @@
-/** `npm run kill -- model --runs 200`: kills the model agent at random moments and says what came of it. */
+/** `npm run kill -- model [--runs N | --seconds N] [--seed S]`: kills the model agent at random moments. */
 import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
 import { type KillResult, killRun } from './kill.ts'
@@ -6,23 +6,28 @@ import { type KillResult, killRun } from './kill.ts'
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '40' },
-    seed: { type: 'string', default: '1' },
+    seconds: { type: 'string' },
+    seed: { type: 'string' },
     jobs: { type: 'string', default: '2' },
   },
 })
 
 await build()
-const [runs, seed, jobs] = [Number(values.runs), Number(values.seed), Number(values.jobs)]
+const deadline = values.seconds === undefined ? Infinity : performance.now() + Number(values.seconds) * 1_000
+const runs = values.seconds === undefined ? Number(values.runs) : Infinity
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
+const jobs = Number(values.jobs)
+process.stdout.write(`seeds from ${seed} on\n`)
 const results: KillResult[] = []
 let next = seed
 
 async function work(): Promise<void> {
-  while (next < seed + runs) {
+  while (next < seed + runs && performance.now() < deadline) {
     const result = await killRun(next++)
     results.push(result)
     for (const finding of result.findings)
       process.stdout.write(`seed ${result.seed}, cut by ${result.cut}: ${finding}\n`)
-    if (results.length % 20 === 0) process.stdout.write(`${results.length} of ${runs} runs\n`)
+    if (results.length % 20 === 0) process.stdout.write(`${results.length} runs\n`)
   }
 }
 

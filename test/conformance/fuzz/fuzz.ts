@@ -15,6 +15,8 @@ import { wash } from './wave.ts'
 export interface Fuzz {
   readonly inputs: number
   readonly seed: number
+  /** No wave begins after this time of `performance.now()`. */
+  readonly deadline?: number
   /** Plays this wave alone. */
   readonly wave?: number | undefined
   readonly told?: (line: string) => void
@@ -41,12 +43,19 @@ const PER_WAVE = 500
 /** More than this at rest is a leak. Megabytes. */
 const MEMORY = 900
 
-export async function fuzz({ inputs, seed, wave, told = () => undefined }: Fuzz): Promise<Outcome> {
+export async function fuzz({
+  inputs,
+  seed,
+  deadline = Infinity,
+  wave,
+  told = () => undefined,
+}: Fuzz): Promise<Outcome> {
   const house = new House()
   try {
     await house.open()
     const waves = wave === undefined ? Array.from({ length: Math.ceil(inputs / PER_WAVE) }, (_, at) => at) : [wave]
     for (const at of waves) {
+      if (performance.now() > deadline) break
       await house.wave(at, { seed: seedOf(seed, at), inputs: Math.min(PER_WAVE, inputs) })
       house.weigh(at / waves.length)
       if (at % 100 === 99) told(`${(at + 1) * PER_WAVE} inputs, ${house.sessions.size} sessions, ${house.peak} MB`)

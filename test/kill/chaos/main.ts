@@ -9,17 +9,22 @@ import { setup as build } from '../../build.setup.ts'
 import { chaosOf } from './plan.ts'
 import { reportChaos, runChaosSeries } from './series.ts'
 
-const USAGE = `npm run chaos -- [--runs N] [--seed S] [--seeds S,S…] [--jobs N] [--bin FILE] [--keep]
-  --runs  how many runs (20)
-  --seed  the seed of the first run; the next one has the next (random)
-  --seeds these runs instead, in one town as far as they can share one: what a failure says to repeat it
-  --jobs  how many towns at a time (three per core: much of a run is waiting)
-  --bin   another build of the binary, such as one that is broken on purpose
-  --keep  keeps the state directories`
+const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--bin FILE] [--keep]
+  --runs     how many runs (20)
+  --seconds  as many runs as begin in that time instead
+  --seed     the seed of the first run; the next one has the next (random)
+  --seeds    these runs instead, in one town as far as they can share one: what a failure says to repeat it
+  --jobs     how many towns at a time (three per core: much of a run is waiting)
+  --bin      another build of the binary, such as one that is broken on purpose
+  --keep     keeps the state directories`
+
+/** More than any time allows that somebody waits for. */
+const MOST = 1_000
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '20' },
+    runs: { type: 'string' },
+    seconds: { type: 'string' },
     seed: { type: 'string' },
     seeds: { type: 'string' },
     jobs: { type: 'string', default: String(3 * availableParallelism()) },
@@ -37,9 +42,12 @@ async function main(): Promise<number> {
   if (values.bin === undefined) await build()
   const began = performance.now()
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
-  const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: Number(values.runs) }, (_, n) => seed + n)
+  const runs = Number(values.runs ?? (values.seconds === undefined ? 20 : MOST))
+  const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: runs }, (_, n) => seed + n)
+  console.log(`seeds from ${seeds[0]} on`)
   const plans = seeds.map(chaosOf)
-  const options = { jobs: Number(values.jobs), keep: values.keep, ...(values.bin && { bin: values.bin }) }
+  const deadline = values.seconds === undefined ? Infinity : began + Number(values.seconds) * 1_000
+  const options = { jobs: Number(values.jobs), keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) }
   const results = await runChaosSeries(plans, options)
   return reportChaos(results, (performance.now() - began) / 1_000)
 }

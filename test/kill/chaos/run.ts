@@ -26,12 +26,14 @@ export interface ChaosResult {
 export interface ChaosOptions {
   readonly bin?: string
   readonly keep?: boolean
+  /** No run begins after this time of `performance.now()`. */
+  readonly deadline?: number
 }
 
 /** Plays them in this order up to the first one that finds something: what follows could be its consequence. */
 export async function runTown(
   plans: readonly ChaosPlan[],
-  { bin, keep }: ChaosOptions = {},
+  { bin, keep, deadline = Infinity }: ChaosOptions = {},
 ): Promise<readonly ChaosResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'parley-town-'))
   const orders = join(directory, 'orders')
@@ -40,7 +42,7 @@ export async function runTown(
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)
   try {
-    return await new Company(town, { orders, isMild: wantsDisk && !isSmall }).play(plans)
+    return await new Company(town, { orders, isMild: wantsDisk && !isSmall }).play(plans, deadline)
   } finally {
     if (isSmall) await town.raze(true)
     if (isSmall) execFileSync('umount', ['-l', town.home])
@@ -70,13 +72,14 @@ class Company {
     this.#around = around
   }
 
-  async play(plans: readonly ChaosPlan[]): Promise<readonly ChaosResult[]> {
+  async play(plans: readonly ChaosPlan[], deadline: number): Promise<readonly ChaosResult[]> {
     const results: ChaosResult[] = []
     for (const plan of plans) {
       const before = results.map((result) => result.plan.seed)
-      const result = await this.#playOne(plan, before, plans.length - 1 === before.length)
+      const isLast = plans.length - 1 === before.length || performance.now() > deadline
+      const result = await this.#playOne(plan, before, isLast)
       results.push(result)
-      if (result.findings.length > 0) break
+      if (isLast || result.findings.length > 0) break
     }
     return results
   }

@@ -23,8 +23,9 @@ export async function runChaosSeries(
   const results: ChaosResult[] = []
   const began = performance.now()
   const towns = [...townsOf(plans)]
+  const isOver = (): boolean => performance.now() > (options.deadline ?? Infinity)
   const work = async (): Promise<void> => {
-    for (let town = towns.shift(); town !== undefined; town = towns.shift()) {
+    for (let town = towns.shift(); town !== undefined && !isOver(); town = towns.shift()) {
       const played = await runTown(town, options)
       results.push(...played)
       for (const result of played) onRun(result)
