@@ -31,6 +31,17 @@ export function readBytes(path: string, roots: readonly Root[], limit = MAX_FILE
   }))
 }
 
+/** Undefined where there is no such file; throws what `readBytes` throws besides. */
+export function readBytesIfThere(
+  path: string,
+  roots: readonly Root[],
+  limit = MAX_FILE_BYTES,
+): Promise<FileBytes | undefined> {
+  return withResolvedPath(path, { roots, missing: 'name' }, async (place) =>
+    place.found === undefined ? undefined : { real: place.real, bytes: await bytesAt(place, { roots, limit }) },
+  )
+}
+
 export interface WriteRequest {
   readonly path: string
   readonly bytes: Uint8Array

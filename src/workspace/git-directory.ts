@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isWithin } from '../access/path-access.ts'
 import { isParleyError } from '../errors/parley-error.ts'
-import { readBytes } from './files.ts'
+import { readBytesIfThere } from './files.ts'
 import { unlessAbsent } from './resolve.ts'
 
 /** Bytes of a configuration that is read; a longer one is taken to name every file. */
@@ -94,8 +94,8 @@ const UNREADABLE = 'any = **'
 
 async function textAt(path: string, root: string): Promise<string | undefined> {
   try {
-    const { bytes } = await readBytes(path, [{ given: root, real: root }], LONGEST_CONFIG)
-    return bytes.toString('utf8')
+    const file = await readBytesIfThere(path, [{ given: root, real: root }], LONGEST_CONFIG)
+    return file?.bytes.toString('utf8')
   } catch (error) {
     return isParleyError(error, 'FILE_REFUSED') ? UNREADABLE : unlessAbsent(error)
   }

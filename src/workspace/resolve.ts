@@ -105,7 +105,7 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'EACCES', 'EPERM
 /** Undefined for what has gone, has become something else or may not be read. Too many open files is none of these: it throws. */
 export function unlessAbsent(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException
-  if (isParleyError(error) || (code !== undefined && ABSENT.has(code))) return undefined
+  if ((code !== undefined && ABSENT.has(code)) || isParleyError(error)) return undefined
   throw error
 }
 

@@ -1,8 +1,8 @@
 /** `read_result`: reads the part of an earlier call's long result that was left out. */
 import { z } from 'zod'
 import { allTextIn } from '../mcp/client/request/model-content.ts'
-import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/result.ts'
 import { defineTool } from './toolset/tool.ts'
+import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/result.ts'
 
 /** The note about what is left takes a little room too. */
 const MAX_PAGE_CHARS = MAX_MODEL_CHARS - 500

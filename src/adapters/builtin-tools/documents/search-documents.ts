@@ -5,8 +5,8 @@ import type { Collection } from '../../../docs-search/index/collections.ts'
 import { problemOfQuery } from '../../../docs-search/index/query/query-limits.ts'
 import { passagesText } from '../../../docs-search/index/result-text.ts'
 import type { PassageHit } from '../../../docs-search/index/worker/protocol.ts'
-import { longResult, refuse } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
+import { longResult, refuse } from '../toolset/result.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50

@@ -3,9 +3,16 @@ import { z } from 'zod'
 import type { ToolPreview } from '../../../ports/tools.ts'
 import { applyEdits } from './apply.ts'
 import { type TextFile, openText, saveText, diffOf } from '../files/files.ts'
-import { assertPathAllowed, type ResolvedPath, resolvePath, gitReasonOf } from '../toolset/paths.ts'
+import {
+  type PreviewContext,
+  defineTool,
+  cannotRunBy,
+  assertPathAllowed,
+  type ResolvedPath,
+  resolvePath,
+  gitReasonOf,
+} from '../toolset/tool.ts'
 import { formatCount, refuse, textResult } from '../toolset/result.ts'
-import { type PreviewContext, defineTool, cannotRunBy } from '../toolset/tool.ts'
 
 const edit = z.strictObject({
   old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),

@@ -1,10 +1,10 @@
 /** A page of the web as the result of a call, or why it cannot be had. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { formatCount, longResult, refuse } from '../toolset/result.ts'
 import { decode } from '../../../workspace/encoding.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
-import type { ToolCall } from '../toolset/tool.ts'
+import { type ToolCall } from '../toolset/tool.ts'
+import { formatCount, longResult, refuse } from '../toolset/result.ts'
 import { readablePage } from './html.ts'
 import { type FetchedPage, getPage } from './page.ts'
 import { Forbidden, onlyPublic } from './reach.ts'

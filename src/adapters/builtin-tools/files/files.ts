@@ -1,12 +1,11 @@
 /** The text files of a call: with the unsaved changes of the client's editor where the client serves files, else as stored on disk; and how a change to one is shown to users. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
-import { refuse } from '../toolset/result.ts'
-import { type FileBytes, readBytes, writeBytes } from '../../../workspace/files.ts'
+import { type FileBytes, readBytesIfThere, writeBytes } from '../../../workspace/files.ts'
 import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
 import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding.ts'
 import { describeBinary } from '../../../workspace/file-type.ts'
-import { assertPathAllowed } from '../toolset/paths.ts'
-import type { ToolCall, PreviewContext } from '../toolset/tool.ts'
+import { type ToolCall, type PreviewContext, assertPathAllowed } from '../toolset/tool.ts'
+import { refuse } from '../toolset/result.ts'
 import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 export interface TextFile extends Decoded {
@@ -25,24 +24,32 @@ export function isText(opened: Opened): opened is TextFile {
 }
 
 /** Throws FILE_MISSING, PATH_OUTSIDE_ROOTS, and what the client says. */
-export async function openFile(path: string, { caller }: PreviewContext): Promise<Opened> {
-  const roots = await openRoots(caller.roots)
-  const stored = await unlessMissing(readStored(path, roots))
-  if (stored !== undefined && !isText(stored)) return stored
-  const lent = await textInEditor(stored ?? (await namesOf(path, roots)), stored !== undefined, caller.client)
-  if (lent === undefined) return stored ?? fail('FILE_MISSING', { path })
-  return { ...UTF_8, ...(stored ?? (await namesOf(path, roots))), text: lent }
+export async function openFile(path: string, looking: PreviewContext): Promise<Opened> {
+  return (await findFile(path, looking)) ?? fail('FILE_MISSING', { path })
 }
 
 /** Throws what `openFile` throws, and what it is if it is no text. */
 export async function openText(path: string, looking: PreviewContext): Promise<TextFile> {
-  const opened = await openFile(path, looking)
-  return isText(opened) ? opened : refuse(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
+  return textOf(await openFile(path, looking))
 }
 
 /** Undefined where there is no such file. */
-export function openIfThere(path: string, looking: PreviewContext): Promise<TextFile | undefined> {
-  return unlessMissing(openText(path, looking))
+export async function openIfThere(path: string, looking: PreviewContext): Promise<TextFile | undefined> {
+  const opened = await findFile(path, looking)
+  return opened && textOf(opened)
+}
+
+async function findFile(path: string, { caller }: PreviewContext): Promise<Opened | undefined> {
+  const roots = await openRoots(caller.roots)
+  const stored = await readStored(path, roots)
+  if (stored !== undefined && !isText(stored)) return stored
+  const lent = await textInEditor(stored ?? (await namesOf(path, roots)), stored !== undefined, caller.client)
+  if (lent === undefined) return stored
+  return { ...UTF_8, ...(stored ?? (await namesOf(path, roots))), text: lent }
+}
+
+function textOf(opened: Opened): TextFile {
+  return isText(opened) ? opened : refuse(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
 }
 
 /** A file that is still to be written. */
@@ -71,8 +78,11 @@ export async function saveText(file: TextFile, call: ToolCall): Promise<void> {
   memory.files.saw(file.real, file.text)
 }
 
-async function readStored(path: string, roots: readonly Root[]): Promise<Opened> {
-  const { real, bytes } = await readBytes(path, roots)
+/** Undefined where there is no such file. */
+async function readStored(path: string, roots: readonly Root[]): Promise<Opened | undefined> {
+  const file = await readBytesIfThere(path, roots)
+  if (file === undefined) return undefined
+  const { real, bytes } = file
   const decoded = decode(bytes)
   const shown = pathFromFirstRoot(real, roots)
   return decoded === undefined ? { real, bytes, shown } : { real, path: pathAsGiven(real, roots), shown, ...decoded }
@@ -99,7 +109,7 @@ async function assertSavedInEditor(
   roots: readonly Root[],
   { caller: { client } }: PreviewContext,
 ): Promise<void> {
-  const stored = await unlessMissing(readStored(file.real, roots))
+  const stored = await readStored(file.real, roots)
   const lent = await textInEditor(file, stored !== undefined, client)
   if (lent !== undefined && stored !== undefined && isText(stored) && stored.text !== lent)
     refuse(`${file.shown} has unsaved changes in the editor, which does not accept writes. Ask the user to save it.`)
@@ -108,15 +118,6 @@ async function assertSavedInEditor(
 async function namesOf(path: string, roots: readonly Root[]) {
   const real = await realPath(path, roots)
   return { real, path: pathAsGiven(real, roots), shown: pathFromFirstRoot(real, roots) }
-}
-
-async function unlessMissing<Found>(opening: Promise<Found>): Promise<Found | undefined> {
-  try {
-    return await opening
-  } catch (error) {
-    if (isParleyError(error, 'FILE_MISSING')) return undefined
-    throw error
-  }
 }
 
 /** Lines shown before and after. */

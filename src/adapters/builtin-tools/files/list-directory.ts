@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve.ts'
-import { countExclusions, resolvePath } from '../toolset/paths.ts'
+import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
 import { formatCount, textResult } from '../toolset/result.ts'
-import { defineTool } from '../toolset/tool.ts'
 
 /** Names that one answer holds. */
 const MAX_NAMES = 1_000

@@ -1,12 +1,11 @@
 /** `read_file`: a text in pages, or a picture. */
 import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { assertPathAllowed, resolvePath } from '../toolset/paths.ts'
 import { isText, openFile } from './files.ts'
-import { formatCount, refuse, textResult } from '../toolset/result.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { pageOf } from './pages.ts'
-import { defineTool } from '../toolset/tool.ts'
+import { defineTool, assertPathAllowed, resolvePath } from '../toolset/tool.ts'
+import { formatCount, refuse, textResult } from '../toolset/result.ts'
 
 const DEFAULT_LINES = 2_000
 /** Bytes of a picture that a model takes. */

@@ -3,10 +3,9 @@ import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
 import { requireSeen } from '../edit/edit-file.ts'
 import { type TextFile, newFile, openIfThere, saveText, diffOf } from './files.ts'
-import { resolvePath, gitReasonOf } from '../toolset/paths.ts'
-import { formatCount, textResult } from '../toolset/result.ts'
 import { linesOf } from './pages.ts'
-import { defineTool, cannotRunBy } from '../toolset/tool.ts'
+import { defineTool, cannotRunBy, resolvePath, gitReasonOf } from '../toolset/tool.ts'
+import { formatCount, textResult } from '../toolset/result.ts'
 
 export const writeFile = defineTool({
   name: 'write_file',

@@ -1,8 +1,8 @@
 /** `list_resources`: lists the resources of the session's MCP servers. */
 import { z } from 'zod'
 import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.ts'
-import { formatCount, refuse, textResult } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
+import { formatCount, refuse, textResult } from '../toolset/result.ts'
 
 const PAGE_SIZE = 100
 /** For servers that are still connecting. Milliseconds; docs/internals/guarantees.md, 9. */

@@ -5,8 +5,8 @@ import type { ToolList } from '../../../ports/tools.ts'
 import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/content.ts'
 import { SERVERS_TIMEOUT_MS, requireServer } from './list-resources.ts'
-import { refuse } from '../toolset/result.ts'
 import { defineTool } from '../toolset/tool.ts'
+import { refuse } from '../toolset/result.ts'
 
 export const readResource = defineTool({
   name: 'read_resource',

@@ -11,9 +11,8 @@ import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
 import { pathsNamed } from '../../../shell-safety/named-paths.ts'
 import { openRoots } from '../../../workspace/resolve.ts'
-import { type ResolvedPath, resolvePath } from '../toolset/paths.ts'
+import { type ToolCall, defineTool, type ResolvedPath, resolvePath } from '../toolset/tool.ts'
 import { MAX_KEPT_CHARS, longResult, refuse, textResult } from '../toolset/result.ts'
-import { type ToolCall, defineTool } from '../toolset/tool.ts'
 
 /** Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120

@@ -2,10 +2,9 @@
 import { z } from 'zod'
 import { shownName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve.ts'
-import { countExclusions, resolvePath } from '../toolset/paths.ts'
-import { formatCount, textResult } from '../toolset/result.ts'
 import { pathTest } from './glob.ts'
-import { defineTool } from '../toolset/tool.ts'
+import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
+import { formatCount, textResult } from '../toolset/result.ts'
 
 const MAX_FILES = 500
 /** More levels than any directory tree has. */

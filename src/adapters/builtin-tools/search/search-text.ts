@@ -4,14 +4,20 @@ import { bytesAt } from '../../../workspace/files.ts'
 import { type Root, openRoots, routeTo, withResolvedPath, placeIn } from '../../../workspace/resolve.ts'
 import { type TreeEntry, walkTree, shownName } from '../../../workspace/walk.ts'
 import { UNLIMITED_DEPTH } from './find-files.ts'
-import { type ExclusionCounter, countExclusions, assertPathAllowed, resolvePath } from '../toolset/paths.ts'
-import { formatCount, longResult, refuse } from '../toolset/result.ts'
 import { candidatesFor, literalIn } from './candidates.ts'
 import { pathTest } from './glob.ts'
 import { CheckTooLong } from '../../checking/checker.ts'
 import type { FoundLine } from '../../checking/messages.ts'
 import { decode } from '../../../workspace/encoding.ts'
-import { type ToolCall, defineTool } from '../toolset/tool.ts'
+import {
+  type ToolCall,
+  defineTool,
+  type ExclusionCounter,
+  countExclusions,
+  assertPathAllowed,
+  resolvePath,
+} from '../toolset/tool.ts'
+import { formatCount, longResult, refuse } from '../toolset/result.ts'
 
 const DEFAULT_LIMIT = 100
 /** Bytes of a file that is searched. */

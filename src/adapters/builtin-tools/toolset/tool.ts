@@ -1,4 +1,4 @@
-/** The definition of a builtin tool: its description for models, its arguments, its preview and its call. */
+/** The definition of a builtin tool: its description for models, its arguments, its preview and its call; and the paths that a call names. */
 import { z } from 'zod'
 import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Activity } from '../../../ports/values/activity.ts'
@@ -15,7 +15,11 @@ import type { DocumentIndexes } from '../documents/document-indexes.ts'
 import type { MayReach } from '../fetch/reach.ts'
 import type { SessionMemory } from '../memory.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
-
+import { join } from 'node:path'
+import { formatCount, refuse } from './result.ts'
+import { gitReasonFor } from '../../../workspace/git-directory.ts'
+import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
+import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
 /** Where tools of our own stand in lists of tools. */
 const BUILTIN_SERVER = 'parley'
 
@@ -143,4 +147,70 @@ function problemsIn({ issues }: z.ZodError): string {
     .slice(0, 5)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ')
+}
+
+export interface ResolvedPath {
+  readonly real: string
+  /** The path as clients and users write it. */
+  readonly given: string
+  /** From the first directory of the session on. */
+  readonly shown: string
+  /** Where it is, and the way that was named where links lead from it to there: rules hold for both. */
+  readonly paths: readonly string[]
+}
+
+/** Throws PATH_OUTSIDE_ROOTS. */
+export async function resolvePath(path: string, { caller }: Pick<PreviewContext, 'caller'>): Promise<ResolvedPath> {
+  const roots = await openRoots(caller.roots)
+  const real = await realPath(path, roots)
+  const { root, names } = routeTo(path, roots)
+  const paths = [...new Set([real, join(root.real, ...names)])]
+  return { real, given: pathAsGiven(real, roots), shown: pathFromFirstRoot(real, roots), paths }
+}
+
+/** For previews of writes: whether git executes the file. */
+export async function gitReasonOf({ real }: ResolvedPath): Promise<Pick<ToolPreview, 'gitReason'>> {
+  const gitReason = await gitReasonFor(real)
+  return gitReason === undefined ? {} : { gitReason }
+}
+
+/** A link may lead elsewhere than when the call was permitted. */
+export function assertPathAllowed(real: string, { caller: { pathAccess: bars } }: ToolCall): void {
+  const bar = bars(real)
+  if (bar === undefined) return
+  if (bar === 'denied') refuse('Not allowed: a rule denies this path.')
+  refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
+}
+
+/** Counts the paths that permission rules exclude from a directory walk. */
+export interface ExclusionCounter {
+  /** Whether this is left out; counts it if so. */
+  readonly has: (real: string) => boolean
+  /** Lines for the end of the result. */
+  words(): readonly string[]
+}
+
+const NAME_IT = 'Name one as path to have it asked.'
+
+const REASONS: readonly (readonly [bar: PathRestriction, why: string, advice: string])[] = [
+  ['denied', 'rules deny them', ''],
+  ['asked', 'they are asked about', ` ${NAME_IT}`],
+  ['own', 'they are files of Parley itself', ` ${NAME_IT}`],
+]
+
+/** `isRead`: also excludes files that would need approval, because the tool shows their content and not only their names. */
+export function countExclusions(bars: PathAccessFilter, { isRead }: { readonly isRead: boolean }): ExclusionCounter {
+  const counts: Record<PathRestriction, number> = { denied: 0, asked: 0, own: 0 }
+  return {
+    has: (real) => {
+      const bar = bars(real)
+      if (bar === undefined || (bar === 'asked' && !isRead)) return false
+      counts[bar] += 1
+      return true
+    },
+    words: () =>
+      REASONS.flatMap(([bar, why, advice]) =>
+        counts[bar] > 0 ? [`[Left out, because ${why}: ${formatCount(counts[bar])}.${advice}]`] : [],
+      ),
+  }
 }

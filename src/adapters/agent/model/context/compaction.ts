@@ -2,7 +2,7 @@
 import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelMessage } from '../../../../ports/model.ts'
 import { pauseBefore } from '../loop/retry.ts'
-import { addCost, type TurnWork, append, showNotice, toolsFor } from '../loop/turn-work.ts'
+import { addCost, type TurnWork, append, showNotice, toolsFor } from './context.ts'
 /** Share of the context window that may be full before a step. */
 const FULL_SHARE = 0.8
 

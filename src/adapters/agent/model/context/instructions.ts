@@ -7,7 +7,7 @@ import type { PathAccessFilter } from '../../../../ports/values/path-access.ts'
 import { type Instruction, instructionText } from './system-prompt.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 import type { ModelToolCall } from '../../../../ports/model.ts'
-import type { TurnWork } from '../loop/turn-work.ts'
+import type { TurnWork } from './context.ts'
 
 /** The roots, and what permission rules keep from being read. */
 interface ReadOptions {

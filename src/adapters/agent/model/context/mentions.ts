@@ -4,9 +4,7 @@ import type { Turn } from '../../../../ports/agent.ts'
 import type { Content, EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { ModelMessage } from '../../../../ports/model.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
-import type { Context } from './context.ts'
-import type { TurnWork } from '../loop/turn-work.ts'
-
+import type { Context, TurnWork } from './context.ts'
 /** Mentions of one prompt that are read; the model may read further ones itself. */
 const MAX_MENTIONS = 8
 /** Characters of one text. */

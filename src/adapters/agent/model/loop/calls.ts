@@ -5,7 +5,7 @@ import type { ToolResult, ToolList } from '../../../../ports/tools.ts'
 import { mayContinue } from '../../may-continue.ts'
 import { changesFor } from '../context/mentions.ts'
 import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
-import { type TurnWork, append } from './turn-work.ts'
+import { type TurnWork, append } from '../context/context.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 
 /** Calls of one step; for each further call the model gets a result that says that it did not run. */

@@ -1,7 +1,7 @@
 /** Decides whether a failed request to the model is tried again, and waits visibly before the next attempt. */
 import { backoffMs } from '../../../../async/backoff.ts'
 import { isParleyError } from '../../../../errors/parley-error.ts'
-import { type TurnWork, showNotice } from './turn-work.ts'
+import { type TurnWork, showNotice } from '../context/context.ts'
 
 /** Attempts of one step, including the first. */
 const ATTEMPTS = 6

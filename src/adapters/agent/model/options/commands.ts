@@ -6,7 +6,7 @@ import type { ModelMessage } from '../../../../ports/model.ts'
 import type { PromptMessage, ToolList } from '../../../../ports/tools.ts'
 import { commandsOfServers, filledPrompt, typedIn } from '../../server-prompts.ts'
 import { isFileInside, readInside } from '../context/instructions.ts'
-import type { ModelAgentDeps, TurnWork } from '../loop/turn-work.ts'
+import type { ModelAgentDeps, TurnWork } from '../context/context.ts'
 
 export const OWN_COMMANDS: readonly SlashCommand[] = [
   { name: 'compact', description: 'Replace the older part of the context with a summary', hint: 'what to keep' },

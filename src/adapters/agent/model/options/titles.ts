@@ -1,7 +1,7 @@
 /** Asks the model for a short title of a new session, beside the first turn. A failure is ignored. */
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { Content } from '../../../../ports/values/content.ts'
-import type { TurnWork } from '../loop/turn-work.ts'
+import type { TurnWork } from '../context/context.ts'
 
 /** A shorter prompt is its own title. Characters. */
 const SHORT_PROMPT_CHARS = 60

@@ -28,8 +28,12 @@ import {
   showsTerminals,
 } from '../render/entry-to-update.ts'
 import { LiveStatus } from './live-status.ts'
-import { type AdoptedPrompt, PendingPrompts } from './pending-prompts.ts'
-import { OpenPermissionRequests, type PermissionOutcome } from './permission-request.ts'
+import {
+  type AdoptedPrompt,
+  PendingPrompts,
+  OpenPermissionRequests,
+  type PermissionOutcome,
+} from './pending-answers.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */

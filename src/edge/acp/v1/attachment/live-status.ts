@@ -4,7 +4,7 @@ import type { ServerStatus } from '../../../../ports/tools.ts'
 import type { QueuedPrompt } from '../../../../session/domain/state.ts'
 import type { PresentClient, SessionView } from '../../../../session/handle.ts'
 import type { SessionNotification } from '../initialize/client-capabilities.ts'
-import type { PendingPrompts } from './pending-prompts.ts'
+import type { PendingPrompts } from './pending-answers.ts'
 
 /** Characters of a queued prompt that other clients are shown. */
 const QUEUED_TEXT_CHARS = 200

@@ -5,10 +5,9 @@ import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { Answer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
-import { Attachments } from '../attachment/attachments.ts'
 import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { listSessions } from './list-sessions.ts'
-import { type OpenContext, OpenMethods } from './open-methods.ts'
+import { type OpenContext, OpenMethods, Attachments } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 
 export interface MethodsContext extends OpenContext {
