@@ -1,37 +1,17 @@
-/** A client on the server's socket that keeps nothing of what it is told, but counts: every word must be the one after the last. */
-import { once } from 'node:events'
-import { type Socket, connect } from 'node:net'
-import { type Fields, type Message, textOf, updateIn } from '../e2e/message.ts'
+/** A raw client that keeps nothing of what it is told, but counts: every word must be the one after the last. */
+import { RawSocket, connected } from '../e2e/raw-socket.ts'
+import { type Message, textOf, updateIn } from '../e2e/message.ts'
 
-export class CountingClient {
+export class CountingClient extends RawSocket {
   /** The last word that it was told. */
   words = 0
   /** The last cursor. */
   cursor = 0
   /** Words or cursors that came out of their turn. */
   readonly misplaced: string[] = []
-  isClosed = false
-  readonly #socket: Socket
-  #rest = ''
-  #lastId = 0
-  readonly #answers = new Map<number, Message>()
 
-  private constructor(socket: Socket) {
-    this.#socket = socket
-    socket.setEncoding('utf8').on('data', (text: string) => this.#read(text))
-    socket.on('error', () => {
-      // Cut off, as `close` says next.
-    })
-    socket.on('close', () => {
-      this.isClosed = true
-      socket.emit('heard')
-    })
-  }
-
-  static async open(path: string): Promise<CountingClient> {
-    const socket = connect(path)
-    await once(socket, 'connect')
-    const client = new CountingClient(socket)
+  static override async open(path: string): Promise<CountingClient> {
+    const client = new CountingClient(await connected(path))
     await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
     return client
   }
@@ -42,41 +22,23 @@ export class CountingClient {
     this.cursor = cursor
   }
 
-  async request(method: string, params: Fields): Promise<Message> {
-    this.#lastId += 1
-    const id = this.#lastId
-    this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    await this.until(() => this.#answers.has(id))
-    return this.#answers.get(id) ?? { jsonrpc: 'gone' }
-  }
-
   /** Resolves when it is so, or the connection has ended. */
-  async until(check: () => boolean): Promise<void> {
-    while (!check() && !this.isClosed) await once(this.#socket, 'heard')
+  async when(check: () => boolean): Promise<void> {
+    while (!check() && !this.isEnded) await this.anything()
   }
 
   /** From now on it reads nothing. */
   stall(): void {
-    this.#socket.pause()
+    this.socket.pause()
   }
 
   readOn(): void {
-    this.#socket.resume()
+    this.socket.resume()
   }
 
-  leave(): void {
-    this.#socket.destroy()
-  }
-
-  #read(text: string): void {
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#take(JSON.parse(line) as Message)
-    this.#socket.emit('heard')
-  }
-
-  #take(message: Message): void {
-    if (typeof message.id === 'number' && message.method === undefined) this.#answers.set(message.id, message)
+  protected override heard(message: Message, line: string): void {
+    // An update is counted and forgotten.
+    if (message.method === undefined) super.heard(message, line)
     const seen = updateIn(message)
     if (seen?.update.sessionUpdate !== 'agent_message_chunk') return
     if (seen.seq <= this.cursor) this.misplaced.push(`seq ${seen.seq} after ${this.cursor}`)

@@ -39,7 +39,7 @@ export async function runStall({ updates, stallMs, bin }: StallPlan): Promise<St
     const highest = Math.max(flood.highest, flood.memory())
     flood.slow.readOn()
     const last = await flood.catchUp()
-    return { calmMs, stalledMs, before, highest, wasCutOff: flood.slow.isClosed, faults: flood.faults(last) }
+    return { calmMs, stalledMs, before, highest, wasCutOff: flood.slow.isEnded, faults: flood.faults(last) }
   } finally {
     await town.raze()
   }
@@ -88,7 +88,7 @@ class Flood {
       const prompt = [{ type: 'text', text: 'Flood.' }]
       const watched = this.#watcher.cursor
       await this.#sender.request('session/prompt', { sessionId: this.#sessionId, prompt })
-      await this.#watcher.until(() => this.#watcher.cursor > watched && this.#watcher.words === this.#updates)
+      await this.#watcher.when(() => this.#watcher.cursor > watched && this.#watcher.words === this.#updates)
       return performance.now() - began
     } finally {
       clearInterval(look)
@@ -100,16 +100,16 @@ class Flood {
     const hasAll = (client: CountingClient) => client.cursor >= this.#watcher.cursor
     await patiently(
       'the slow client to catch up',
-      this.slow.until(() => hasAll(this.slow)),
+      this.slow.when(() => hasAll(this.slow)),
     )
-    if (!this.slow.isClosed) return this.slow
+    if (!this.slow.isEnded) return this.slow
     const next = await CountingClient.open(this.#town.socket)
     next.takeOver(this.slow)
     const _meta = { 'parley/after': this.slow.cursor }
     await next.request('session/resume', { sessionId: this.#sessionId, cwd: this.#town.cwd, _meta })
     await patiently(
       'the slow client to go on',
-      next.until(() => hasAll(next)),
+      next.when(() => hasAll(next)),
     )
     return next
   }

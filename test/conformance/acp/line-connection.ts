@@ -1,6 +1,7 @@
-/** One connection to an agent: raw lines out and in, all of it recorded, a fault between if one is wanted; no SDK. */
+/** A raw client of the conformance cases: all that goes either way is recorded, and a fault is put between if one is wanted. */
 import type { Readable, Writable } from 'node:stream'
 import type { Fields, Message } from '../../e2e/message.ts'
+import { RawConnection } from '../../wire/raw-connection.ts'
 import { type Mutant, Mutation, type Tally } from './mutant.ts'
 import { type Entry, type Transcript, fieldsOf } from './record.ts'
 import { Fault } from './verdict.ts'
@@ -18,8 +19,6 @@ export interface Ends {
 /** What the client answers to the agent's own requests, by their method; undefined is left for the case to answer. */
 export type Answers = Readonly<Record<string, (params: Fields, message: Message) => Fields | undefined>>
 
-type Listener = () => void
-
 interface Manner {
   readonly mutant: Mutant | undefined
   readonly tally: Tally
@@ -35,34 +34,25 @@ const AFTER_FAULT = 4000
 /** Ids differ on all connections: an agent may serve several cases, one after the other. */
 let lastId = 0
 
-export class LineConnection {
+export class LineConnection extends RawConnection {
   readonly ends: Ends
   readonly mutation: Mutation
   readonly #entries: Entry[] = []
   readonly #impurities: string[] = []
-  readonly #utf8 = new TextDecoder('utf-8', { fatal: true })
-  readonly #listeners = new Set<Listener>()
   readonly #patience: number
   /** A fault that is in can only take an answer away: nobody need wait for that as long as for a slow machine. */
   readonly #hasFault: () => boolean
   answers: Answers = {}
   shared = false
   offered: Fields = {}
-  closed = false
-  #rest: string
-  readonly #onData = (bytes: Buffer): void => this.#read(bytes)
 
   constructor(ends: Ends, { mutant, tally, patience, rest = '' }: Manner) {
-    this.#rest = rest
+    super(ends.input, ends.output, rest)
     this.ends = ends
     this.#patience = patience
     this.#hasFault = () => mutant !== undefined && tally.fired
     this.mutation = new Mutation(mutant, tally)
-    ends.output.on('data', this.#onData)
-    void ends.closed.then(() => {
-      this.closed = true
-      this.#wake()
-    })
+    void ends.closed.then(() => this.finish())
   }
 
   get transcript(): Transcript {
@@ -87,28 +77,13 @@ export class LineConnection {
     })
   }
 
-  /** Leaves the connection to the next; the line that is still to come. */
-  detach(): string {
-    this.ends.output.off('data', this.#onData)
-    return this.#rest
-  }
-
-  /** The messages of the agent. */
-  get received(): readonly Message[] {
-    return this.#entries.filter(({ from }) => from === 'agent').map(({ message }) => message)
-  }
-
-  raw(bytes: string | Uint8Array): void {
-    this.ends.input.write(bytes)
-  }
-
-  send(message: Fields): void {
+  override send(message: Fields): void {
     const whole = { jsonrpc: '2.0', ...message }
     const raw = JSON.stringify(whole)
     // As it went over the wire: what a caller changes later changes no record.
     const sent = JSON.parse(raw) as Message
     this.#entries.push({ from: 'client', message: sent, raw })
-    this.raw(`${raw}\n`)
+    this.write(`${raw}\n`)
     this.#takeAll(this.mutation.sent(sent))
   }
 
@@ -117,7 +92,7 @@ export class LineConnection {
     const sent = { jsonrpc: '2.0', ...message } as Message
     this.#entries.push({ from: 'client', message: sent, raw: '' })
     this.mutation.sent(sent)
-    for (const piece of bytes) this.raw(piece)
+    for (const piece of bytes) this.write(piece)
     return this.answerTo(message.id)
   }
 
@@ -127,93 +102,68 @@ export class LineConnection {
     return byItself && this.mutation.lingering === 0
   }
 
-  tell(method: string, params?: Fields): void {
-    this.send({ method, params })
-  }
-
   /** Sends a request and gives its id. */
   begin(method: string, params?: Fields, id: Message['id'] = (lastId += 1)): Message['id'] {
     this.send({ id, method, params })
     return id
   }
 
-  ask(method: string, params?: Fields, id?: Message['id']): Promise<Message> {
+  override request(method: string, params?: Fields, id?: Message['id']): Promise<Message> {
     return this.answerTo(this.begin(method, params, id), method)
   }
 
-  /** The response, result or error. */
-  answerTo(id: Message['id'], what = 'the request'): Promise<Message> {
+  override answerTo(id: Message['id'], what = 'the request'): Promise<Message> {
     return this.until((message) => message.id === id && message.method === undefined, `an answer to ${what}`)
   }
 
-  /** The first message of the agent, received already or yet to come, that fits. */
-  async until(fits: (message: Message) => boolean, what = 'what was waited for'): Promise<Message> {
+  override async until(fits: (message: Message) => boolean, what = 'what was waited for'): Promise<Message> {
     const begun = performance.now()
     let spoilt: number | undefined
-    let from = 0
-    for (;;) {
-      const known = this.received
-      const found = known.slice(from).find(fits)
+    for (let from = 0; ;) {
+      const found = this.received.slice(from).find(fits)
       if (found !== undefined) return found
-      from = known.length
-      if (this.closed) throw new Fault(`the agent ended without ${what}`)
+      from = this.received.length
+      if (this.isEnded) throw new Fault(`the agent ended without ${what}`)
       const now = performance.now()
       if (this.#hasFault()) spoilt ??= now
       const end = Math.min(begun + this.#patience, (spoilt ?? Infinity) + AFTER_FAULT)
       if (now >= end) throw new Fault(`no ${what} within ${Math.round(end - begun) / 1000} s`)
-      await this.heard(end - now)
+      await this.anythingWithin(end - now)
     }
   }
 
-  /** Resolves with the next line, or when the time is over. */
-  heard(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#listeners.delete(done)
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      this.#listeners.add(done)
-    })
+  /** Resolves with the next bytes, the end, or when the time is over. */
+  async anythingWithin(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
+    await Promise.race([this.anything(), late])
+    clearTimeout(timer)
   }
 
   /** Lets the agent say what it has not said, for that silence is what is looked at. */
   async quiet(ms = 60): Promise<void> {
     const end = performance.now() + ms
-    for (let left = ms; left > 0 && !this.closed; left = end - performance.now()) await this.heard(left)
+    for (let left = ms; left > 0 && !this.isEnded; left = end - performance.now()) await this.anythingWithin(left)
   }
 
-  #read(bytes: Buffer): void {
-    const lines = (this.#rest + this.#decode(bytes)).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#takeAll(this.mutation.lines(line))
-    this.#wake()
-  }
-
-  #decode(bytes: Buffer): string {
-    try {
-      return this.#utf8.decode(bytes, { stream: true })
-    } catch {
-      this.#impurities.push('bytes that are no UTF-8')
-      return bytes.toString('latin1')
-    }
+  protected override take(line: string): void {
+    this.#takeAll(this.mutation.lines(line))
   }
 
   /** A fault may have put a line break into a line. */
   #takeAll(lines: readonly string[]): void {
-    for (const line of lines) for (const part of line.split('\n')) this.#take(part)
+    for (const line of lines) for (const part of line.split('\n')) super.take(part)
   }
 
-  #take(raw: string): void {
-    try {
-      const message = JSON.parse(raw) as Message
-      this.#entries.push({ from: 'agent', message, raw })
-      if (message.method !== undefined && message.id !== undefined) this.#serve(message)
-    } catch {
-      // Kept for the checks to complain of.
-      this.#impurities.push(raw.slice(0, 300))
-    }
+  protected override heard(message: Message, raw: string): void {
+    this.#entries.push({ from: 'agent', message, raw })
+    super.heard(message, raw)
+    if (message.method !== undefined && message.id !== undefined) this.#serve(message)
+  }
+
+  protected override impure(line: string): void {
+    // Kept for the checks to complain of.
+    this.#impurities.push(line.slice(0, 300))
   }
 
   #serve(message: Message): void {
@@ -223,9 +173,5 @@ export class LineConnection {
     const result = answer(params, message)
     if (result === undefined) return
     this.send('error' in result ? { id, error: fieldsOf(result['error']) } : { id, result })
-  }
-
-  #wake(): void {
-    for (const listener of this.#listeners) listener()
   }
 }

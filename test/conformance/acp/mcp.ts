@@ -31,7 +31,7 @@ export function witness(stage: Stage, name: string, { env = [], ...settings }: S
         const found = heard().find((message) => message['method'] === method)
         if (found !== undefined) return found
         if (performance.now() > end) throw new Fault(`the MCP server ${name} heard no ${method}`)
-        await stage.a.heard(30)
+        await stage.a.anythingWithin(30)
       }
     },
   }

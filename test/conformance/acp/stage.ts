@@ -106,7 +106,7 @@ export class Stage {
   }
 
   async initialize(connection = this.a, clientCapabilities: Fields = this.#case.client ?? {}): Promise<Message> {
-    const answer = await connection.ask('initialize', this.introduction({ clientCapabilities }))
+    const answer = await connection.request('initialize', this.introduction({ clientCapabilities }))
     const error = errorOf(answer)
     if (error !== undefined) throw new Fault(`initialize was refused: ${error.message}`)
     this.offer = fieldsOf(answer.result)
@@ -141,7 +141,7 @@ export class Stage {
 
   /** Opens a session and gives its id. */
   async session(more: Fields = {}, on = this.a): Promise<string> {
-    const answer = await on.ask('session/new', { cwd: this.cwd, mcpServers: [], ...more })
+    const answer = await on.request('session/new', { cwd: this.cwd, mcpServers: [], ...more })
     return String(this.mustWork(answer, 'session/new')['sessionId'])
   }
 
@@ -189,7 +189,7 @@ export class Stage {
   /** `isSound` says whether the agent may serve another case. */
   async close(isSound: boolean): Promise<void> {
     const { place } = this.#seat
-    const kept = isSound && this.#main?.closed === false && this.#main.isSettled ? this.#main : undefined
+    const kept = isSound && this.#main?.isEnded === false && this.#main.isSettled ? this.#main : undefined
     await Promise.all(this.#connections.filter((one) => one !== kept).map(({ ends }) => ends.end()))
     for (const end of this.#ends) await end()
     const waiting = kept && { ends: kept.ends, offer: this.offer, rest: kept.detach() }

@@ -1,44 +1,20 @@
 /** One hostile connection: throws inputs in pieces of any size, reads all answers, and notes what no server may do. */
-import { once } from 'node:events'
-import { type Socket, connect } from 'node:net'
+import { RawSocket, connected } from '../../e2e/raw-socket.ts'
 import type { Message } from '../../e2e/message.ts'
 
 /** How long an answer may take before it counts as a hang. Milliseconds. */
 const PATIENCE = 60_000
 
-export class Attacker {
-  readonly #socket: Socket
-  readonly #answered = new Map<string, number>()
-  readonly #waiting = new Map<string, (message: Message) => void>()
+export class Attacker extends RawSocket {
   /** What is wrong, in sentences. */
   readonly problems: string[] = []
   /** Sessions that the server has made. */
   readonly made: string[] = []
   /** What was thrown that speaks of deleting. */
   readonly thrown: string[] = []
-  readonly closed: Promise<void>
-  #rest = ''
-  ended = false
 
-  private constructor(socket: Socket) {
-    this.#socket = socket
-    socket.setEncoding('utf8').on('data', (text: string) => this.#read(text))
-    socket.on('error', () => {
-      // How it ended is seen by that it did.
-    })
-    this.closed = new Promise((resolve) => {
-      socket.on('close', () => {
-        this.ended = true
-        for (const done of this.#waiting.values()) done({ jsonrpc: 'gone' })
-        resolve()
-      })
-    })
-  }
-
-  static async open(path: string): Promise<Attacker> {
-    const socket = connect(path)
-    await once(socket, 'connect')
-    return new Attacker(socket)
+  static override async open(path: string): Promise<Attacker> {
+    return new Attacker(await connected(path))
   }
 
   note(bytes: Buffer): void {
@@ -47,71 +23,45 @@ export class Attacker {
 
   /** Resolves when the server reads on. */
   async throw(bytes: Buffer): Promise<void> {
-    if (!this.ended && !this.#socket.write(bytes)) await Promise.race([this.#drained(), this.closed])
+    if (!this.isEnded && !this.write(bytes)) await Promise.race([this.#drained(), this.closed])
   }
 
   #drained(): Promise<void> {
-    return new Promise((resolve) => this.#socket.once('drain', () => resolve()))
+    return new Promise((resolve) => this.socket.once('drain', () => resolve()))
   }
 
-  ask(id: string, method: string, params: unknown): Promise<Message> {
-    const answer = this.#answerTo(id, method)
+  /** A request with an id of the caller's. What gets no answer is a problem, and answered by an empty message. */
+  async demand(id: string, method: string, params: unknown): Promise<Message> {
     void this.throw(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`))
-    return answer
+    let timer: NodeJS.Timeout | undefined
+    const hangs = new Promise<string>((resolve) => (timer = setTimeout(() => resolve('hangs'), PATIENCE)))
+    const answer = await Promise.race([this.answerTo(id).catch(() => 'gone'), hangs])
+    clearTimeout(timer)
+    if (typeof answer !== 'string') return answer
+    this.problems.push(`${method} got no answer: the connection ${answer}`)
+    return { jsonrpc: answer }
   }
 
   answersTo(id: string): number {
-    return this.#answered.get(id) ?? 0
+    return this.received.filter((message) => message.id === id).length
   }
 
-  async leave(): Promise<void> {
-    this.#socket.destroy()
-    await this.closed
-  }
-
-  #answerTo(id: string, method: string): Promise<Message> {
-    if (this.ended) return Promise.resolve({ jsonrpc: 'gone' })
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => done({ jsonrpc: 'hangs' }), PATIENCE)
-      const done = (message: Message): void => {
-        clearTimeout(timer)
-        this.#waiting.delete(id)
-        if (message.jsonrpc !== '2.0') this.problems.push(`${method} got no answer: the connection ${message.jsonrpc}`)
-        resolve(message)
-      }
-      this.#waiting.set(id, done)
-    })
-  }
-
-  #read(text: string): void {
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#take(line)
-  }
-
-  #take(line: string): void {
-    const message = parsed(line)
-    if (message?.jsonrpc !== '2.0') this.problems.push(`a line that is no message: ${line.slice(0, 200)}`)
-    if (message?.error !== undefined) this.#look(line, message.error)
-    const made = message?.result?.['sessionId']
+  protected override heard(message: Message, line: string): void {
+    if (message.jsonrpc !== '2.0') this.impure(line)
+    if (message.error !== undefined) this.#look(line, message.error)
+    const made = message.result?.['sessionId']
     if (typeof made === 'string') this.made.push(made)
-    if (message?.method !== undefined || typeof message?.id !== 'string') return
-    this.#answered.set(message.id, this.answersTo(message.id) + 1)
-    this.#waiting.get(message.id)?.(message)
+    // Nothing else is looked at again, and there is much of it.
+    if (message.method === undefined && typeof message.id === 'string') super.heard(message, line)
+  }
+
+  protected override impure(line: string): void {
+    this.problems.push(`a line that is no message: ${line.slice(0, 200)}`)
   }
 
   /** An error that tells of our insides, or that we did not foresee. */
   #look(line: string, { data, message }: NonNullable<Message['error']>): void {
     if (/\bat .+\.(?:m?js|ts):\d+|node_modules/u.test(line)) this.problems.push(`a stack trace: ${line.slice(0, 300)}`)
     if (data?.['code'] === 'INTERNAL_ERROR') this.problems.push(`an error from inside: ${message}`)
-  }
-}
-
-function parsed(line: string): Message | undefined {
-  try {
-    return JSON.parse(line) as Message
-  } catch {
-    // Whoever reads this complains.
-    return undefined
   }
 }

@@ -183,7 +183,7 @@ class House {
     this.#count += 1
     const watcher = this.#watcher
     if (watcher === undefined) throw new Error('nobody watches')
-    return watcher.ask(`w${this.#count}`, method, params)
+    return watcher.demand(`w${this.#count}`, method, params)
   }
 
   #note(problem: string): void {

@@ -39,7 +39,7 @@ export async function wash(wave: Wave): Promise<Washed> {
 
 async function attack(attacker: Attacker, chance: Chance, wave: Wave): Promise<void> {
   // Some never introduce themselves.
-  if (!chance.oneIn(10)) await attacker.ask('hello', 'initialize', introduction(wave.agent))
+  if (!chance.oneIn(10)) await attacker.demand('hello', 'initialize', introduction(wave.agent))
   let count = 0
   // Far enough from each other that no disturbed byte makes one of another.
   const id = (): string => `r${(count += 1)}-${chance.below(2 ** 31).toString(36)}`
@@ -69,7 +69,7 @@ async function inPieces(attacker: Attacker, chance: Chance, bytes: Buffer): Prom
 /** A line of nothing ends whatever is half; then the connection must be as good as ever. */
 async function settled(attacker: Attacker, asked: readonly string[]): Promise<void> {
   await attacker.throw(Buffer.from('\n'))
-  const { error } = await attacker.ask('ping', '_fuzz/ping', {})
+  const { error } = await attacker.demand('ping', '_fuzz/ping', {})
   if (error !== undefined && ![-32_601, -32_600].includes(error.code))
     attacker.problems.push(`a ping got ${error.code}`)
   for (const id of asked)

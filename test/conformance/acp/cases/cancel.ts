@@ -21,9 +21,9 @@ async function cancelled(stage: Stage, cancel: (sessionId: string, id: unknown) 
   return { id, answer, ms: performance.now() - begun }
 }
 
-const bySession = (stage: Stage) => (sessionId: string) => stage.a.tell('session/cancel', { sessionId })
+const bySession = (stage: Stage) => (sessionId: string) => stage.a.notify('session/cancel', { sessionId })
 const byRequest = (stage: Stage) => (_sessionId: string, requestId: unknown) =>
-  stage.a.tell('$/cancel_request', { requestId })
+  stage.a.notify('$/cancel_request', { requestId })
 
 export const cancelCases: readonly Case[] = [
   one({
@@ -44,7 +44,7 @@ export const cancelCases: readonly Case[] = [
       const sessionId = await stage.session({ mcpServers: [server.entry] })
       const id = stage.begin(sessionId)
       await server.hears('tools/call')
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       const answer = await stage.a.answerTo(id)
       await server.hears('notifications/cancelled')
       return answer
@@ -67,7 +67,7 @@ export const cancelCases: readonly Case[] = [
       const sessionId = await stage.session()
       const id = stage.begin(sessionId, 'Count from one to five hundred, one number a line.')
       await stage.a.quiet(200)
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       return stage.mustWork(await stage.a.answerTo(id), 'session/prompt')
     },
     check: ({ stopReason }) =>
@@ -92,8 +92,8 @@ export const cancelCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.a.quiet(150)
       const { mark } = stage.a
-      stage.a.tell('session/cancel', { sessionId })
-      stage.a.tell('session/cancel', { sessionId: 'no-such' })
+      stage.a.notify('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId: 'no-such' })
       await stage.a.quiet(100)
       const said = stage.a
         .since(mark)
@@ -111,9 +111,9 @@ export const cancelCases: readonly Case[] = [
     row: 'A-CR-1',
     name: '`$/cancel_request` of nothing is ignored, and so is any other such notification',
     play: async (stage) => {
-      stage.a.tell('$/cancel_request', { requestId: 'none' })
-      stage.a.tell('$/cancel_request', { requestId: {} })
-      stage.a.tell('$/progress', {})
+      stage.a.notify('$/cancel_request', { requestId: 'none' })
+      stage.a.notify('$/cancel_request', { requestId: {} })
+      stage.a.notify('$/progress', {})
       await stage.a.quiet(100)
       return stage.session()
     },
@@ -125,7 +125,7 @@ export const cancelCases: readonly Case[] = [
     name: 'a request that is cancelled is answered exactly once',
     play: async (stage) => {
       const id = stage.a.begin('session/new', { cwd: stage.cwd, mcpServers: [] })
-      stage.a.tell('$/cancel_request', { requestId: id })
+      stage.a.notify('$/cancel_request', { requestId: id })
       const answer = await stage.a.answerTo(id)
       await stage.a.quiet()
       return { answer, count: stage.a.received.filter((one) => one.id === id).length }
@@ -149,7 +149,7 @@ export const cancelCases: readonly Case[] = [
       const running = stage.begin(sessionId)
       await stage.told('agent_message_chunk')
       const waiting = stage.begin(sessionId, 'waits')
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       return [await stage.a.answerTo(running), await stage.a.answerTo(waiting)]
     },
     check: (answers) =>
@@ -176,7 +176,7 @@ export const cancelCases: readonly Case[] = [
       const sessionId = await stage.session()
       const running = stage.begin(sessionId)
       const waiting = stage.begin(sessionId, 'waits')
-      stage.a.tell('$/cancel_request', { requestId: waiting })
+      stage.a.notify('$/cancel_request', { requestId: waiting })
       const ends = [await stage.a.answerTo(waiting), await stage.a.answerTo(running)]
       return {
         reasons: ends.map(({ result }) => result?.['stopReason']).join(' '),

@@ -126,7 +126,7 @@ export const terminalCases: readonly Case[] = [
       const sessionId = await stage.session()
       const id = stage.begin(sessionId)
       await stage.a.until(({ method }) => method === 'terminal/wait_for_exit', 'a wait for the end')
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       const answer = await stage.a.answerTo(id)
       await stage.a.until(({ method }) => method === 'terminal/release', 'a release')
       return answer
@@ -234,7 +234,7 @@ export const elicitationCases: readonly Case[] = [
       const sessionId = await stage.session()
       const other = await stage.another()
       stage.answers(accept, other)
-      await other.ask('session/resume', { sessionId, cwd: stage.cwd })
+      await other.request('session/resume', { sessionId, cwd: stage.cwd })
       const id = stage.begin(sessionId)
       const form = await stage.a.until(({ method }) => method === 'elicitation/create', 'a form')
       // Somebody else's answer, by an id that is not theirs.
@@ -324,7 +324,7 @@ export const elicitationCases: readonly Case[] = [
       stage.answers({ 'elicitation/create': () => ({ action: 'accept' }) })
       const sessionId = await stage.session()
       const other = await stage.another()
-      await other.ask('session/resume', { sessionId, cwd: stage.cwd })
+      await other.request('session/resume', { sessionId, cwd: stage.cwd })
       await stage.prompt(sessionId)
       await other.quiet(100)
       const ended = (on: typeof other) => on.received.filter(({ method }) => method === 'elicitation/complete')

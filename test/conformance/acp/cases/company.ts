@@ -16,7 +16,7 @@ const FLOOD: readonly Fields[] = [{ chunk: `${'flood '.repeat(80)}{n} `, times: 
 /** Another client that has the session open too. */
 async function joined(stage: Stage, sessionId: string, client: Fields = {}): Promise<LineConnection> {
   const other = await stage.another(client)
-  stage.mustWork(await other.ask('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+  stage.mustWork(await other.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
   return other
 }
 
@@ -60,7 +60,7 @@ export const companyCases: readonly Case[] = [
       const other = await joined(stage, sessionId)
       const asked = [stage.begin(sessionId, 'one'), stage.begin(sessionId, 'two')]
       await other.until(() => saidTo(other).includes('w2 '), 'a sign of the turn')
-      other.tell('session/cancel', { sessionId })
+      other.notify('session/cancel', { sessionId })
       const answers = [await stage.a.answerTo(asked[0]), await stage.a.answerTo(asked[1])]
       return answers.map(({ result }) => result?.['stopReason']).join(' ')
     },
@@ -98,7 +98,7 @@ export const companyCases: readonly Case[] = [
       const other = await stage.another()
       const outcome = { outcome: { outcome: 'selected', optionId: 'allow_once' } }
       stage.answers({ 'session/request_permission': () => outcome }, other)
-      await other.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+      await other.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
       await stage.question(other)
       await other.until(() => saidTo(other).includes('Gone on.'), 'what comes after the question')
       return saidTo(other)
@@ -114,10 +114,10 @@ export const companyCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       const other = await joined(stage, sessionId)
-      stage.mustWork(await other.ask('session/close', { sessionId }), 'session/close')
+      stage.mustWork(await other.request('session/close', { sessionId }), 'session/close')
       await stage.a.until(isPhase('closed'), 'word of the end')
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await other.ask('session/load', params), 'session/load')
+      stage.mustWork(await other.request('session/load', params), 'session/load')
       await stage.a.until(isPhase('idle'), 'word of the beginning')
       return stage.prompt(sessionId)
     },
@@ -132,9 +132,9 @@ export const companyCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       const other = await joined(stage, sessionId)
-      stage.mustWork(await other.ask('session/delete', { sessionId }), 'session/delete')
+      stage.mustWork(await other.request('session/delete', { sessionId }), 'session/delete')
       await stage.a.until(isPhase('deleted'), 'word of the end')
-      return stage.a.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
+      return stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
     },
     check: ({ error }) =>
       unless(error?.data?.['code'] === 'SESSION_NOT_FOUND', `the code is ${String(error?.data?.['code'])}`),

@@ -43,7 +43,7 @@ export const decisionCases: readonly Case[] = [
       const sessionId = await stage.session()
       const asked = Array.from({ length: 1 + QUEUE + 1 }, () => stage.begin(sessionId))
       const refused = await stage.a.answerTo(asked.at(-1))
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       for (const id of asked) await stage.a.answerTo(id)
       return refused
     },
@@ -57,7 +57,7 @@ export const decisionCases: readonly Case[] = [
     script: WORDS,
     play: async (stage) => {
       const params = prompting(await stage.session(), { 'parley/promptId': 'mine' })
-      const ends = [await stage.a.ask('session/prompt', params), await stage.a.ask('session/prompt', params)]
+      const ends = [await stage.a.request('session/prompt', params), await stage.a.request('session/prompt', params)]
       return { ends: ends.map(({ result }) => result?.['stopReason']), said: textOf(updatesOf(stage.transcript)) }
     },
     check: ({ ends, said }) =>
@@ -77,7 +77,7 @@ export const decisionCases: readonly Case[] = [
       await stage.again()
       const { mark } = stage.a
       const params = { sessionId, cwd: stage.cwd, _meta: { 'parley/after': seq - 3 } }
-      stage.mustWork(await stage.a.ask('session/resume', params), 'session/resume')
+      stage.mustWork(await stage.a.request('session/resume', params), 'session/resume')
       await stage.a.quiet(120)
       return { seq, told: textOf(updatesOf(stage.a.since(mark))), places: seqs(stage, mark) }
     },
@@ -98,7 +98,7 @@ export const decisionCases: readonly Case[] = [
     play: async (stage) => {
       const { sessionId, seq } = await talked(stage)
       const _meta = { 'parley/after': seq + 1000 }
-      return stage.a.ask('session/resume', { sessionId, cwd: stage.cwd, _meta })
+      return stage.a.request('session/resume', { sessionId, cwd: stage.cwd, _meta })
     },
     check: ({ error }) => unless(error?.data?.['code'] === 'CURSOR_BEYOND', `the error is ${JSON.stringify(error)}`),
     mutant: accepting('session/resume'),
@@ -110,7 +110,7 @@ export const decisionCases: readonly Case[] = [
     script: [{ title: 'Another' }, { chunk: '.' }],
     play: async (stage) => {
       const sessionId = await stage.session()
-      stage.mustWork(await stage.a.ask('_parley/rename', { sessionId, title: 'Mine' }), '_parley/rename')
+      stage.mustWork(await stage.a.request('_parley/rename', { sessionId, title: 'Mine' }), '_parley/rename')
       await stage.prompt(sessionId)
       return updatesOf(stage.transcript, 'session_info_update', sessionId).flatMap(({ title }) => title ?? [])
     },
@@ -125,7 +125,7 @@ export const decisionCases: readonly Case[] = [
     play: async (stage) => {
       const { sessionId } = await talked(stage)
       await stage.again()
-      return stage.a.ask('session/set_mode', { sessionId, modeId: 'any' })
+      return stage.a.request('session/set_mode', { sessionId, modeId: 'any' })
     },
     check: ({ error }) => unless(error !== undefined, 'it was set'),
     mutant: accepting('session/set_mode'),
@@ -140,7 +140,7 @@ export const decisionCases: readonly Case[] = [
       await stage.prompt(sessionId)
       await stage.again()
       rmSync(cwd, { recursive: true })
-      stage.mustWork(await stage.a.ask('session/load', { sessionId, cwd, mcpServers: [] }), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', { sessionId, cwd, mcpServers: [] }), 'session/load')
       await stage.a.quiet()
       return textOf(updatesOf(stage.transcript))
     },
@@ -154,10 +154,10 @@ export const decisionCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       const closed = [
-        await stage.a.ask('session/close', { sessionId }),
-        await stage.a.ask('session/close', { sessionId }),
+        await stage.a.request('session/close', { sessionId }),
+        await stage.a.request('session/close', { sessionId }),
       ]
-      return { closed, never: await stage.a.ask('session/close', { sessionId: 'no-such' }) }
+      return { closed, never: await stage.a.request('session/close', { sessionId: 'no-such' }) }
     },
     check: ({ closed, never }) =>
       first(
@@ -174,10 +174,10 @@ export const decisionCases: readonly Case[] = [
     name: 'a session that was never opened here is not found, or is to be loaded first',
     ours: true,
     play: async (stage) => {
-      const never = await stage.a.ask('session/prompt', prompting('no-such'))
+      const never = await stage.a.request('session/prompt', prompting('no-such'))
       const { sessionId } = await talked(stage)
       await stage.again()
-      return [never, await stage.a.ask('session/prompt', prompting(sessionId))].map(
+      return [never, await stage.a.request('session/prompt', prompting(sessionId))].map(
         ({ error }) => error?.data?.['code'],
       )
     },
@@ -190,7 +190,7 @@ export const decisionCases: readonly Case[] = [
     name: 'a second initialize is answered as the first was',
     ours: true,
     play: async (stage) => {
-      const again = await stage.a.ask('initialize', stage.introduction({ clientCapabilities: {} }))
+      const again = await stage.a.request('initialize', stage.introduction({ clientCapabilities: {} }))
       return { before: stage.offer, again: fieldsOf(again.result) }
     },
     check: ({ before, again }) => unless(JSON.stringify(before) === JSON.stringify(again), 'it is another answer'),
@@ -219,9 +219,9 @@ export const decisionCases: readonly Case[] = [
     ours: true,
     play: async (stage) => {
       const { sessionId } = await talked(stage)
-      const fork = stage.mustWork(await stage.a.ask('_parley/fork', { sessionId }), '_parley/fork')
+      const fork = stage.mustWork(await stage.a.request('_parley/fork', { sessionId }), '_parley/fork')
       const params = { sessionId: fork['sessionId'], cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       return stage.prompt(String(fork['sessionId']))
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the fork does not go on'),

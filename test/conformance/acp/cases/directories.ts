@@ -45,7 +45,7 @@ export const directoryCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [stage.dir('lib')]
-      return stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
+      return stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
     },
     check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
     mutant: refusing('session/new'),
@@ -56,8 +56,8 @@ export const directoryCases: readonly Case[] = [
       name: `directories that are ${what} are refused, and no session is made`,
       play: async (stage) => {
         stage.needs(NEEDED)
-        const answer = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
-        const list = await stage.a.ask('session/list', { cwd: stage.cwd })
+        const answer = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
+        const list = await stage.a.request('session/list', { cwd: stage.cwd })
         return { answer, made: listOf(fieldsOf(list.result)['sessions']).length }
       },
       check: ({ answer, made }) => first(isRefused(-32_602)(answer), unless(made === 0, 'a session was made')),
@@ -70,7 +70,7 @@ export const directoryCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [join(stage.directory, 'gone')]
-      return stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
+      return stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
     },
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('session/new', { sessionId: 's' }),
@@ -87,7 +87,7 @@ export const directoryCases: readonly Case[] = [
       const inside = await readsOf(stage, sessionId, join(lib, 'a.txt'))
       await stage.again()
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       return { inside, outside: await readsOf(stage, sessionId, join(lib, 'a.txt')) }
     },
     check: ({ inside, outside }) =>
@@ -105,7 +105,7 @@ export const directoryCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.prompt(sessionId)
       await stage.again()
-      return stage.a.ask('session/load', { sessionId, cwd: stage.dir('other'), mcpServers: [] })
+      return stage.a.request('session/load', { sessionId, cwd: stage.dir('other'), mcpServers: [] })
     },
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('session/load'),
@@ -161,7 +161,7 @@ export const directoryCases: readonly Case[] = [
         writeFileSync(join(lib, name), JSON.stringify({ mcpServers: { x: { command: 'touch', args: [proof] } } }))
       await stage.session({ cwd: lib })
       await stage.a.quiet(100)
-      const list = await stage.a.ask('_x/ran', {})
+      const list = await stage.a.request('_x/ran', {})
       return { answered: list.error !== undefined, proof }
     },
     check: ({ answered, proof }) =>
@@ -178,10 +178,10 @@ export const directoryCases: readonly Case[] = [
       const lib = stage.dir('lib')
       writeFileSync(join(lib, 'a.txt'), 'a')
       const source = await stage.session({ additionalDirectories: [lib] })
-      const fork = stage.mustWork(await stage.a.ask('_parley/fork', { sessionId: source }), '_parley/fork')
+      const fork = stage.mustWork(await stage.a.request('_parley/fork', { sessionId: source }), '_parley/fork')
       const sessionId = String(fork['sessionId'])
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       return readsOf(stage, sessionId, join(lib, 'a.txt'))
     },
     check: (asked) => unless(asked.length === 0, 'a file of the source’s directories was read'),

@@ -13,7 +13,7 @@ export const extensionCases: readonly Case[] = [
   one({
     row: 'A-EX-1',
     name: 'a request beyond the standard gets an answer',
-    play: ({ a }) => a.ask('_x/y', { any: 'thing' }),
+    play: ({ a }) => a.request('_x/y', { any: 'thing' }),
     check: isRefused(-32_601),
     mutant: { on: { error: '_x/y' }, set: 'error.code', to: -32_603 },
   }),
@@ -22,7 +22,7 @@ export const extensionCases: readonly Case[] = [
     name: 'a notification beyond the standard is ignored',
     play: async (stage) => {
       const { mark } = stage.a
-      stage.a.tell('_x/n', { any: 'thing' })
+      stage.a.notify('_x/n', { any: 'thing' })
       await stage.a.quiet(100)
       return stage.a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
     },
@@ -41,7 +41,7 @@ export const extensionCases: readonly Case[] = [
       }
       const sessionId = await stage.session({ _meta })
       const prompt = [{ type: 'text', text: 'Say hello.', _meta, annotations: { priority: 1 } }]
-      return stage.mustWork(await stage.a.ask('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+      return stage.mustWork(await stage.a.request('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
     },
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
     mutant: refusing('session/prompt'),
@@ -58,10 +58,10 @@ export const extensionCases: readonly Case[] = [
         { type: 'text', text: 'one' },
         { type: 'text', text: 'two' },
       ]
-      stage.mustWork(await stage.a.ask('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+      stage.mustWork(await stage.a.request('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
       await stage.again()
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       return updatesOf(stage.transcript, 'user_message_chunk').map((update) => update['_meta'])
     },
     check: (told) => unless(JSON.stringify(told) === JSON.stringify([ATTACHED, undefined]), JSON.stringify(told)),
@@ -85,7 +85,7 @@ export const extensionCases: readonly Case[] = [
     play: async (stage) => {
       const _meta = { 'x/seq': -1, constructor: 'x', toString: 5, '': null }
       return stage.mustWork(
-        await stage.a.ask('session/prompt', {
+        await stage.a.request('session/prompt', {
           sessionId: await stage.session(),
           prompt: [{ type: 'text', text: 'Hello.' }],
           _meta,
@@ -113,7 +113,7 @@ export const errorCases: readonly Case[] = [
     one({
       row: 'A-ER-1',
       name: `${method} with ${JSON.stringify(params).slice(0, 60)} is refused with ${code}`,
-      play: ({ a }) => a.ask(method, params),
+      play: ({ a }) => a.request(method, params),
       check: isRefused(code),
       mutant: { on: { error: method }, set: 'error.code', to: -32_099 },
     }),
@@ -122,13 +122,13 @@ export const errorCases: readonly Case[] = [
     row: 'A-ER-2',
     name: 'an error says one line, without our insides',
     play: async ({ a, cwd }) => [
-      await a.ask('foo\nbar', {}),
-      await a.ask('session/new', { cwd: 'no\nsuch', mcpServers: [] }),
-      await a.ask('session/new', {
+      await a.request('foo\nbar', {}),
+      await a.request('session/new', { cwd: 'no\nsuch', mcpServers: [] }),
+      await a.request('session/new', {
         cwd,
         mcpServers: [{ name: 'x', command: 5, args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }],
       }),
-      await a.ask('session/prompt', { sessionId: 'x'.repeat(10_000), prompt: [{ type: 'text', text: 'Hello.' }] }),
+      await a.request('session/prompt', { sessionId: 'x'.repeat(10_000), prompt: [{ type: 'text', text: 'Hello.' }] }),
     ],
     check: (answers, transcript) => {
       const texts = answers.map((answer) => JSON.stringify(errorOf(answer) ?? {}))
@@ -192,7 +192,7 @@ export const authCases: readonly Case[] = [
     name: 'an agent that has no way to sign in does not ask for it',
     play: async (stage) => {
       const methods = stage.offer['authMethods']
-      const { error } = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [] })
+      const { error } = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] })
       return { ways: Array.isArray(methods) ? methods.length : 0, code: error?.code }
     },
     check: ({ ways, code }) => unless(ways > 0 || code !== -32_000, 'it asks for what cannot be done'),
@@ -201,7 +201,7 @@ export const authCases: readonly Case[] = [
   one({
     row: 'A-AU-3',
     name: 'a way to sign in that is not there is refused',
-    play: ({ a }) => a.ask('authenticate', { methodId: 'no-such' }),
+    play: ({ a }) => a.request('authenticate', { methodId: 'no-such' }),
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('authenticate'),
   }),
@@ -211,7 +211,7 @@ export const authCases: readonly Case[] = [
     play: async (stage) => {
       const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['auth'])['logout']
       if (offered !== undefined && offered !== null) return undefined
-      return stage.a.ask('logout', {})
+      return stage.a.request('logout', {})
     },
     check: (answer) =>
       unless(answer === undefined || answer.error !== undefined, 'it was taken, though it is not offered'),
@@ -225,10 +225,10 @@ export const authCases: readonly Case[] = [
     play: async (stage) => {
       const open = { cwd: stage.cwd, mcpServers: [] }
       const [method] = listOf(stage.offer['authMethods'])
-      const before = await stage.a.ask('session/new', open)
-      const wrong = await stage.a.ask('authenticate', signIn(method, 'open barley'))
-      const right = await stage.a.ask('authenticate', signIn(method, 'open sesame'))
-      return { before, wrong, right, after: await stage.a.ask('session/new', open) }
+      const before = await stage.a.request('session/new', open)
+      const wrong = await stage.a.request('authenticate', signIn(method, 'open barley'))
+      const right = await stage.a.request('authenticate', signIn(method, 'open sesame'))
+      return { before, wrong, right, after: await stage.a.request('session/new', open) }
     },
     check: ({ before, wrong, right, after }) =>
       first(
@@ -247,9 +247,9 @@ export const authCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs('agentCapabilities.auth.logout')
       const [method] = listOf(stage.offer['authMethods'])
-      await stage.a.ask('authenticate', signIn(method, 'open sesame'))
-      const out = await stage.a.ask('logout', {})
-      return { out, after: await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [] }) }
+      await stage.a.request('authenticate', signIn(method, 'open sesame'))
+      const out = await stage.a.request('logout', {})
+      return { out, after: await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] }) }
     },
     check: ({ out, after }) => first(unless(out.result !== undefined, 'no answer'), isRefused(-32_000)(after)),
     mutant: accepting('session/new', { sessionId: 's' }),

@@ -43,7 +43,7 @@ export const framingCases: readonly Case[] = [
     row: 'A-TR-4',
     name: 'whatever goes to stderr keeps no answer back',
     play: async (stage) => {
-      for (let count = 0; count < 20; count += 1) stage.a.raw('no message\n')
+      for (let count = 0; count < 20; count += 1) stage.a.write('no message\n')
       return stage.session()
     },
     check: (id) => unless(id !== '', 'no session'),

@@ -10,7 +10,11 @@ import { isRefused } from './json-rpc.ts'
 const asked =
   (version: number, more: Fields = {}) =>
   (stage: Stage): Promise<Message> =>
-    stage.a.ask('initialize', { ...stage.introduction({ clientCapabilities: {} }), protocolVersion: version, ...more })
+    stage.a.request('initialize', {
+      ...stage.introduction({ clientCapabilities: {} }),
+      protocolVersion: version,
+      ...more,
+    })
 
 const answersVersionOne = ({ result }: Message): string | undefined =>
   unless(result?.['protocolVersion'] === 1, `it answered ${JSON.stringify(result?.['protocolVersion'] ?? 'an error')}`)
@@ -134,7 +138,7 @@ export const initializeCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       const { stopReason } = await stage.prompt(sessionId)
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       await stage.told('agent_message_chunk')
       return stopReason
     },
@@ -168,7 +172,7 @@ export const initializeCases: readonly Case[] = [
     raw: true,
     ours: true,
     play: async (stage) => {
-      const early = await stage.a.ask('session/list', {})
+      const early = await stage.a.request('session/list', {})
       await stage.initialize()
       return early
     },
@@ -192,7 +196,7 @@ export const initializeCases: readonly Case[] = [
     name: 'a version that is no whole number is refused',
     raw: true,
     ours: true,
-    play: (stage) => stage.a.ask('initialize', { protocolVersion: '1' }),
+    play: (stage) => stage.a.request('initialize', { protocolVersion: '1' }),
     check: isRefused(-32_602),
     mutant: { on: { error: 'initialize' }, set: 'error.code', to: -32_603 },
   }),

@@ -12,7 +12,7 @@ export const jsonRpcCases: readonly Case[] = [
     row: 'A-JR-1',
     name: 'an answer has the id of its request, and its type',
     play: async ({ a }) => {
-      for (const id of [0, '0', 'a', '', Number.MAX_SAFE_INTEGER, -1]) await a.ask('foo/bar', {}, id)
+      for (const id of [0, '0', 'a', '', Number.MAX_SAFE_INTEGER, -1]) await a.request('foo/bar', {}, id)
     },
     check: law('A-JR-1'),
     mutant: { on: { error: 'foo/bar' }, set: 'id', to: '99' },
@@ -22,7 +22,7 @@ export const jsonRpcCases: readonly Case[] = [
     name: 'an answer is a result or an error, never both, and comes once',
     play: async (stage) => {
       await stage.session()
-      await stage.a.ask('foo/bar', {})
+      await stage.a.request('foo/bar', {})
       await stage.a.quiet()
     },
     check: (_seen, transcript) => first(law('A-JR-1')(_seen, transcript), law('A-CV-5')(_seen, transcript)),
@@ -33,10 +33,10 @@ export const jsonRpcCases: readonly Case[] = [
     name: 'no notification is answered, however bad',
     play: async ({ a }) => {
       const { mark } = a
-      a.tell('foo/bar', {})
-      a.tell('session/cancel', { sessionId: 5 })
-      a.tell('session/cancel')
-      a.tell('session/prompt', { sessionId: 'none', prompt: [] })
+      a.notify('foo/bar', {})
+      a.notify('session/cancel', { sessionId: 5 })
+      a.notify('session/cancel')
+      a.notify('session/prompt', { sessionId: 'none', prompt: [] })
       await a.quiet(150)
       return a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
     },
@@ -49,7 +49,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-4',
     name: 'an unknown method is refused as that',
-    play: ({ a }) => a.ask('foo/bar', {}),
+    play: ({ a }) => a.request('foo/bar', {}),
     check: isRefused(METHOD_NOT_FOUND),
     mutant: { on: { error: 'foo/bar' }, set: 'error.code', to: -32603 },
   }),
@@ -57,7 +57,7 @@ export const jsonRpcCases: readonly Case[] = [
     row: 'A-JR-5',
     name: 'after an error the connection is as before',
     play: async (stage) => {
-      await stage.a.ask('session/new', { cwd: 5 })
+      await stage.a.request('session/new', { cwd: 5 })
       return stage.session()
     },
     check: (id) => unless(id !== '', 'no session'),
@@ -85,11 +85,11 @@ export const jsonRpcCases: readonly Case[] = [
       const [busy, other] = [await stage.session(), await stage.session()]
       const prompt = stage.begin(busy)
       await stage.told('agent_message_chunk')
-      const list = await stage.a.ask('session/list', {})
+      const list = await stage.a.request('session/list', {})
       stage.begin(other)
       await stage.a.until(({ params }) => params?.['sessionId'] === other && isChunk(params), 'a word of the other')
-      stage.a.tell('session/cancel', { sessionId: busy })
-      stage.a.tell('session/cancel', { sessionId: other })
+      stage.a.notify('session/cancel', { sessionId: busy })
+      stage.a.notify('session/cancel', { sessionId: other })
       await stage.a.answerTo(prompt)
       return list
     },

@@ -91,7 +91,7 @@ export const kindsOfClient: readonly Case[] = ROWS.map((row) => {
     play: async (stage) => {
       stage.answers(ANSWERS)
       stage.script(wanting(stage))
-      const made = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [] })
+      const made = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] })
       const { sessionId, configOptions } = stage.mustWork(made, 'session/new')
       await stage.prompt(String(sessionId))
       return usedOf(stage, configOptions)

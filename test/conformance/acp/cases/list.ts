@@ -15,7 +15,7 @@ async function listed(stage: Stage, params: Fields = {}): Promise<readonly Field
   const found: Fields[] = []
   let cursor: unknown
   do {
-    const answer = await stage.a.ask('session/list', { ...params, ...(cursor === undefined ? {} : { cursor }) })
+    const answer = await stage.a.request('session/list', { ...params, ...(cursor === undefined ? {} : { cursor }) })
     const page = stage.mustWork(answer, 'session/list')
     found.push(...listOf(page['sessions']))
     cursor = page['nextCursor'] ?? undefined
@@ -38,7 +38,7 @@ export const listCases: readonly Case[] = [
     name: 'of a directory without sessions is an empty list',
     play: async (stage) => {
       stage.needs(can('list'))
-      return stage.mustWork(await stage.a.ask('session/list', { cwd: stage.dir('empty') }), 'session/list')
+      return stage.mustWork(await stage.a.request('session/list', { cwd: stage.dir('empty') }), 'session/list')
     },
     check: ({ sessions }) =>
       unless(Array.isArray(sessions) && sessions.length === 0, `it is ${JSON.stringify(sessions)}`),
@@ -62,7 +62,7 @@ export const listCases: readonly Case[] = [
     name: 'of a directory that is not absolute is refused',
     play: async (stage) => {
       stage.needs(can('list'))
-      return stage.a.ask('session/list', { cwd: 'work' })
+      return stage.a.request('session/list', { cwd: 'work' })
     },
     check: isRefused(-32_602),
     mutant: accepting('session/list', { sessions: [] }),
@@ -87,7 +87,7 @@ export const listCases: readonly Case[] = [
     name: 'with a cursor that it never gave is refused',
     play: async (stage) => {
       stage.needs(can('list'))
-      return stage.a.ask('session/list', { cursor: 'garbage!' })
+      return stage.a.request('session/list', { cursor: 'garbage!' })
     },
     check: isRefused(-32_602),
     mutant: accepting('session/list', { sessions: [] }),
@@ -102,7 +102,7 @@ export const listCases: readonly Case[] = [
       const pages: (readonly unknown[])[] = []
       let cursor: unknown
       do {
-        const answer = await stage.a.ask('session/list', {
+        const answer = await stage.a.request('session/list', {
           cwd: stage.cwd,
           ...(cursor === undefined ? {} : { cursor }),
         })
@@ -149,8 +149,8 @@ export const listCases: readonly Case[] = [
     play: async (stage) => {
       const mine = await stage.session()
       const other = await stage.another()
-      const page = stage.mustWork(await other.ask('session/list', { cwd: stage.cwd }), 'session/list')
-      const opened = await other.ask('session/resume', { sessionId: mine, cwd: stage.cwd })
+      const page = stage.mustWork(await other.request('session/list', { cwd: stage.cwd }), 'session/list')
+      const opened = await other.request('session/resume', { sessionId: mine, cwd: stage.cwd })
       return { found: ids(listOf(page['sessions'])), mine, opened }
     },
     // There is one principal, the user whose socket it is: what is listed can be opened, by each of their clients.
@@ -193,7 +193,7 @@ export const endCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(can('delete'))
       const sessionId = await talked(stage)
-      const result = stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
+      const result = stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
       return { result, found: ids(await listed(stage, { cwd: stage.cwd })) }
     },
     check: ({ found }) => unless(found.length === 0, 'it is still listed'),
@@ -205,7 +205,7 @@ export const endCases: readonly Case[] = [
       name: `deleting ${sessionId}, which never was, is no error`,
       play: async (stage) => {
         stage.needs(can('delete'))
-        return stage.a.ask('session/delete', { sessionId })
+        return stage.a.request('session/delete', { sessionId })
       },
       check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
       mutant: refusing('session/delete', -32_002),
@@ -217,8 +217,8 @@ export const endCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(can('delete'), 'agentCapabilities.loadSession')
       const sessionId = await talked(stage)
-      stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
-      return stage.a.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
+      stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
+      return stage.a.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
     },
     check: isRefused(-32_002),
     mutant: accepting('session/load'),
@@ -231,7 +231,7 @@ export const endCases: readonly Case[] = [
       const sessionId = await stage.session()
       const prompt = stage.begin(sessionId)
       await stage.told('agent_message_chunk')
-      stage.mustWork(await stage.a.ask('session/delete', { sessionId }), 'session/delete')
+      stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
       return stage.a.answerTo(prompt)
     },
     check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
@@ -245,7 +245,7 @@ export const endCases: readonly Case[] = [
       const sessionId = await stage.session()
       const prompt = stage.begin(sessionId)
       await stage.told('agent_message_chunk')
-      stage.mustWork(await stage.a.ask('session/close', { sessionId }), 'session/close')
+      stage.mustWork(await stage.a.request('session/close', { sessionId }), 'session/close')
       return stage.a.answerTo(prompt)
     },
     check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
@@ -257,7 +257,7 @@ export const endCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(can('close'))
       const sessionId = await stage.session()
-      return stage.a.ask('session/close', { sessionId })
+      return stage.a.request('session/close', { sessionId })
     },
     check: ({ result }) => unless(typeof result === 'object' && result !== null, 'no object'),
     mutant: onResult('session/close', '', null),
@@ -268,9 +268,9 @@ export const endCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(can('close'))
       const [sessionId, other] = [await stage.session(), await stage.session()]
-      await stage.a.ask('session/close', { sessionId })
-      await stage.a.ask('session/close', { sessionId })
-      await stage.a.ask('session/close', { sessionId: 'no-such' })
+      await stage.a.request('session/close', { sessionId })
+      await stage.a.request('session/close', { sessionId })
+      await stage.a.request('session/close', { sessionId: 'no-such' })
       return stage.prompt(other)
     },
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'another session is gone'),
@@ -282,10 +282,10 @@ export const endCases: readonly Case[] = [
     play: async (stage) => {
       stage.needs(can('close'), 'agentCapabilities.loadSession')
       const sessionId = await talked(stage)
-      stage.mustWork(await stage.a.ask('session/close', { sessionId }), 'session/close')
+      stage.mustWork(await stage.a.request('session/close', { sessionId }), 'session/close')
       const found = ids(await listed(stage, { cwd: stage.cwd }))
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       return found.includes(sessionId)
     },
     check: (isListed) => unless(isListed, 'it is not listed'),
@@ -297,8 +297,8 @@ export const endCases: readonly Case[] = [
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()
-      await stage.a.ask('session/close', { sessionId })
-      return stage.a.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
+      await stage.a.request('session/close', { sessionId })
+      return stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
     },
     check: ({ error }) =>
       unless(error?.data?.['code'] === 'SESSION_CLOSED', `the code is ${String(error?.data?.['code'])}`),

@@ -39,7 +39,7 @@ async function loaded(stage: Stage, method = 'session/load'): Promise<Loaded> {
 /** `params` name the session, and may say more. */
 export async function opened(stage: Stage, method: string, params: Fields & { readonly sessionId: string }) {
   const { mark } = stage.a
-  const answer = await stage.a.ask(method, { cwd: stage.cwd, mcpServers: [], ...params })
+  const answer = await stage.a.request(method, { cwd: stage.cwd, mcpServers: [], ...params })
   stage.mustWork(answer, method)
   await stage.a.quiet(120)
   const { entries } = stage.a.since(mark)
@@ -125,7 +125,7 @@ export const loadCases: readonly Case[] = [
     name: 'a session that is not there is refused with -32002',
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
-      return stage.a.ask('session/load', { sessionId: 'no-such', cwd: stage.cwd, mcpServers: [] })
+      return stage.a.request('session/load', { sessionId: 'no-such', cwd: stage.cwd, mcpServers: [] })
     },
     check: isRefused(-32_002),
     mutant: accepting('session/load'),
@@ -175,7 +175,7 @@ export const loadCases: readonly Case[] = [
       const prompt = stage.begin(sessionId)
       await stage.told('agent_message_chunk')
       const other = await stage.another()
-      stage.mustWork(await other.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
+      stage.mustWork(await other.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
       await stage.a.answerTo(prompt)
       const said = (on: typeof other) => textOf(updatesOf(on.transcript, undefined, sessionId))
       await other.until(() => said(other).includes('w40'), 'the last word')
@@ -193,7 +193,7 @@ export const loadCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       const other = await stage.another()
-      stage.mustWork(await other.ask('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
+      stage.mustWork(await other.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
       return stage.prompt(sessionId)
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the first client lost its session'),
@@ -263,7 +263,7 @@ export const resumeCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.prompt(sessionId)
       await stage.again()
-      return stage.a.ask('session/resume', { sessionId, cwd: stage.cwd })
+      return stage.a.request('session/resume', { sessionId, cwd: stage.cwd })
     },
     check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
     mutant: refusing('session/resume'),
@@ -273,7 +273,7 @@ export const resumeCases: readonly Case[] = [
     name: 'a session that is not there is refused with -32002',
     play: async (stage) => {
       stage.needs('agentCapabilities.sessionCapabilities.resume')
-      return stage.a.ask('session/resume', { sessionId: 'no-such', cwd: stage.cwd })
+      return stage.a.request('session/resume', { sessionId: 'no-such', cwd: stage.cwd })
     },
     check: isRefused(-32_002),
     mutant: accepting('session/resume'),

@@ -49,7 +49,7 @@ export const mcpCases: readonly Case[] = [
     play: async (stage) => {
       const { sse } = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['mcpCapabilities'])
       const server = { type: 'sse', name: 'old', url: 'http://127.0.0.1:9/sse', headers: [] }
-      const { error } = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [server] })
+      const { error } = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [server] })
       return { offered: sse === true, code: error?.code }
     },
     check: ({ offered, code }) =>
@@ -112,7 +112,7 @@ export const mcpCases: readonly Case[] = [
   one({
     row: 'A-MC-5',
     name: 'a transport that is not offered is refused',
-    play: ({ a, cwd }) => a.ask('session/new', { cwd, mcpServers: [{ type: 'acp', name: 'x', id: 'x' }] }),
+    play: ({ a, cwd }) => a.request('session/new', { cwd, mcpServers: [{ type: 'acp', name: 'x', id: 'x' }] }),
     check: isRefused(-32_602),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
@@ -121,7 +121,7 @@ export const mcpCases: readonly Case[] = [
     name: 'one bad entry refuses the request, and nothing is started',
     play: async (stage) => {
       const good = witness(stage, 'good')
-      const answer = await stage.a.ask('session/new', { cwd: stage.cwd, mcpServers: [good.entry, { name: 'bad' }] })
+      const answer = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [good.entry, { name: 'bad' }] })
       await stage.a.quiet(150)
       return { answer, heard: good.heard().length }
     },
@@ -162,10 +162,10 @@ export const mcpCases: readonly Case[] = [
       const sessionId = await stage.session({ mcpServers: [before.entry] })
       await stage.prompt(sessionId)
       await before.hears('tools/list')
-      await stage.a.ask('session/close', { sessionId })
+      await stage.a.request('session/close', { sessionId })
       const { length } = before.heard()
       const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
-      stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
       await after.hears('tools/list')
       return before.heard().length - length
     },
@@ -182,9 +182,9 @@ export const mcpCases: readonly Case[] = [
         const sessionId = await stage.session({ mcpServers: [before.entry] })
         await stage.prompt(sessionId)
         await stage.again()
-        await stage.a.ask('session/close', { sessionId })
+        await stage.a.request('session/close', { sessionId })
         const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
-        stage.mustWork(await stage.a.ask(method, params), method)
+        stage.mustWork(await stage.a.request(method, params), method)
         await stage.prompt(sessionId)
         return { text: told(stage), ran: after.heard().some((one) => one['method'] === 'tools/call') }
       },
@@ -202,9 +202,9 @@ export const mcpCases: readonly Case[] = [
       const sessionId = await stage.session({ mcpServers: [server.entry] })
       await stage.prompt(sessionId)
       await server.hears('tools/list')
-      await stage.a.ask('session/close', { sessionId })
+      await stage.a.request('session/close', { sessionId })
       const { length } = server.heard()
-      stage.mustWork(await stage.a.ask('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+      stage.mustWork(await stage.a.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
       await stage.prompt(sessionId)
       return server.heard().length - length
     },
@@ -217,6 +217,6 @@ async function untilSeen(stage: Stage, seen: () => boolean): Promise<void> {
   const end = performance.now() + stage.patience
   while (!seen()) {
     if (performance.now() > end) throw new Fault('the server heard nothing')
-    await stage.a.heard(30)
+    await stage.a.anythingWithin(30)
   }
 }

@@ -52,7 +52,7 @@ const optional = (...steps: readonly Fields[]): readonly Fields[] => [
 
 async function made(stage: Stage): Promise<Fields> {
   const params = { cwd: stage.cwd, mcpServers: [] }
-  const result = stage.mustWork(await stage.a.ask('session/new', params), 'session/new')
+  const result = stage.mustWork(await stage.a.request('session/new', params), 'session/new')
   return result
 }
 
@@ -73,8 +73,8 @@ export const modeCases: readonly Case[] = [
     script: modal(),
     play: async (stage) => {
       const { sessionId, modes } = await made(stage)
-      const set = await stage.a.ask('session/set_mode', { sessionId, modeId: 'code' })
-      return { modes, set, bad: await stage.a.ask('session/set_mode', { sessionId, modeId: 'fly' }) }
+      const set = await stage.a.request('session/set_mode', { sessionId, modeId: 'code' })
+      return { modes, set, bad: await stage.a.request('session/set_mode', { sessionId, modeId: 'fly' }) }
     },
     check: ({ modes, set, bad }, transcript) =>
       first(
@@ -92,8 +92,8 @@ export const modeCases: readonly Case[] = [
     play: async (stage) => {
       const { sessionId } = await made(stage)
       const prompt = stage.begin(String(sessionId))
-      const set = await stage.a.ask('session/set_mode', { sessionId, modeId: 'code' })
-      stage.a.tell('session/cancel', { sessionId })
+      const set = await stage.a.request('session/set_mode', { sessionId, modeId: 'code' })
+      stage.a.notify('session/cancel', { sessionId })
       await stage.a.answerTo(prompt)
       return set
     },
@@ -108,7 +108,7 @@ export const modeCases: readonly Case[] = [
       const known = listOf(fieldsOf(modes)['availableModes'])
       const refused: unknown[] = []
       for (const { id: modeId } of known.slice(0, 3))
-        refused.push((await stage.a.ask('session/set_mode', { sessionId, modeId })).error?.message)
+        refused.push((await stage.a.request('session/set_mode', { sessionId, modeId })).error?.message)
       return refused
     },
     check: (refused, transcript) =>
@@ -143,10 +143,10 @@ export const modeCases: readonly Case[] = [
     script: modal(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      stage.mustWork(await stage.a.ask('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
+      stage.mustWork(await stage.a.request('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
       await stage.again()
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      return stage.mustWork(await stage.a.ask('session/load', params), 'session/load')
+      return stage.mustWork(await stage.a.request('session/load', params), 'session/load')
     },
     check: ({ modes }) =>
       unless(fieldsOf(modes)['currentModeId'] === 'code', `it is ${String(fieldsOf(modes)['currentModeId'])}`),
@@ -177,7 +177,11 @@ export const configCases: readonly Case[] = [
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      const answer = await stage.a.ask('session/set_config_option', { sessionId, configId: 'model', value: 'large' })
+      const answer = await stage.a.request('session/set_config_option', {
+        sessionId,
+        configId: 'model',
+        value: 'large',
+      })
       return optionsIn(stage.mustWork(answer, 'session/set_config_option'))
     },
     check: (options) =>
@@ -194,7 +198,7 @@ export const configCases: readonly Case[] = [
     play: async (stage) => {
       const { sessionId } = await made(stage)
       const ask = (configId: string, value: unknown) =>
-        stage.a.ask('session/set_config_option', { sessionId, configId, value })
+        stage.a.request('session/set_config_option', { sessionId, configId, value })
       return [await ask('model', 'huge'), await ask('colour', 'red')]
     },
     check: (answers) =>
@@ -225,7 +229,7 @@ export const configCases: readonly Case[] = [
     script: optional({ config: { configId: 'model', value: 'large' } }),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      await stage.a.ask('session/set_config_option', { sessionId, configId: 'model', value: 'small' })
+      await stage.a.request('session/set_config_option', { sessionId, configId: 'model', value: 'small' })
       await stage.prompt(String(sessionId))
     },
     check: law('A-IN-5'),
@@ -240,7 +244,7 @@ export const configCases: readonly Case[] = [
       const { sessionId } = await made(stage)
       const params = { sessionId, configId: 'loud', type: 'boolean', value: true }
       return optionsIn(
-        stage.mustWork(await stage.a.ask('session/set_config_option', params), 'session/set_config_option'),
+        stage.mustWork(await stage.a.request('session/set_config_option', params), 'session/set_config_option'),
       )
     },
     check: (options) => unless(valueOf(options, 'loud') === true, 'it is not set'),
@@ -270,7 +274,11 @@ export const configCases: readonly Case[] = [
     script: optional(),
     play: async (stage) => {
       const { sessionId, ...result } = await made(stage)
-      const answer = await stage.a.ask('session/set_config_option', { sessionId, configId: 'depth', value: 'small' })
+      const answer = await stage.a.request('session/set_config_option', {
+        sessionId,
+        configId: 'depth',
+        value: 'small',
+      })
       return [result, answer.result].map((told) =>
         optionsIn(told)
           .map(({ id }) => id)
@@ -290,9 +298,9 @@ export const configCases: readonly Case[] = [
     script: [{ agent: { modes: MODES, configOptions: [MODE, MODEL] } }, { chunk: '.' }],
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      stage.mustWork(await stage.a.ask('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
+      stage.mustWork(await stage.a.request('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
       const option = valueOf(optionsIn(await lastOf(stage, 'config_option_update')), 'mode')
-      const answer = await stage.a.ask('session/set_config_option', { sessionId, configId: 'mode', value: 'ask' })
+      const answer = await stage.a.request('session/set_config_option', { sessionId, configId: 'mode', value: 'ask' })
       stage.mustWork(answer, 'session/set_config_option')
       await stage.a.until(
         ({ params }) => fieldsOf(params?.['update'])['currentModeId'] === 'ask',
@@ -311,8 +319,8 @@ export const configCases: readonly Case[] = [
     play: async (stage) => {
       const { sessionId } = await made(stage)
       const other = await stage.another()
-      await other.ask('session/resume', { sessionId, cwd: stage.cwd })
-      await stage.a.ask('session/set_config_option', { sessionId, configId: 'model', value: 'large' })
+      await other.request('session/resume', { sessionId, cwd: stage.cwd })
+      await stage.a.request('session/set_config_option', { sessionId, configId: 'model', value: 'large' })
       const fits = (options: readonly Fields[]): boolean => valueOf(options, 'model') === 'large'
       await other.until(({ params }) => fits(optionsIn(fieldsOf(params)['update'])), 'the change')
       return optionsIn(updatesOf(other.transcript, 'config_option_update').at(-1))

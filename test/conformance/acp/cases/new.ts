@@ -26,7 +26,7 @@ export const newCases: readonly Case[] = [
     one({
       row: 'A-NW-2',
       name: `the working directory ${JSON.stringify(cwd)} is refused: it is not absolute`,
-      play: ({ a }) => a.ask('session/new', { cwd, mcpServers: [] }),
+      play: ({ a }) => a.request('session/new', { cwd, mcpServers: [] }),
       check: isRefused(PARAMS),
       mutant: accepting('session/new', { sessionId: 's' }),
     }),
@@ -105,7 +105,7 @@ export const newCases: readonly Case[] = [
   one({
     row: 'A-NW-6',
     name: 'a request without mcpServers is refused',
-    play: (stage) => stage.a.ask('session/new', { cwd: stage.cwd }),
+    play: (stage) => stage.a.request('session/new', { cwd: stage.cwd }),
     check: isRefused(PARAMS),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
@@ -136,7 +136,7 @@ export const newCases: readonly Case[] = [
     row: 'A-NW-2',
     name: 'a working directory that is not there is refused',
     ours: true,
-    play: (stage) => stage.a.ask('session/new', { cwd: join(stage.directory, 'gone'), mcpServers: [] }),
+    play: (stage) => stage.a.request('session/new', { cwd: join(stage.directory, 'gone'), mcpServers: [] }),
     check: isRefused(PARAMS),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),

@@ -82,8 +82,8 @@ export const permissionCases: readonly Case[] = [
         const sessionId = await stage.session()
         const prompt = stage.begin(sessionId)
         await stage.question()
-        if (way === 'session/cancel') stage.a.tell(way, { sessionId })
-        else await stage.a.ask(way, { sessionId })
+        if (way === 'session/cancel') stage.a.notify(way, { sessionId })
+        else await stage.a.request(way, { sessionId })
         return stage.a.answerTo(prompt)
       },
       check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'it did not end as cancelled'),
@@ -120,7 +120,7 @@ export const permissionCases: readonly Case[] = [
       const sessionId = await stage.session()
       const other = await stage.another()
       stage.answers(wait, other)
-      await other.ask('session/resume', { sessionId, cwd: stage.cwd })
+      await other.request('session/resume', { sessionId, cwd: stage.cwd })
       const prompt = stage.begin(sessionId)
       const [mine, theirs] = [await stage.question(), await stage.question(other)]
       stage.a.send({ id: mine.id, result: choose('reject_once') })

@@ -11,17 +11,20 @@ const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
 
 async function signIn(stage: Stage, on: LineConnection, token: string): Promise<unknown> {
   const [method] = listOf(stage.offer['authMethods'])
-  const answer = await on.ask('authenticate', { methodId: method?.['id'], _meta: { 'parley/token': token } })
+  const answer = await on.request('authenticate', { methodId: method?.['id'], _meta: { 'parley/token': token } })
   return answer.error
 }
 
 /** What a stranger is told of a session that is there, and of one that never was. */
 async function asStranger(stage: Stage, sessionId: string, on: LineConnection) {
   const params = (id: string) => ({ sessionId: id, cwd: stage.cwd, mcpServers: [] })
-  const answers = [await on.ask('session/list', {}), await on.ask('session/list', { cwd: stage.cwd })]
+  const answers = [await on.request('session/list', {}), await on.request('session/list', { cwd: stage.cwd })]
   for (const method of ['session/load', 'session/resume', 'session/delete', 'session/close'])
-    answers.push(await on.ask(method, params(sessionId)))
-  const [there, never] = [await on.ask('session/load', params(sessionId)), await on.ask('session/load', params('none'))]
+    answers.push(await on.request(method, params(sessionId)))
+  const [there, never] = [
+    await on.request('session/load', params(sessionId)),
+    await on.request('session/load', params('none')),
+  ]
   return { answers, isTold: JSON.stringify(there.error) !== JSON.stringify(never.error) }
 }
 
@@ -61,7 +64,7 @@ export const principalCases: readonly Case[] = [
       const told = await asStranger(stage, sessionId, stage.a)
       await signIn(stage, stage.a, 'open sesame')
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      return { ...told, after: await stage.a.ask('session/load', params) }
+      return { ...told, after: await stage.a.request('session/load', params) }
     },
     check: (told) => first(isToldNothing(told), unless(told.after.error === undefined, 'its own session is gone')),
     mutant,

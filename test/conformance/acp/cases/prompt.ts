@@ -31,7 +31,7 @@ const SHOWS_NOTED = { session: { notices: {}, compaction: {} } }
 
 async function sent(stage: Stage, blocks: readonly Fields[], more: Fields = {}) {
   const sessionId = await stage.session()
-  return stage.a.ask('session/prompt', {
+  return stage.a.request('session/prompt', {
     sessionId,
     prompt: [{ type: 'text', text: 'Say hello.' }, ...blocks],
     ...more,
@@ -205,7 +205,7 @@ export const promptCases: readonly Case[] = [
       const told = updatesOf(stage.transcript, 'session_info_update', sessionId).findLast(
         ({ title }) => title !== undefined,
       )
-      const list = await stage.a.ask('session/list', { cwd: stage.cwd })
+      const list = await stage.a.request('session/list', { cwd: stage.cwd })
       return {
         told: told?.['title'],
         listed: listOf(fieldsOf(list.result)['sessions'])[0]?.['title'],
@@ -242,14 +242,14 @@ export const promptCases: readonly Case[] = [
     row: 'A-PR-12',
     name: 'an empty prompt is refused',
     ours: true,
-    play: async (stage) => stage.a.ask('session/prompt', { sessionId: await stage.session(), prompt: [] }),
+    play: async (stage) => stage.a.request('session/prompt', { sessionId: await stage.session(), prompt: [] }),
     check: isRefused(-32_602),
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'end_turn' } } },
   }),
   one({
     row: 'A-PR-12',
     name: 'a prompt for a session that is not there is refused',
-    play: ({ a }) => a.ask('session/prompt', { sessionId: 'no-such', prompt: [{ type: 'text', text: 'on' }] }),
+    play: ({ a }) => a.request('session/prompt', { sessionId: 'no-such', prompt: [{ type: 'text', text: 'on' }] }),
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'end_turn' } } },
   }),

@@ -19,7 +19,7 @@ function library(stage: Stage, name: string): { readonly directory: string; read
 }
 
 async function open({ a, cwd }: Stage, method: string, more: { sessionId: string; additionalDirectories: unknown }) {
-  return a.ask(method, { cwd, mcpServers: [], ...more })
+  return a.request(method, { cwd, mcpServers: [], ...more })
 }
 
 /** How a call of our own tool for reading ends. */
@@ -95,7 +95,7 @@ export const rootCases: readonly Case[] = [
         await stage.prompt(sessionId)
         await stage.again()
         const params = { sessionId, cwd: one.directory, mcpServers: [] }
-        const elsewhere = await stage.a.ask(method, params)
+        const elsewhere = await stage.a.request(method, params)
         stage.mustWork(await open(stage, method, { sessionId, additionalDirectories: [other.directory] }), method)
         return {
           elsewhere,

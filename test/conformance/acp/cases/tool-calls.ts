@@ -48,7 +48,7 @@ export const toolCallCases: readonly Case[] = [
         await stage.prompt(sessionId)
         ids.push(...updatesOf(stage.transcript, 'tool_call', sessionId).map(({ toolCallId }) => toolCallId))
         await stage.again()
-        stage.mustWork(await stage.a.ask('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+        stage.mustWork(await stage.a.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
       }
       return ids
     },
@@ -204,7 +204,7 @@ export const toolCallCases: readonly Case[] = [
       const sessionId = await stage.session()
       const prompt = stage.begin(sessionId)
       await stage.told('tool_call')
-      stage.a.tell('session/cancel', { sessionId })
+      stage.a.notify('session/cancel', { sessionId })
       await stage.a.answerTo(prompt)
     },
     check: law('A-TC-9'),

@@ -50,7 +50,7 @@ test('a client that cannot be sent something is cut off, and gets all that it mi
   }
   house.tools.become('docs', 'failed')
   await ada.request('session/prompt', prompt(sessionId, 'And?'))
-  await expect.poll(() => bob.ended).toBe(true)
+  await expect.poll(() => bob.isEnded).toBe(true)
   expect(bob.text).toBe('Hello!')
   expect(house.reported).toMatchObject([{ message: 'no such luck' }])
   const again = await street.client()
