@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { commandsFor } from '../src/adapters/agent/model/options/commands.ts'
 import { instructionsOf } from '../src/adapters/agent/model/context/instructions.ts'
+import { readAgentFiles } from '../src/config/agents/agent-files.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { readMcpFiles } from '../src/config/mcp/server-files.ts'
 import { PermissionRules } from '../src/server/compose/permission-rules.ts'
@@ -65,7 +66,7 @@ const ODD: readonly (readonly [string, (path: string, place: Place) => unknown])
 ]
 
 describe('the settings of a project', () => {
-  const tables = [...EFFECTS.map((effect) => `permissions.${effect}`), 'mcp', 'providers']
+  const tables = [...EFFECTS.map((effect) => `permissions.${effect}`), 'agents', 'mcp', 'providers']
   const rows = rowsOf(ofSettings)
 
   test('have a row each', () => {
@@ -99,6 +100,15 @@ describe('the settings of a project', () => {
     put('.parley.toml', '[mcp.a]\ncommand = "sh"\n[mcp.b]\nurl = "http://127.0.0.1:1"\n')
     const { servers } = readMcpFiles({ home, environment }, cwd)
     expect(servers.map(({ standing }) => standing)).toEqual(['waiting', 'waiting'])
+  })
+
+  test('agents: each agent waits, and one that the user has too is overruled', () => {
+    const { put, cwd, home, environment } = place()
+    const mine = join(environment.XDG_CONFIG_HOME, 'parley', 'parley.toml')
+    writeFileSync(mine, '[agents.claude]\ncommand = "mine"\n')
+    put('.parley.toml', '[agents.a]\ncommand = "./a"\n[agents.claude]\nregistry = "claude"\n')
+    const { agents } = readAgentFiles({ home, environment }, cwd)
+    expect(agents.map(({ standing }) => standing)).toEqual(['active', 'waiting', 'overruled'])
   })
 
   test('providers: none of a project is there', async () => {

@@ -10,6 +10,8 @@ export type AgentChoice =
   | { readonly kind: 'model'; readonly model?: string }
   /** `isAsked`: the user did not name it for this command, so the calls of the script need permission like a model's. */
   | { readonly kind: 'script'; readonly path: string; readonly isAsked: boolean }
+  /** As it was typed; the server knows which agent is meant. */
+  | { readonly kind: 'external'; readonly name: string }
 
 interface Named {
   /** The directory to which the path of a script is relative. */
@@ -25,7 +27,9 @@ export function agentChoice(value: string, { directory, isNamedNow }: Named): Ag
   if (script !== undefined) return { kind: 'script', path: resolve(directory, script), isAsked: !isNamedNow }
   const model = /^model:(.+)$/su.exec(value)?.[1]
   if (model !== undefined) return modelChoice(model, 'agent')
-  const reason = 'it must be guide, model, model:PROVIDER:NAME, script:FILE, or auto'
+  if (/^(?:acp:)?[A-Za-z0-9][\w.-]{0,63}$/u.test(value)) return { kind: 'external', name: value }
+  const reason =
+    'it must be guide, model, model:PROVIDER:NAME, script:FILE, auto, or an external agent that parley agents ls lists'
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(value), reason })
 }
 
@@ -43,6 +47,8 @@ export function agentName(choice: AgentChoice): string {
       return `${choice.isAsked ? 'asked-script' : 'script'}:${choice.path}`
     case 'model':
       return choice.model === undefined ? 'model' : `model:${choice.model}`
+    case 'external':
+      return choice.name
     default:
       return choice.kind
   }

@@ -67,6 +67,9 @@ export async function loadLenient(environment = process.env, cwd = workingDirect
   }
 }
 
+/** https://github.com/agentclientprotocol/registry */
+const PUBLIC_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
+
 const NOTHING: FileSettings = { said: {}, warnings: [] }
 
 interface Given {
@@ -107,6 +110,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     discoverLocalModels: values.discover_local_models ?? true,
     commandSandbox: values.command_sandbox ?? 'off',
     commandNetwork: values.command_network ?? true,
+    agentsRegistry: values.agents_registry ?? PUBLIC_REGISTRY,
     experimental: values.experimental ?? false,
     faults: (values.faults ?? []) as readonly Fault[],
     warnings,

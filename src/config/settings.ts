@@ -17,6 +17,7 @@ export interface Setting {
     | 'client_token'
     | 'command_sandbox'
     | 'command_network'
+    | 'agents_registry'
     | 'experimental'
     | 'faults'
   readonly env: string
@@ -41,7 +42,7 @@ export const settings: readonly Setting[] = [
     env: 'PARLEY_AGENT',
     files: 'project',
     sentence:
-      'What answers prompts: `guide`, `model`, `model:PROVIDER:NAME`, `script:FILE`, or `auto`: a model where there is one, else the guide. Default: `auto`.',
+      'What answers prompts: `guide`, `model`, `model:PROVIDER:NAME`, `script:FILE`, the name of an external agent, or `auto`: a model where there is one, else the guide. Default: `auto`.',
   },
   {
     key: 'max_steps',
@@ -116,6 +117,13 @@ export const settings: readonly Setting[] = [
     sentence: 'Whether commands in the sandbox reach the network. `true` or `false`. Default: `true`.',
   },
   {
+    key: 'agents_registry',
+    env: 'PARLEY_AGENTS_REGISTRY',
+    files: 'user',
+    sentence:
+      'The address of the index of the ACP registry, which `parley agents add` asks for agents that Parley does not know. Default: the public one.',
+  },
+  {
     key: 'experimental',
     env: 'PARLEY_EXPERIMENTAL',
     files: 'user',
@@ -169,6 +177,8 @@ export interface Config {
   readonly clientToken: string | undefined
   readonly commandSandbox: 'off' | 'auto' | 'on'
   readonly commandNetwork: boolean
+  /** The index of the ACP registry. */
+  readonly agentsRegistry: string
   readonly experimental: boolean
   readonly faults: readonly Fault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */

@@ -1,4 +1,5 @@
 /** Every error that Parley can report: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
+import { agentInstallRows } from './agent-install-rows.ts'
 import { clientRows } from './client-rows.ts'
 import { docsRows } from './docs-rows.ts'
 import { modelRows } from './model-rows.ts'
@@ -134,6 +135,8 @@ export const catalogue = {
     true,
     (d) => `${d.agent} ended (${d.reason}) before its turn was over. Its output up to then is above.`,
   ),
+
+  ...agentInstallRows,
 
   // Requests
   NOT_INITIALIZED: row<{ method: string }>(

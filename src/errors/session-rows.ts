@@ -79,11 +79,11 @@ export const sessionRows = {
     false,
     (d) => `The script ${d.path} cannot be read: ${d.reason}.`,
   ),
-  AGENT_UNKNOWN: row<{ agent: string }>(
+  AGENT_UNKNOWN: row<{ agent: string; candidates?: string }>(
     INVALID_PARAMS,
     false,
     (d) =>
-      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, or script: and the absolute path of a file.`,
+      `There is no agent ${JSON.stringify(d.agent)}. Name guide, model, model:PROVIDER:NAME, script: and the absolute path of a file, or an external agent: ${d.candidates ?? 'parley agents ls lists them'}.`,
   ),
   MODEL_NONE: row(
     INVALID_PARAMS,

@@ -80,7 +80,7 @@ function shortened(key: string): string {
 }
 
 function saidIn(
-  { mcp: _mcp, permissions: _rules, providers: _providers, ...plain }: Table,
+  { agents: _agents, mcp: _mcp, permissions: _rules, providers: _providers, ...plain }: Table,
   placeOf: PlaceOf,
 ): Settings {
   const said = Object.entries(plain).map(([key, value]) => [key, { text: String(value), place: placeOf(key) }])
@@ -102,8 +102,12 @@ async function parsed(path: string, largest?: number): Promise<{ readonly table:
 
 type Source = 'user' | 'project'
 
-async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source: Source): Promise<readonly Wrong[]> {
+async function wrongIn(
+  { agents, mcp, permissions, providers, ...plain }: Table,
+  source: Source,
+): Promise<readonly Wrong[]> {
   return [
+    ...(agents === undefined ? [] : await wrongAgents(agents, source)),
     ...(mcp === undefined ? [] : await wrongServers(mcp, source)),
     ...(permissions === undefined ? [] : await wrongRules(permissions, source)),
     ...(providers === undefined ? [] : await wrongProviders(providers, source)),
@@ -115,6 +119,11 @@ async function wrongIn({ mcp, permissions, providers, ...plain }: Table, source:
 async function wrongServers(mcp: unknown, source: Source): Promise<readonly Wrong[]> {
   const { readMcp } = await import('../mcp/mcp-servers.ts')
   return readMcp(mcp, source).flatMap((one) => ('fault' in one ? [one.fault] : []))
+}
+
+async function wrongAgents(agents: unknown, source: Source): Promise<readonly Wrong[]> {
+  const { readAgents } = await import('../agents/agent-entries.ts')
+  return readAgents(agents, source).flatMap((one) => ('fault' in one ? [one.fault] : []))
 }
 
 async function wrongRules(permissions: unknown, source: Source): Promise<readonly Wrong[]> {
@@ -134,7 +143,7 @@ async function wrongProviders(providers: unknown, source: Source): Promise<reado
 
 async function wrongSettings(table: Table, source: Source): Promise<readonly Wrong[]> {
   const { perhapsMeant } = await import('../nearest.ts')
-  const known = ['mcp', 'permissions', 'providers', ...settings.map(({ key }) => key)]
+  const known = ['agents', 'mcp', 'permissions', 'providers', ...settings.map(({ key }) => key)]
   return Object.entries(table).flatMap(([key, value]): readonly Wrong[] => {
     const setting = settings.find((one) => one.key === key)
     if (setting === undefined)
@@ -150,6 +159,7 @@ const TABLES: Readonly<Record<string, string>> = {
   mcp_servers: '[mcp.NAME]',
   mcpservers: '[mcp.NAME]',
   servers: '[mcp.NAME]',
+  agent_servers: '[agents.NAME]',
   rules: '[permissions]',
   rule: '[permissions]',
 }
@@ -187,7 +197,7 @@ const CHOICES: readonly { readonly key: Setting['key']; readonly fits: RegExp; r
     key: 'agent',
     fits: /^(?:auto|guide|model|model:[^\s:]+:\S+)$/u,
     reason:
-      'a project may choose auto, guide, model or model:PROVIDER:NAME; only your own parley.toml, PARLEY_AGENT or --agent names a script',
+      'a project may choose auto, guide, model or model:PROVIDER:NAME; only your own parley.toml, PARLEY_AGENT or --agent names a script or an external agent',
   },
   { key: 'model', fits: /^[^\s:]+:\S+$/u, reason: 'it must be PROVIDER:NAME' },
 ]

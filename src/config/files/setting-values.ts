@@ -38,6 +38,10 @@ const settingValues = z.object({
   discover_local_models: switchText,
   command_sandbox: z.enum(['off', 'auto', 'on'], 'it must be off, auto or on').optional(),
   command_network: switchText,
+  agents_registry: z
+    .string()
+    .refine((text) => /^https?:\/\/./u.test(text) && URL.canParse(text), 'it must be an http or https URL')
+    .optional(),
   experimental: switchText,
   docs_key: z.string().optional(),
   server_token: z.string().optional(),

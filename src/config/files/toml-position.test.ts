@@ -31,7 +31,7 @@ test.each([
   ['agent = 2026-01-01', 'agent cannot be a table'],
   ['\nidle_minutes = "soon"\n', 'it must be a number of minutes from 0 (FILE:2).'],
   ['max_stall_seconds = 2\n', 'it must be a whole number of seconds from 5, or 0 (FILE:1).'],
-  ['\nagent = "robot"\n', 'or auto (FILE:2).'],
+  ['\nagent = "a robot"\n', 'parley agents ls lists (FILE:2).'],
   ['agent = "guide"\nmodel = "robot"\n', '(FILE:2).'],
   ['home = "/tmp"\n', 'home cannot be set: no file may set it; use PARLEY_HOME (FILE:1).'],
   ['[mcp.a]\ncommand = "a"\n[mcp.b]\ncomand = "b"\n', 'max_seconds; perhaps command is meant (FILE:4).'],

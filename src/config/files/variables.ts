@@ -33,6 +33,19 @@ export function filledIn(
   return missing.size > 0 ? { missing: [...missing] } : { place: filled }
 }
 
+/** The same for a list and a table of texts. */
+export function filledInTexts(
+  { args, env }: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> },
+  environment: Environment,
+):
+  | { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | { readonly missing: readonly string[] } {
+  const missing = new Set<string>()
+  const fill = fillWith(environment, missing)
+  const filled = { args: args.map(fill), env: each(env, fill) }
+  return missing.size > 0 ? { missing: [...missing] } : filled
+}
+
 function fillWith(environment: Environment, missing: Set<string>): (text: string) => string {
   return (text) =>
     text.replace(VARIABLE, (_whole, name: string, otherwise: string | undefined) => {
@@ -43,9 +56,11 @@ function fillWith(environment: Environment, missing: Set<string>): (text: string
 }
 
 function fillPlace(place: McpPlace, fill: (text: string) => string): McpPlace {
-  const each = (table: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(table).map(([name, value]) => [name, fill(value)]))
   // The user trusted exactly this command, so no variable is replaced in it.
-  if (place.type === 'stdio') return { ...place, args: place.args.map(fill), env: each(place.env) }
-  return { ...place, url: fill(place.url), headers: each(place.headers) }
+  if (place.type === 'stdio') return { ...place, args: place.args.map(fill), env: each(place.env, fill) }
+  return { ...place, url: fill(place.url), headers: each(place.headers, fill) }
+}
+
+function each(table: Readonly<Record<string, string>>, fill: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(table).map(([name, value]) => [name, fill(value)]))
 }

@@ -1,45 +1,187 @@
 /** External agents by their names: how each is started, and what is known of it without that. */
-import { expect, test } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../clock.ts'
 import { AgentCatalogue } from './catalogue.ts'
-import type { OwnAgent } from './launch.ts'
+import { RegistryIndex } from './find/registry-index.ts'
+import { InstalledAgents, MANIFEST, PLATFORM } from './install/installed-agents.ts'
+import type { AgentOffers, OwnAgent } from './launch.ts'
+import { StoredOffers } from './probe/stored-offers.ts'
 import { SAFE } from './quirks.ts'
 
-const mine: OwnAgent = { name: 'mine', command: '/opt/mine', args: ['acp'], env: { KEY: 'x' }, passEnv: [], quirks: {} }
+const top = mkdtempSync(join(tmpdir(), 'parley-catalogue-'))
+afterAll(() => rmSync(top, { recursive: true, force: true }))
+let places = 0
 
-function catalogueWith(...own: readonly OwnAgent[]): AgentCatalogue {
-  return new AgentCatalogue({ own: () => own, environment: () => ({ PATH: '/usr/bin' }) })
+const mine: OwnAgent = { name: 'mine', command: '/opt/mine', args: ['acp'], env: { KEY: 'x' }, passEnv: [], quirks: {} }
+const place = { cwd: '/' }
+const URL = 'http://127.0.0.1:1/registry.json'
+
+/** A catalogue over a state directory of its own, with a PATH that has these programs. */
+function made({
+  own = [],
+  onPath = [],
+}: { readonly own?: readonly OwnAgent[]; readonly onPath?: readonly string[] } = {}) {
+  const home = join(top, String((places += 1)))
+  const bin = join(home, 'bin')
+  const installed = new InstalledAgents(home)
+  const { directory } = installed
+  for (const folder of [bin, directory]) mkdirSync(folder, { recursive: true })
+  for (const name of onPath) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 })
+  const open = () =>
+    new AgentCatalogue({
+      own: () => own,
+      environment: (names) => ({ PATH: bin, NAMES: names.join(' ') }),
+      installed,
+      registry: new RegistryIndex({ directory, url: URL, clock: systemClock }),
+      offers: new StoredOffers(directory),
+    })
+  /** As if Parley had installed it. */
+  const put = (id: string, version: string, { at = 1, isScript = false } = {}): string => {
+    const copy = join(directory, id, version, PLATFORM)
+    mkdirSync(copy, { recursive: true })
+    writeFileSync(join(copy, 'program'), '#!/bin/sh\n', { mode: 0o755 })
+    const manifest = { id, version, source: 'npm', from: id, program: 'program', isScript, path: [], at }
+    writeFileSync(join(copy, MANIFEST), JSON.stringify(manifest))
+    return join(copy, 'program')
+  }
+  const index = (...ids: readonly string[]): void => {
+    const agents = ids.map((id) => ({ id, name: id, version: '1.0.0', description: '', distribution: {} }))
+    writeFileSync(join(directory, 'registry.json'), JSON.stringify({ url: URL, at: 0, agents }))
+  }
+  return { catalogue: open(), open, put, index, bin }
 }
 
-test('an agent of the settings file is started as it stands there', async () => {
-  const launch = await catalogueWith({ ...mine, quirks: { lateMs: 300 }, mcp: 'pass' }).launch('acp:mine', { cwd: '/' })
-  expect(launch).toEqual({
-    name: 'mine',
-    program: '/opt/mine',
-    args: ['acp'],
-    env: { PATH: '/usr/bin', KEY: 'x' },
-    quirks: { ...SAFE, lateMs: 300 },
-    mcp: 'pass',
-    idleMinutes: 10,
-    warm: false,
+const offers: AgentOffers = {
+  agentName: 'm',
+  version: '1.2.3',
+  protocol: 1,
+  capabilities: { loadSession: true },
+  promptKinds: { image: true, audio: false, embeddedContext: false },
+  logins: [],
+  commands: [],
+  needsLogin: false,
+  at: 1,
+}
+
+describe('a name', () => {
+  test('of an own entry counts before every other', () => {
+    const { catalogue } = made({ own: [{ ...mine, name: 'claude' }] })
+    expect(catalogue.fullName('claude')).toBe('acp:claude')
+    expect(catalogue.fullName('claude-code')).toBe('acp:claude')
+  })
+
+  test.each([
+    ['codex', 'acp:codex'],
+    ['codex-acp', 'acp:codex'],
+    ['acp:codex', 'acp:codex'],
+    ['claude-acp', 'acp:claude'],
+    ['openc', 'acp:opencode'],
+    ['new-one', 'acp:new-one'],
+    ['odd', 'acp:odd-acp'],
+    ['new', 'acp:new-one'],
+  ])('%s is %s', (requested, expected) => {
+    const { catalogue, index } = made()
+    index('new-one', 'odd-acp', 'claude-acp')
+    expect(catalogue.fullName(requested)).toBe(expected)
+  })
+
+  test('that several agents begin with is none of them', () => {
+    const { catalogue } = made()
+    expect(catalogue.fullName('c')).toBeUndefined()
+    expect(catalogue.candidates('c')).toEqual(['claude', 'codex', 'copilot', 'cursor', 'cline'])
+  })
+
+  test('that nothing begins with names all', () => {
+    const { catalogue } = made({ own: [mine] })
+    expect(catalogue.fullName('xyz')).toBeUndefined()
+    expect(catalogue.candidates('xyz')).toEqual(expect.arrayContaining(['mine', 'claude', 'iflow']))
   })
 })
 
-test('a name that no agent has is none', async () => {
-  expect(catalogueWith(mine).fullName('other')).toBeUndefined()
-  expect(catalogueWith(mine).fullName('mine')).toBe('acp:mine')
-  await expect(catalogueWith(mine).launch('acp:other', { cwd: '/' })).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' })
+describe('an own entry', () => {
+  test('is started as it stands there', async () => {
+    const { catalogue } = made({ own: [{ ...mine, quirks: { lateMs: 300 }, mcp: 'pass', passEnv: ['MINE_*'] }] })
+    expect(await catalogue.launch('acp:mine', place)).toEqual({
+      name: 'mine',
+      program: '/opt/mine',
+      args: ['acp'],
+      env: { PATH: expect.any(String), NAMES: 'MINE_*', KEY: 'x' },
+      quirks: { ...SAFE, lateMs: 300 },
+      mcp: 'pass',
+      idleMinutes: 10,
+      warm: false,
+    })
+  })
+
+  test('waits for consent where it needs one', async () => {
+    const { catalogue } = made({ own: [{ ...mine, refused: 'nobody agreed' }] })
+    await expect(catalogue.launch('acp:mine', place)).rejects.toMatchObject({ code: 'AGENT_NOT_ALLOWED' })
+  })
+
+  test('may be another agent under its own name, of one version', async () => {
+    const old = { name: 'old', registry: 'opencode', version: '1.15.0', env: {}, passEnv: [], quirks: {} }
+    const { catalogue, put } = made({ own: [old], onPath: ['opencode'] })
+    put('opencode', '1.18.33', { at: 2 })
+    const program = put('opencode', '1.15.0')
+    const launch = await catalogue.launch('acp:old', place)
+    expect(launch).toMatchObject({ program, args: ['acp'], version: '1.15.0', quirks: { lateMs: 300 } })
+    expect(launch.env).toMatchObject({ OPENCODE_DISABLE_AUTOUPDATE: '1' })
+  })
 })
 
-test('an agent of a project waits for consent', async () => {
-  const waiting = catalogueWith({ ...mine, refused: 'nobody agreed' })
-  await expect(waiting.launch('acp:mine', { cwd: '/' })).rejects.toMatchObject({ code: 'AGENT_NOT_ALLOWED' })
+describe('the program', () => {
+  test('of an agent that speaks ACP itself is the one on PATH, because that has the login', async () => {
+    const { catalogue, put, bin } = made({ onPath: ['opencode'] })
+    put('opencode', '1.18.33')
+    expect(await catalogue.launch('acp:opencode', place)).toMatchObject({ program: join(bin, 'opencode') })
+  })
+
+  test('of an adapter is the copy that was installed last', async () => {
+    const { catalogue, put } = made({ onPath: ['codex-acp'] })
+    put('codex', '2.6.0')
+    const program = put('codex', '2.5.0', { at: 2 })
+    expect(await catalogue.launch('acp:codex', place)).toMatchObject({ program, version: '2.5.0' })
+  })
+
+  test('that is a script is run by a Node that is new enough', async () => {
+    const { catalogue, put } = made()
+    const program = put('gemini', '0.61.0', { isScript: true })
+    const launch = await catalogue.launch('acp:gemini', place)
+    expect(launch).toMatchObject({ program: process.execPath, args: [program, '--acp'] })
+  })
+
+  test('that no Node can run says what to type', async () => {
+    const { catalogue, put } = made({ onPath: ['node'] })
+    put('claude', '0.101.0', { isScript: true })
+    if (Number(process.versions.node.split('.')[0]) >= 22) return
+    await expect(catalogue.launch('acp:claude', place)).rejects.toMatchObject({ code: 'AGENT_NODE_OLD' })
+  })
+
+  test('that is nowhere says what to type', async () => {
+    const launch = made().catalogue.launch('acp:claude', place)
+    await expect(launch).rejects.toThrow('Type: parley agents add claude')
+  })
 })
 
-test('what an agent said of itself is known until it says something else', async () => {
-  const catalogue = catalogueWith(mine)
-  const said = { agentName: 'm', protocol: 1, capabilities: {}, logins: [], commands: [], needsLogin: false, at: 1 }
-  const offers = { ...said, version: '', promptKinds: { image: true, audio: false, embeddedContext: false } }
-  await catalogue.remember('acp:mine', '1.2.3', offers)
-  expect(catalogue.offers('acp:mine')).toEqual({ ...offers, version: '1.2.3' })
-  await expect(catalogue.launch('acp:mine', { cwd: '/' })).resolves.toMatchObject({ version: '1.2.3' })
+describe('what an agent said of itself', () => {
+  test('is known to the next process, and chooses its quirks', async () => {
+    const { catalogue, open } = made({ onPath: ['opencode'] })
+    const launch = await catalogue.launch('acp:opencode', place)
+    await catalogue.remember(launch, { ...offers, agentName: 'OpenCode', version: '1.15.0' })
+    const again = open()
+    expect(again.offers('acp:opencode')).toMatchObject({ version: '1.15.0' })
+    expect(await again.launch('acp:opencode', place)).toMatchObject({ version: '1.15.0', quirks: { lateMs: 300 } })
+    expect(again.quirks('acp:opencode', { agentName: 'OpenCode', version: '1.18.33' })).toMatchObject({ lateMs: 0 })
+  })
+
+  test('is not said of another command', async () => {
+    const own = [{ ...mine }]
+    const { catalogue, open } = made({ own })
+    await catalogue.remember(await catalogue.launch('acp:mine', place), offers)
+    own[0] = { ...mine, command: '/opt/other' }
+    expect((await open().launch('acp:mine', place)).offers).toBeUndefined()
+  })
 })

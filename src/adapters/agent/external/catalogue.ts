@@ -1,7 +1,14 @@
 /** Which external agents there are, how each is started, and what is known of it without starting it. */
 import { fail } from '../../../errors/parley-error.ts'
+import { type Named, type NameSources, agentNamed, namesOf } from './find/agent-names.ts'
+import { findProgram, idOf } from './find/find-program.ts'
+import type { RegistryIndex } from './find/registry-index.ts'
+import type { InstalledAgents } from './install/installed-agents.ts'
+import { type ChosenQuirks, chooseQuirks } from './known/choose-quirks.ts'
+import { type KnownAgent, knownAgent } from './known/start-table.ts'
 import type { AgentLaunch, AgentOffers, LaunchPlace, OwnAgent } from './launch.ts'
-import { type Quirks, SAFE } from './quirks.ts'
+import { commandKey, type StoredOffers } from './probe/stored-offers.ts'
+import type { Quirks } from './quirks.ts'
 
 /** What the full name of an external agent begins with. */
 const PREFIX = 'acp:'
@@ -13,62 +20,127 @@ export interface CatalogueSources {
   own(place: Partial<LaunchPlace>): readonly OwnAgent[]
   /** The environment of an agent: the allow-listed part, and the variables of these names; `*` at the end stands for more. */
   environment(names: readonly string[], place: LaunchPlace): Readonly<Record<string, string>>
+  readonly registry: RegistryIndex
+  readonly installed: InstalledAgents
+  readonly offers: StoredOffers
+}
+
+/** An agent that answered `initialize`. */
+interface Met {
+  readonly agentName: string
+  readonly version: string
 }
 
 /** All external agents of a server, by their full names: `acp:NAME`. */
 export class AgentCatalogue {
   readonly #sources: CatalogueSources
-  readonly #offers = new Map<string, AgentOffers>()
 
   constructor(sources: CatalogueSources) {
     this.#sources = sources
   }
 
-  /** The full name for what a user typed; undefined where no agent fits. Waits for nothing. */
+  /**
+   * The full name for what a user typed: the name of an own entry, of an agent of the start table or the registry, an alias, or
+   * the beginning of exactly one. Undefined where none or several fit. Waits for nothing.
+   */
   fullName(requested: string, cwd?: string): string | undefined {
-    const name = shortName(requested)
-    const own = this.#sources.own(cwd === undefined ? {} : { cwd })
-    return own.some((entry) => entry.name === name) ? `${PREFIX}${name}` : undefined
+    const named = this.#named(requested, cwd)
+    return 'name' in named ? `${PREFIX}${named.name}` : undefined
   }
 
-  /** Throws AGENT_UNKNOWN and AGENT_NOT_ALLOWED. Never downloads anything. */
+  /** What a user could have meant, for the sentence of an error: those that begin so, else all. */
+  candidates(requested: string, cwd?: string): readonly string[] {
+    const named = this.#named(requested, cwd)
+    if ('name' in named) return [named.name]
+    return named.candidates.length > 0 ? named.candidates : namesOf(this.#names(cwd))
+  }
+
+  /**
+   * Throws AGENT_UNKNOWN, AGENT_NOT_ALLOWED, AGENT_NOT_INSTALLED and AGENT_NODE_OLD. Never downloads anything, and starts nothing
+   * but perhaps `node --version`.
+   */
   async launch(fullName: string, place: LaunchPlace): Promise<AgentLaunch> {
     const name = shortName(fullName)
-    const own = this.#sources.own(place).find((entry) => entry.name === name)
-    if (own?.command === undefined) return fail('AGENT_UNKNOWN', { agent: name })
-    if (own.refused !== undefined) return fail('AGENT_NOT_ALLOWED', { agent: name, reason: own.refused })
-    const offers = this.offers(fullName)
-    const quirks = { ...SAFE, ...own.quirks }
+    const own = this.#own(name, place)
+    if (own?.refused !== undefined) return fail('AGENT_NOT_ALLOWED', { agent: name, reason: own.refused })
+    const base = this.#environment(name, own, place)
+    const found = await findProgram({ name, own, path: base['PATH'] }, this.#sources.installed)
+    const offers = this.#sources.offers.get(name, commandKey(found.program, found.args))
+    const version = found.version ?? offers?.version
+    const { quirks } = this.#choose(name, own, { agentName: offers?.agentName, version })
     return {
       name,
-      program: own.command,
-      args: own.args ?? [],
-      env: { ...this.#sources.environment(own.passEnv, place), ...own.env },
+      program: found.program,
+      args: found.args,
+      env: { ...base, ...found.env, ...own?.env },
       quirks,
-      mcp: own.mcp ?? quirks.mcp,
-      idleMinutes: own.idleMinutes ?? IDLE_MINUTES,
-      warm: own.warm ?? false,
-      ...(own.mode !== undefined && { mode: own.mode }),
-      ...(own.options !== undefined && { options: own.options }),
-      ...(offers !== undefined && { offers, version: offers.version }),
+      mcp: own?.mcp ?? quirks.mcp,
+      idleMinutes: own?.idleMinutes ?? IDLE_MINUTES,
+      warm: own?.warm ?? false,
+      ...(version !== undefined && { version }),
+      ...(own?.mode !== undefined && { mode: own.mode }),
+      ...(own?.options !== undefined && { options: own.options }),
+      ...(offers !== undefined && { offers }),
     }
   }
 
   /** The quirks of an agent that answered `initialize` with this. */
-  quirks(fullName: string, _met: { readonly agentName: string; readonly version: string }): Quirks {
-    const own = this.#sources.own({}).find((entry) => entry.name === shortName(fullName))
-    return { ...SAFE, ...own?.quirks }
+  quirks(fullName: string, met: Met, cwd?: string): Quirks {
+    return this.chosen(fullName, met, cwd).quirks
+  }
+
+  /** The same, with the row that they come from. */
+  chosen(fullName: string, met: Partial<Met>, cwd?: string): ChosenQuirks {
+    const name = shortName(fullName)
+    return this.#choose(name, this.#own(name, cwd === undefined ? {} : { cwd }), met)
   }
 
   /** What it said of itself when it was last met; undefined if it never was. Waits for nothing. */
   offers(fullName: string): AgentOffers | undefined {
-    return this.#offers.get(shortName(fullName))
+    return this.#sources.offers.get(shortName(fullName))
   }
 
-  /** Stores what an agent said of itself, for this version of it. */
-  async remember(fullName: string, version: string, offers: AgentOffers): Promise<void> {
-    this.#offers.set(shortName(fullName), { ...offers, version })
+  /** Stores what an agent said of itself, for the command that it was started with. */
+  async remember({ name, program, args }: AgentLaunch, offers: AgentOffers): Promise<void> {
+    this.#sources.offers.put(name, commandKey(program, args), offers)
   }
+
+  #choose(name: string, own: OwnAgent | undefined, { agentName, version }: Partial<Optional<Met>>): ChosenQuirks {
+    const known = knownOf(name, own)
+    const names = [agentName, known?.info, known?.id, idOf(own?.registry ?? name)]
+    const chosen = chooseQuirks(
+      names.filter((one) => one !== undefined),
+      version,
+    )
+    return own === undefined ? chosen : { ...chosen, quirks: { ...chosen.quirks, ...own.quirks } }
+  }
+
+  /** Later ones count: the base list, what stops an update by itself, what the user's environment has. */
+  #environment(name: string, own: OwnAgent | undefined, place: LaunchPlace): Readonly<Record<string, string>> {
+    const known = knownOf(name, own)
+    const names = [...(known?.vars ?? []), ...Object.keys(known?.sets ?? {}), ...(own?.passEnv ?? [])]
+    return { ...known?.sets, ...this.#sources.environment(names, place) }
+  }
+
+  #own(name: string, place: Partial<LaunchPlace>): OwnAgent | undefined {
+    return this.#sources.own(place).find((entry) => entry.name === name)
+  }
+
+  #named(requested: string, cwd: string | undefined): Named {
+    return agentNamed(shortName(requested), this.#names(cwd))
+  }
+
+  #names(cwd: string | undefined): NameSources {
+    const own = this.#sources.own(cwd === undefined ? {} : { cwd }).map(({ name }) => name)
+    return { own, registry: this.#sources.registry.known().map(({ id }) => id) }
+  }
+}
+
+type Optional<Fields> = { readonly [Key in keyof Fields]: Fields[Key] | undefined }
+
+/** An entry with a command of its own is not the agent of the start table, even if it is called so. */
+function knownOf(name: string, own: OwnAgent | undefined): KnownAgent | undefined {
+  return own?.command === undefined ? knownAgent(own?.registry ?? name) : undefined
 }
 
 function shortName(name: string): string {

@@ -1,0 +1,66 @@
+/** Which quirk row holds for which version. */
+import { describe, expect, test } from 'vitest'
+import { SAFE } from '../quirks.ts'
+import { chooseQuirks } from './choose-quirks.ts'
+import { type QuirkRow, quirkRows } from './quirk-rows.ts'
+import { startTable } from './start-table.ts'
+
+const row = (from: string | undefined, to: string, lateMs: number): QuirkRow => ({
+  agent: 'a',
+  ...(from !== undefined && { from }),
+  to,
+  fields: { lateMs },
+  notes: [],
+  proof: 'measured',
+  date: '2026-11',
+})
+
+const rows = [row(undefined, '1.9.9', 1), row('2.0.0', '3.5.0', 2), row('3.0.0', '3.1.0', 3)]
+const lateMs = (version?: string) => chooseQuirks(['a'], version, rows).quirks.lateMs
+
+describe('a quirk row', () => {
+  test.each([
+    ['1.0.0', 1],
+    ['2.0.0', 2],
+    ['3.0.5', 3],
+    ['3.2.0', 2],
+    ['v3.5.0', 2],
+  ])('holds for %s within its range, the most specific first', (version, expected) => {
+    expect(lateMs(version)).toBe(expected)
+    expect(chooseQuirks(['a'], version, rows).isVerified).toBe(true)
+  })
+
+  test('holds beyond the last version that was tried, but is not verified there', () => {
+    expect(chooseQuirks(['a'], '9.0.0', rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
+  })
+
+  test('a version that nobody knows counts as the newest', () => {
+    expect(chooseQuirks(['a'], undefined, rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
+  })
+
+  test('an unknown agent gets the safe row', () => {
+    expect(chooseQuirks(['b'], '1.0.0', rows)).toEqual({ quirks: SAFE, isVerified: false })
+  })
+})
+
+test('no two rows of an agent overlap without one being more specific', () => {
+  const keys = quirkRows.map(({ agent, from, to }) => `${agent} ${from ?? ''} ${to ?? ''}`)
+  expect(new Set(keys).size).toBe(keys.length)
+})
+
+test('every row is of an agent that people can name, or of one that another replaced', () => {
+  const names = new Set(startTable.flatMap(({ id, info }) => [id, info]))
+  expect(quirkRows.map(({ agent }) => agent).filter((agent) => !names.has(agent) && agent !== 'codex-acp')).toEqual([])
+})
+
+test('no two agents of the start table have the same name', () => {
+  const names = startTable.flatMap(({ id, registryId = [], aliases = [] }) => [id, ...aliases].concat(registryId))
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('a package is always named with an exact version', () => {
+  const packages = startTable.flatMap(({ npm }) =>
+    npm === undefined ? [] : [`x@${npm.version}`].concat(npm.with ?? []),
+  )
+  expect(packages.filter((name) => !/^@?[^@]+@\d+\.\d+\.\d+$/u.test(name))).toEqual([])
+})

@@ -1,0 +1,101 @@
+/** `[agents.NAME]`: what it may say, what is wrong with it in the words of an error, and who has to agree. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { SAFE } from '../../adapters/agent/external/quirks.ts'
+import { allow } from '../mcp/edit-trust.ts'
+import { quirkFields, readAgents } from './agent-entries.ts'
+import { readAgentFiles, startable } from './agent-files.ts'
+
+const top = mkdtempSync(join(tmpdir(), 'parley-agents-'))
+afterAll(() => rmSync(top, { recursive: true, force: true }))
+
+test('an entry has all that it may say', () => {
+  const table = {
+    command: '/opt/mine',
+    args: ['acp', '--key', '${KEY}'],
+    env: { A: '${KEY:-b}' },
+    pass_env: ['MINE_*'],
+    mode: 'plan',
+    options: { model: 'large', fast: true },
+    mcp: 'pass',
+    idle_minutes: 2,
+    warm: true,
+    quirks: { lateMs: 300, notFound: [{ code: -32_603, text: 'no such' }] },
+  }
+  const { command, args, env, mode, options, mcp, warm, quirks } = table
+  expect(readAgents({ mine: table }, 'user')).toEqual([
+    {
+      entry: {
+        name: 'mine',
+        command,
+        args,
+        env,
+        mode,
+        options,
+        mcp,
+        warm,
+        quirks,
+        passEnv: ['MINE_*'],
+        idleMinutes: 2,
+      },
+    },
+  ])
+})
+
+describe('a mistake is named', () => {
+  test.each([
+    [{ command: 'a', registry: 'b' }, 'agents.a.registry', 'not both'],
+    [{ command: './a' }, 'agents.a.command', 'absolute path'],
+    [{ args: ['x'] }, 'agents.a.args', 'goes with a command'],
+    [{ registry: 'b', version: 'latest' }, 'agents.a.version', 'an exact version'],
+    [{ command: 'a', idle_minutes: 0 }, 'agents.a.idle_minutes', 'above 0'],
+    [{ command: 'a', quirks: { lateMS: 1 } }, 'agents.a.quirks.lateMS', 'perhaps lateMs is meant'],
+    [{ command: 'a', pass_env: ['A B'] }, 'agents.a.pass_env', 'names of variables'],
+    [{ comand: 'a' }, 'agents.a.comand', 'perhaps command is meant'],
+  ])('%j', (table, key, reason) => {
+    expect(readAgents({ a: table }, 'user')).toEqual([
+      { name: 'a', fault: expect.objectContaining({ key, reason: expect.stringContaining(reason) }) },
+    ])
+  })
+
+  test('a name that means something else', () => {
+    expect(readAgents({ model: { command: 'a' } }, 'user')).toMatchObject([{ fault: { reason: expect.any(String) } }])
+  })
+})
+
+test('every quirk can be set in a file', () => {
+  const optional = ['clientInfo', 'authBefore']
+  expect(Object.keys(quirkFields).toSorted()).toEqual([...Object.keys(SAFE), ...optional].toSorted())
+})
+
+describe('an agent of a project', () => {
+  const [home, cwd] = [join(top, 'home'), join(top, 'project')]
+  const environment = { XDG_CONFIG_HOME: join(top, 'config'), KEY: 'secret' }
+  const file = join(cwd, '.parley.toml')
+  const read = () => readAgentFiles({ home, environment }, cwd).agents
+  for (const directory of [home, cwd]) mkdirSync(directory)
+
+  test('waits for the user, and again when it has changed', () => {
+    writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["${KEY}"]\n')
+    const [first] = read()
+    if (first === undefined) throw new Error('it was not found')
+    expect(startable(first, environment)).toEqual({ refused: expect.stringContaining('parley agents trust theirs') })
+    allow(home, first.digest, { file, name: 'theirs' })
+    const [allowed] = read()
+    if (allowed === undefined) throw new Error('it was not found')
+    expect(startable(allowed, environment)).toMatchObject({ entry: { command: './agent', args: ['secret'] } })
+    writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["-x", "${KEY}"]\n')
+    expect(read()).toMatchObject([{ standing: 'waiting' }])
+  })
+
+  test('that needs a variable which is not set says which', () => {
+    writeFileSync(file, '[agents.theirs]\ncommand = "a"\nenv = { A = "${OTHER}" }\n')
+    const [found] = read()
+    if (found === undefined) throw new Error('it was not found')
+    expect(startable({ ...found, standing: 'active' }, environment)).toEqual({
+      refused: expect.stringContaining('${OTHER}'),
+    })
+  })
+})

@@ -1,0 +1,22 @@
+/** What can go wrong when an external agent is found or installed. */
+import { INTERNAL, INVALID_PARAMS, row } from './row.ts'
+
+export const agentInstallRows = {
+  AGENT_NOT_INSTALLED: row<{ agent: string; add: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `The agent ${JSON.stringify(d.agent)} is not on this machine. Type: parley agents add ${d.add}`,
+  ),
+  AGENT_NODE_OLD: row<{ agent: string; wanted: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `The agent ${JSON.stringify(d.agent)} needs Node ${d.wanted} or later, and none is on this machine. Install one, or type: parley agents add node`,
+  ),
+  AGENT_REGISTRY: row<{ url: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The registry of agents at ${d.url} did not answer: ${d.reason}. Agents that Parley knows need no registry; parley agents ls lists them.`,
+  ),
+}
