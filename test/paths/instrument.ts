@@ -59,12 +59,27 @@ const visits: Plugin = {
   },
 }
 
+/** Only hands out what it has, or does nothing: nobody opens a file for that. */
+function isAccessor(body: ESTree.FunctionBody | ESTree.Expression): boolean {
+  if (body.type !== 'BlockStatement') return isField(body)
+  const [statement, ...more] = body.body
+  if (statement === undefined) return true
+  return more.length === 0 && statement.type === 'ReturnStatement' && isField(statement.argument)
+}
+
+/** `this.#list`, `entry.seq`. */
+function isField(value: ESTree.Expression | null): boolean {
+  if (value === null || value.type === 'Identifier' || value.type === 'ThisExpression' || value.type === 'Literal')
+    return true
+  return value.type === 'MemberExpression' && !value.computed && isField(value.object as ESTree.Expression)
+}
+
 /** The same module; each of its functions first calls `__visit` with the name of the file. */
 function withVisits(code: string, file: string): string {
   const call = `__visit(${JSON.stringify(file)})`
   const insertions: Insertion[] = []
   const enter = (node: ESTree.Function | ESTree.ArrowFunctionExpression): void => {
-    if (node.body === null) return
+    if (node.body === null || isAccessor(node.body)) return
     if (node.body.type === 'BlockStatement') {
       insertions.push({ at: node.body.start + 1, text: `${call};` })
       return

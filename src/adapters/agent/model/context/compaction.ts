@@ -3,9 +3,6 @@ import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Model, ModelEnd, ModelMessage } from '../../../../ports/model.ts'
 import { pauseBefore } from '../loop/retry.ts'
 import { addCost, type TurnWork, append, showNotice, toolsFor } from './context.ts'
-/** Share of the context window that may be full before a step. */
-const FULL_SHARE = 0.8
-
 /** Characters of the newest messages that are kept unchanged. */
 const RECENT_CHARS = 12_000
 
@@ -25,17 +22,6 @@ export interface CompactOptions {
   readonly keep: string
   /** The reason that clients see; undefined if the user asked for it. */
   readonly why?: string
-}
-
-/** Compacts before a step whose context would not leave enough room for an answer. */
-export async function compactIfFull(work: TurnWork): Promise<void> {
-  const { contextWindow } = await work.model()
-  const { likely, used, messages } = work.context
-  if (contextWindow === undefined || likely < contextWindow * FULL_SHARE) return
-  // An unanswered prompt is not old, and only the provider knows whether it is too long.
-  if (used === 0 && messages.length < 3) return
-  const percent = Math.round((likely / contextWindow) * 100)
-  await compact(work, { keep: '', why: `The context is ${percent} % full` })
 }
 
 /**

@@ -21,6 +21,9 @@ import type { Tool, ToolList } from '../../../../ports/tools.ts'
 /** Characters per token, roughly. */
 const CHARS_PER_TOKEN = 4
 
+/** Of its window, from which on a context counts as full: the rest is for the answer. */
+const FULL_SHARE = 0.8
+
 export class Context {
   /** The sequence number of the last event. */
   place: Cursor = 0
@@ -32,6 +35,8 @@ export class Context {
   /** Characters that were added since, or all if no provider counted. */
   #uncounted = 0
   readonly told = new Set<string>()
+  /** Resources whose change the model knows of. */
+  #announcedChanges: ReadonlySet<string> = new Set()
   /** Characters of all events: about the memory that the context takes. */
   size = 0
   /** A prompt from before this process began may be only in the transcript. */
@@ -63,6 +68,22 @@ export class Context {
   /** An estimate of the tokens of the next request. */
   get likely(): number {
     return this.used + Math.ceil(this.#uncounted / CHARS_PER_TOKEN)
+  }
+
+  /** Whether the next step of a model with this window would not leave enough room for an answer. */
+  isFull(contextWindow: number): boolean {
+    if (this.likely < contextWindow * FULL_SHARE) return false
+    // An unanswered prompt is not old, and only the provider knows whether it is too long.
+    return this.used > 0 || this.#messages.length >= 3
+  }
+
+  /** A note for the model about the resources that changed since it read them; undefined if it knows of all of them. */
+  noteOfChanges({ resources }: Pick<ToolList, 'resources'>): string | undefined {
+    const changed = resources.filter((one) => one.changed === true).map(({ server, uri }) => `${server} ${uri}`)
+    const news = changed.filter((name) => !this.#announcedChanges.has(name))
+    this.#announcedChanges = new Set(changed)
+    if (news.length === 0) return undefined
+    return `Changed since it was read, and to be read again with read_resource if it matters: ${news.join(', ')}`
   }
 
   /** Calls of the last step without a result, in their order. */

@@ -1,10 +1,9 @@
-/** Reads the MCP resources that a prompt mentions, as `@server:uri` or as a link to a listed one, and tells the model when they change. */
+/** Reads the MCP resources that a prompt mentions, as `@server:uri` or as a link to a listed one. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Content, EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { ModelMessage } from '../../../../ports/model.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
-import type { Context, TurnWork } from './context.ts'
 /** Mentions of one prompt that are read; the model may read further ones itself. */
 const MAX_MENTIONS = 8
 /** Characters of one text. */
@@ -65,18 +64,4 @@ function resourceContent(resource: EmbeddedResource['resource']): Content {
   if (resource.text.length <= MAX_MENTION_CHARS) return { type: 'resource', resource }
   const text = `${resource.text.slice(0, MAX_MENTION_CHARS)}\n[… ${resource.text.length - MAX_MENTION_CHARS} more characters]`
   return { type: 'resource', resource: { ...resource, text } }
-}
-
-/** The changes that each model context already contains. */
-const toldChanges = new WeakMap<Context, Set<string>>()
-
-/** Undefined if no resource changed that the model has read. */
-export function changesFor({ turn, context }: TurnWork): string | undefined {
-  const known = toldChanges.get(context) ?? new Set()
-  const changed = turn.tools.list().resources.filter((one) => one.changed === true)
-  const names = changed.map(({ server, uri }) => `${server} ${uri}`)
-  const news = names.filter((name) => !known.has(name))
-  toldChanges.set(context, new Set(names))
-  if (news.length === 0) return undefined
-  return `Changed since it was read, and to be read again with read_resource if it matters: ${news.join(', ')}`
 }

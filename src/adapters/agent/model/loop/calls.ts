@@ -3,7 +3,6 @@ import type { ResumedCall, Resumption } from '../../../../ports/agent.ts'
 import type { ModelToolCall, ModelToolResult } from '../../../../ports/model.ts'
 import type { ToolResult, ToolList } from '../../../../ports/tools.ts'
 import { mayContinue } from '../../may-continue.ts'
-import { changesFor } from '../context/mentions.ts'
 import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
 import { type TurnWork, append } from '../context/context.ts'
 import type { Content } from '../../../../ports/values/content.ts'
@@ -102,7 +101,7 @@ async function storeResult(
 ): Promise<void> {
   const { id, name } = call
   const { content, isError } = forModel(result, { id, list: work.turn.tools.list() })
-  const changes = changesFor(work)
+  const changes = work.context.noteOfChanges(work.turn.tools.list())
   const noted = changes === undefined ? [] : [{ type: 'text', text: `[${changes}]` } as const]
   const kept: ModelToolResult = { id, name, content: [...content, ...(told?.content ?? []), ...noted], isError }
   await append(work, { agent: 'model', kind: 'result', result: kept, ...(told && { told: told.told }) })

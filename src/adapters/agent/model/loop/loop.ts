@@ -4,7 +4,7 @@ import type { ModelEnd, ModelMessage, Model, ModelRequest } from '../../../../po
 import { toolsText } from '../../tools-text.ts'
 import { closeOpenCalls, resumeCalls, runCalls, RepeatedFailureDetector } from './calls.ts'
 import { type PromptIntent, isOwnCommand, promptIntentOf, commandsFor } from '../options/commands.ts'
-import { compact, compactIfFull, isTooLong } from '../context/compaction.ts'
+import { compact, isTooLong } from '../context/compaction.ts'
 import { instructionsOf } from '../context/instructions.ts'
 import {
   type BaseEvent,
@@ -17,7 +17,7 @@ import {
   showNotice,
   toolsFor,
 } from '../context/context.ts'
-import { changesFor, withMentioned } from '../context/mentions.ts'
+import { withMentioned } from '../context/mentions.ts'
 import { systemPrompt } from '../context/system-prompt.ts'
 import { startTitle } from '../options/titles.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
@@ -70,6 +70,15 @@ async function runSteps(work: TurnWork, stored?: Promise<unknown>): Promise<Stop
     await runCalls(work, failures)
   }
   return turn.signal.aborted ? 'cancelled' : 'max_steps'
+}
+
+/** Compacts before a step whose context would not leave enough room for an answer. */
+async function compactIfFull(work: TurnWork): Promise<void> {
+  const { context } = work
+  const { contextWindow = Infinity } = await work.model()
+  if (!context.isFull(contextWindow)) return
+  const percent = Math.round((context.likely / contextWindow) * 100)
+  await compact(work, { keep: '', why: `The context is ${percent} % full` })
 }
 
 /** ACP: a refused prompt, and what followed it, is not part of the next turn. */
@@ -133,7 +142,7 @@ async function storePrompt(
   const { roots } = turn
   const isMoved = JSON.stringify(roots) !== JSON.stringify((base ?? context).roots)
   const moved = isMoved ? [`The directories of this turn: ${roots.join(', ')}`] : []
-  const notes = [...cut.notes, ...moved, ...[changesFor(work) ?? []].flat()]
+  const notes = [...cut.notes, ...moved, ...[context.noteOfChanges(turn.tools.list()) ?? []].flat()]
   const messages = [...cut.messages, ...withNotes(said, notes)]
   const asked = { agent: 'model', kind: 'asked', messages, ...(isMoved && { roots }) } as const
   // Synchronously one after the other, so that they are one write.
