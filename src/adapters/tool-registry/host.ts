@@ -13,11 +13,11 @@ import {
   type McpHostContext,
 } from '../mcp/host/mcp-types.ts'
 import { type CompletionSource, openCompletions, type Suggestions, type Typed } from './completions.ts'
-import { openProtocolCache } from '../mcp/host/protocol-cache.ts'
+import { ProtocolCache } from '../mcp/host/protocol-cache.ts'
 import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
 import { ConnectQueue } from '../mcp/host/connect-queue.ts'
-import { openPool } from '../mcp/host/pool.ts'
+import { ServerPool } from '../mcp/host/pool.ts'
 import { Registry } from './registry.ts'
 
 export interface ToolHostOptions {
@@ -81,13 +81,13 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
     clientInfo,
     warn,
     elicitation,
-    protocolCache: openProtocolCache(clock),
+    protocolCache: new ProtocolCache(clock),
     connectQueue: new ConnectQueue(clock),
     limits: { ...DEFAULT_LIMITS, ...limits },
     ...(logins && { logins }),
     ...(started && { started }),
   }
-  const pool = openPool(context)
+  const pool = new ServerPool(context)
   const open = new Map<Registry, string>()
   const completions = openCompletions(clock)
   return {

@@ -14,7 +14,7 @@ import type {
   Resource,
   ResourceTemplate,
 } from '../../ports/tools.ts'
-import { openInFlightCalls } from '../mcp/host/in-flight-calls.ts'
+import { InFlightCalls } from '../mcp/host/in-flight-calls.ts'
 import type { CallOptions, Connection, Offer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
@@ -41,7 +41,7 @@ export class Registry implements ToolRegistry {
   readonly #listeners = new Set<(list: ToolList) => void>()
   readonly #leases: readonly Lease[]
   readonly #servers: readonly McpServerLifecycle[]
-  readonly #calls = openInFlightCalls()
+  readonly #calls = new InFlightCalls()
   /** How long each connecting server was already waited for: it is not waited for that long again. */
   readonly #waitedMs = new Map<McpServerLifecycle, number>()
   #list: ToolList

@@ -19,7 +19,7 @@ import type { ToolServices } from '../../adapters/builtin-tools/toolset/tool.ts'
 import type { BuiltinTools } from '../../adapters/builtin-tools/toolset/toolset.ts'
 import { Checker } from '../../adapters/checking/checker.ts'
 import type { Logins } from '../../adapters/mcp/oauth/authorization.ts'
-import { openLogins } from '../../adapters/mcp/oauth/logins.ts'
+import { DirectoryLogins } from '../../adapters/mcp/oauth/logins.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import { dangerOf } from '../../config/mcp/danger.ts'
 import { ProgramFinder } from '../../config/own-programs.ts'
@@ -270,7 +270,7 @@ function agentsOptions({ agent, maxSteps, modelTitles, environment }: Config, mo
 
 /** The logins at MCP servers, shared by all processes that use this state directory. */
 export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
-  return openLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
+  return new DirectoryLogins({ directory: join(home, 'mcp-logins'), clock: systemClock })
 }
 
 /** No thread is started before there is something to check. */

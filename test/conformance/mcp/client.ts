@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openToolHost } from '../../../src/adapters/tool-registry/host.ts'
-import { openLogins } from '../../../src/adapters/mcp/oauth/logins.ts'
+import { DirectoryLogins } from '../../../src/adapters/mcp/oauth/logins.ts'
 import { openChecker } from '../../fixtures/tools/checker.ts'
 import type { ToolRegistry } from '../../../src/ports/tools.ts'
 import { willing } from './willing-person.ts'
@@ -53,7 +53,7 @@ async function examine(): Promise<void> {
     clientInfo: { name: 'parley-conformance', version: '1.0.0' },
     elicitation: true,
     warn: (sentence) => console.error(sentence),
-    logins: openLogins({ directory: mkdtempSync(join(tmpdir(), 'parley-conformance-')), clock: systemClock }),
+    logins: new DirectoryLogins({ directory: mkdtempSync(join(tmpdir(), 'parley-conformance-')), clock: systemClock }),
     configured: () => [{ name: 'suite', rules, joins: { ...suite, rules } }],
   })
   const registry = host.open({

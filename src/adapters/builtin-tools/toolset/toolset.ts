@@ -31,7 +31,7 @@ import { searchText } from '../search/search-text.ts'
 import { type ToolServices, type BuiltinTool, type ServersOfSession } from './tool.ts'
 import { textBlock } from './result.ts'
 import { writeFile } from '../files/write-file.ts'
-import { openInFlightCalls } from '../../mcp/host/in-flight-calls.ts'
+import { InFlightCalls } from '../../mcp/host/in-flight-calls.ts'
 
 /** In this order, always: a model that has seen the list keeps what it made of it. */
 const TOOLS: readonly BuiltinTool[] = [
@@ -179,7 +179,7 @@ function failure(error: unknown): ToolResult {
 }
 
 export function withBuiltinTools(inner: ToolRegistry, own: SessionTools): ToolRegistry {
-  const calls = openInFlightCalls()
+  const calls = new InFlightCalls()
   const joined = joining(own)
   let isClosed = false
   const shown = (list: ToolList) => (isClosed ? list : joined(list))

@@ -54,7 +54,7 @@ export class McpServerLifecycle {
     this.#title = config.label
     this.#roots = config.roots
     const { restartPausesMs: pausesMs, steadyMs } = context.limits
-    this.#restarts = countRestarts({ pausesMs, steadyMs, forever: !config.isProcess })
+    this.#restarts = new Restarts({ pausesMs, steadyMs, forever: !config.isProcess })
   }
 
   status(): ServerStatus {
@@ -297,27 +297,29 @@ interface RestartRules {
   readonly forever: boolean
 }
 
-interface Restarts {
-  /** Called after a loss: milliseconds until the restart, or undefined when it was lost too often. */
-  lost(livedMs: number): number | undefined
-  /** How often it was lost in a row. */
-  readonly count: number
-  /** Resets the count of earlier losses. */
-  reset(): void
-}
+/** How often a server was lost in a row, and how long to wait before it is started again. */
+class Restarts {
+  readonly #rules: RestartRules
+  #count = 0
 
-function countRestarts({ pausesMs, steadyMs, forever }: RestartRules): Restarts {
-  let count = 0
-  return {
-    lost(livedMs) {
-      count = livedMs >= steadyMs ? 1 : count + 1
-      return pausesMs[count - 1] ?? (forever ? pausesMs.at(-1) : undefined)
-    },
-    get count() {
-      return count
-    },
-    reset() {
-      count = 0
-    },
+  constructor(rules: RestartRules) {
+    this.#rules = rules
+  }
+
+  /** How often it was lost in a row. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Called after a loss: milliseconds until the restart, or undefined when it was lost too often. */
+  lost(livedMs: number): number | undefined {
+    const { pausesMs, steadyMs, forever } = this.#rules
+    this.#count = livedMs >= steadyMs ? 1 : this.#count + 1
+    return pausesMs[this.#count - 1] ?? (forever ? pausesMs.at(-1) : undefined)
+  }
+
+  /** Resets the count of earlier losses. */
+  reset(): void {
+    this.#count = 0
   }
 }

@@ -11,13 +11,6 @@ export interface Lease {
   release(): Promise<void>
 }
 
-interface Pool {
-  /** `changed` is called, until the release, when the server's state or offer changes. */
-  take(config: ServerConfig, changed: () => void): Lease
-  /** Closes the servers that no registry uses. */
-  close(): Promise<void>
-}
-
 interface Shared {
   readonly server: McpServerLifecycle
   readonly listeners: Set<() => void>
@@ -25,64 +18,71 @@ interface Shared {
   idle?: Timer | undefined
 }
 
-export function openPool(context: McpHostContext): Pool {
-  const shared = new Map<string, Shared>()
-  const leaving = new Map<string, Promise<void>>()
+export class ServerPool {
+  readonly #context: McpHostContext
+  readonly #shared = new Map<string, Shared>()
+  readonly #leaving = new Map<string, Promise<void>>()
 
-  function start(config: ServerConfig): Shared {
+  constructor(context: McpHostContext) {
+    this.#context = context
+  }
+
+  /** `changed` is called, until the release, when the server's state or offer changes. */
+  take(config: ServerConfig, changed: () => void): Lease {
+    const running = this.#shared.get(config.key)
+    const one = running ?? this.#start(config)
+    one.idle?.cancel()
+    one.idle = undefined
+    running?.server.revive()
+    running?.server.follow(config.roots)
+    // A function of its own for each lease: one registry may lease the same server twice.
+    const listener = (): void => changed()
+    one.listeners.add(listener)
+    let released: Promise<void> | undefined
+    return {
+      server: one.server,
+      release: () => {
+        const isLast = one.listeners.delete(listener) && one.listeners.size === 0
+        released ??= isLast ? this.#leave(config, one) : Promise.resolve()
+        return released
+      },
+    }
+  }
+
+  /** Closes the servers that no registry uses. */
+  async close(): Promise<void> {
+    const unused = [...this.#shared].filter(([, { listeners }]) => listeners.size === 0)
+    await Promise.all([...unused.map(([key, one]) => this.#end(key, one)), ...this.#leaving.values()])
+  }
+
+  #start(config: ServerConfig): Shared {
     const listeners = new Set<() => void>()
     const changed = (): void => {
       for (const listener of listeners) listener()
     }
-    const server = new McpServerLifecycle(after(leaving.get(config.key), config), context, changed)
+    const server = new McpServerLifecycle(after(this.#leaving.get(config.key), config), this.#context, changed)
     const started: Shared = { server, listeners }
-    shared.set(config.key, started)
+    this.#shared.set(config.key, started)
     return started
   }
 
-  async function leave({ key, isShared, rules }: ServerConfig, one: Shared): Promise<void> {
-    const idleMs = isShared && one.server.status().state === 'ready' ? (rules.idleMs ?? context.limits.idleMs) : 0
-    if (idleMs === 0) return end(key, one)
-    one.idle = context.clock.setTimer(idleMs, () => void end(key, one))
+  async #leave({ key, isShared, rules }: ServerConfig, one: Shared): Promise<void> {
+    const { clock, limits } = this.#context
+    const idleMs = isShared && one.server.status().state === 'ready' ? (rules.idleMs ?? limits.idleMs) : 0
+    if (idleMs === 0) return this.#end(key, one)
+    one.idle = clock.setTimer(idleMs, () => void this.#end(key, one))
   }
 
-  async function end(key: string, { server, idle }: Shared): Promise<void> {
+  async #end(key: string, { server, idle }: Shared): Promise<void> {
     idle?.cancel()
-    shared.delete(key)
+    this.#shared.delete(key)
     const gone = server.close()
-    leaving.set(key, gone)
+    this.#leaving.set(key, gone)
     try {
       await gone
     } finally {
-      if (leaving.get(key) === gone) leaving.delete(key)
+      if (this.#leaving.get(key) === gone) this.#leaving.delete(key)
     }
-  }
-
-  return {
-    take(config, changed) {
-      const running = shared.get(config.key)
-      const one = running ?? start(config)
-      one.idle?.cancel()
-      one.idle = undefined
-      running?.server.revive()
-      running?.server.follow(config.roots)
-      // A function of its own for each lease: one registry may lease the same server twice.
-      const listener = (): void => changed()
-      one.listeners.add(listener)
-      let released: Promise<void> | undefined
-      return {
-        server: one.server,
-        release() {
-          released ??=
-            one.listeners.delete(listener) && one.listeners.size === 0 ? leave(config, one) : Promise.resolve()
-          return released
-        },
-      }
-    },
-    async close() {
-      const unused = [...shared].filter(([, { listeners }]) => listeners.size === 0)
-      await Promise.all([...unused.map(([key, one]) => end(key, one)), ...leaving.values()])
-    },
   }
 }
 

@@ -2,29 +2,32 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 
-export interface ProtocolCache {
-  isLegacy(server: McpServer): boolean
-  foundLegacy(server: McpServer): void
-  /** Called when the remembered protocol did not work. */
-  forget(server: McpServer): void
-}
-
 /** The older protocol keeps working after a server was updated, so only time ends an entry. */
 const VALID_MS = 24 * 60 * 60 * 1000
 const MAX_SERVERS = 1000
 
-export function openProtocolCache(clock: Clock): ProtocolCache {
-  const legacy = new Map<string, number>()
-  return {
-    isLegacy(server) {
-      const at = legacy.get(keyOf(server))
-      return at !== undefined && clock.monotonicNow() - at < VALID_MS
-    },
-    foundLegacy(server) {
-      if (legacy.size >= MAX_SERVERS) legacy.clear()
-      legacy.set(keyOf(server), clock.monotonicNow())
-    },
-    forget: (server) => void legacy.delete(keyOf(server)),
+export class ProtocolCache {
+  readonly #clock: Clock
+  /** When each was found to speak it. */
+  readonly #legacy = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  isLegacy(server: McpServer): boolean {
+    const at = this.#legacy.get(keyOf(server))
+    return at !== undefined && this.#clock.monotonicNow() - at < VALID_MS
+  }
+
+  foundLegacy(server: McpServer): void {
+    if (this.#legacy.size >= MAX_SERVERS) this.#legacy.clear()
+    this.#legacy.set(keyOf(server), this.#clock.monotonicNow())
+  }
+
+  /** Called when the remembered protocol did not work. */
+  forget(server: McpServer): void {
+    this.#legacy.delete(keyOf(server))
   }
 }
 

@@ -16,12 +16,12 @@ import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
 import { openCallbackServer, type CallbackServer } from './oauth-callback-server.ts'
-import { accountOf, withAccount, type StoredLogins, type Store } from './store.ts'
+import { accountOf, withAccount, type StoredLogins, type LoginStore } from './store.ts'
 
 interface LoginOptions {
   readonly server: HttpServer
   readonly settings: LoginSettings
-  readonly store: Store
+  readonly store: LoginStore
   readonly clock: Clock
   /** Cancels the login. */
   readonly signal: AbortSignal

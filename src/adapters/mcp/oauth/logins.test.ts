@@ -13,7 +13,7 @@ import type { ToolRegistry, ToolResult } from '../../../ports/tools.ts'
 import { systemClock } from '../../clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
-import { openLogins } from './logins.ts'
+import { DirectoryLogins } from './logins.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 let directory = ''
@@ -41,7 +41,7 @@ async function guarded(options?: GuardedOptions): Promise<Guarded> {
 function bench(): Bench {
   const made = openBench({
     elicitation: true,
-    logins: openLogins({ directory, clock: systemClock }),
+    logins: new DirectoryLogins({ directory, clock: systemClock }),
     limits: { restartPausesMs: [10, 10, 10] },
   })
   closing.push(() => made.close())
@@ -66,7 +66,7 @@ function textOf({ content }: ToolResult): string {
 }
 
 async function loggedIn(server: Guarded, settings?: LoginSettings): Promise<void> {
-  const login = await openLogins({ directory, clock: systemClock }).at(at(server), settings).login(signal)
+  const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server), settings).login(signal)
   await Promise.all([browse(login.url), login.done])
 }
 
@@ -212,7 +212,7 @@ describe('what a login brings', () => {
   test('is forgotten when somebody logs out', async () => {
     const server = await guarded()
     await loggedIn(server)
-    const logins = openLogins({ directory, clock: systemClock })
+    const logins = new DirectoryLogins({ directory, clock: systemClock })
     expect(await logins.forget(at(server))).toBe(true)
     expect(files()).toEqual([])
     expect(await logins.forget(at(server))).toBe(false)
@@ -232,7 +232,7 @@ describe('a login', () => {
 
   test('is one for all who are asked at once, and is over when all have left', async () => {
     const server = await guarded()
-    const logins = openLogins({ directory, clock: systemClock })
+    const logins = new DirectoryLogins({ directory, clock: systemClock })
     const [one, other] = [await logins.at(at(server)).login(signal), await logins.at(at(server)).login(signal)]
     expect(one.url).toBe(other.url)
     one.leave()
@@ -255,7 +255,7 @@ describe('a login', () => {
 
   test('names the document that says who we are, where the authorization server reads one', async () => {
     const server = await guarded({ metadata: { client_id_metadata_document_supported: true } })
-    const login = await openLogins({ directory, clock: systemClock })
+    const login = await new DirectoryLogins({ directory, clock: systemClock })
       .at(at(server), { clientMetadataUrl: 'https://parley.example/client.json' })
       .login(signal)
     expect(new URL(login.url).searchParams.get('client_id')).toBe('https://parley.example/client.json')
@@ -278,7 +278,7 @@ describe('a login', () => {
 
   test('without its state is not for us, and the one that was asked for still comes', async () => {
     const server = await guarded()
-    const login = await openLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
+    const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
     const back = new URL(new URL(login.url).searchParams.get('redirect_uri') ?? '')
     for (const query of ['?code=x', '?code=x&state=y']) {
       const answer = await fetch(back.href + query)

@@ -6,7 +6,7 @@ import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Authorization, Login, Logins, Refusal } from './authorization.ts'
 import type { RunningLogin } from './login.ts'
-import { accountOf, openStore, type Store } from './store.ts'
+import { LoginStore } from './store.ts'
 
 interface LoginsOptions {
   /** In the state directory, readable only by the user. */
@@ -23,23 +23,105 @@ interface Running {
   waiting: number
 }
 
-export function openLogins({ directory, clock }: LoginsOptions): Logins {
-  /** By server: a second client that asks gets the same page. */
-  const running = new Map<string, Running>()
+export class DirectoryLogins implements Logins {
+  readonly #options: LoginsOptions
+  readonly #running: RunningLogins
 
-  function start(server: HttpServer, settings: LoginSettings, store: Store): Running {
-    const abort = new AbortController()
-    const { signal } = abort
-    // The OAuth code takes a tenth of a second to load, so only a login loads it.
-    const begun = import('./login.ts').then((it) => it.beginLogin({ server, settings, store, clock, signal }))
-    const one = { begun, abort, waiting: 0 }
-    running.set(store.server, one)
-    const over = (): void => void (running.get(store.server) === one && running.delete(store.server))
-    begun.then(({ done }) => done).then(over, over)
-    return one
+  constructor(options: LoginsOptions) {
+    this.#options = options
+    this.#running = new RunningLogins(options.clock)
   }
 
-  async function join(one: Running, server: HttpServer, signal: Signal): Promise<Login> {
+  at(server: HttpServer, settings: LoginSettings = {}): Authorization {
+    return new StoredAuthorization(
+      { server, settings, store: this.#storeOf(server) },
+      this.#options.clock,
+      this.#running,
+    )
+  }
+
+  async forget(server: HttpServer): Promise<boolean> {
+    const store = this.#storeOf(server)
+    return await store.withLock(async () => store.remove())
+  }
+
+  #storeOf(server: HttpServer): LoginStore {
+    const { directory, clock } = this.#options
+    return new LoginStore(directory, server.url, clock)
+  }
+}
+
+/** One server with the settings and the stored logins of the user. */
+interface LoginPlace {
+  readonly server: HttpServer
+  readonly settings: LoginSettings
+  readonly store: LoginStore
+}
+
+class StoredAuthorization implements Authorization {
+  readonly #place: LoginPlace
+  readonly #clock: Clock
+  readonly #running: RunningLogins
+
+  constructor(place: LoginPlace, clock: Clock, running: RunningLogins) {
+    this.#place = place
+    this.#clock = clock
+    this.#running = running
+  }
+
+  token(): string | undefined {
+    return this.#place.store.token()
+  }
+
+  /** One renewal for all requests that were rejected with the same token, in all sessions and processes. */
+  async renew(refusal: Refusal): Promise<boolean> {
+    const { server, store } = this.#place
+    const isRenewed = (): boolean => store.token() !== undefined && store.token() !== refusal.token
+    if (isRenewed()) return true
+    if (store.token() === undefined) return false
+    const { renew } = await import('./renewal.ts')
+    return await store.withLock(async () => {
+      if (!isRenewed()) await renew(server, store, { refusal, clock: this.#clock })
+      return isRenewed()
+    })
+  }
+
+  want(scope: string): Promise<void> {
+    const { store } = this.#place
+    return store.withLock(async () => store.write((kept) => ({ ...kept, wanted: union(kept.wanted, scope) })))
+  }
+
+  login(signal: Signal): Promise<Login> {
+    return this.#running.join(this.#place, signal)
+  }
+
+  onChange(changed: () => void): Timer {
+    const { store } = this.#place
+    let seen = store.stamp()
+    let timer: Timer
+    const look = (): void => {
+      const now = store.stamp()
+      timer = this.#clock.setTimer(POLL_MS, look)
+      if (now === seen) return
+      seen = now
+      changed()
+    }
+    timer = this.#clock.setTimer(POLL_MS, look)
+    return { cancel: () => timer.cancel() }
+  }
+}
+
+/** The logins that wait for their user: a second client that asks for one of them gets the same page. */
+class RunningLogins {
+  readonly #clock: Clock
+  readonly #byServer = new Map<string, Running>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async join(place: LoginPlace, signal: Signal): Promise<Login> {
+    const one = this.#byServer.get(place.store.server) ?? this.#start(place)
     one.waiting += 1
     let left = false
     const leave = (): void => {
@@ -53,71 +135,29 @@ export function openLogins({ directory, clock }: LoginsOptions): Logins {
     if (signal.aborted) leave()
     try {
       const { url, done } = await one.begun
-      return { url, leave, done: done.catch((error: unknown) => failed(server, error)).finally(leave) }
+      return { url, leave, done: done.catch((error: unknown) => failed(place.server, error)).finally(leave) }
     } catch (error) {
       leave()
-      return failed(server, error)
+      return failed(place.server, error)
     }
   }
 
-  function at(server: HttpServer, settings: LoginSettings = {}): Authorization {
-    const store = openStore(directory, server.url, clock)
-    return {
-      token: () => tokenIn(store),
-      renew: (refusal) => renewOnce(server, store, { refusal, clock }),
-      want: (scope) =>
-        store.withLock(async () => store.write((kept) => ({ ...kept, wanted: union(kept.wanted, scope) }))),
-      login: (signal) => join(running.get(store.server) ?? start(server, settings, store), server, signal),
-      onChange: (changed) => watch(store, clock, changed),
-    }
-  }
-
-  return {
-    at,
-    async forget(server) {
-      const store = openStore(directory, server.url, clock)
-      return await store.withLock(async () => store.remove())
-    },
+  #start(place: LoginPlace): Running {
+    const { server } = place.store
+    const abort = new AbortController()
+    const { signal } = abort
+    // The OAuth code takes a tenth of a second to load, so only a login loads it.
+    const begun = import('./login.ts').then((it) => it.beginLogin({ ...place, clock: this.#clock, signal }))
+    const one = { begun, abort, waiting: 0 }
+    this.#byServer.set(server, one)
+    const over = (): void => void (this.#byServer.get(server) === one && this.#byServer.delete(server))
+    begun.then(({ done }) => done).then(over, over)
+    return one
   }
 }
 
 function union(one: string | undefined, other: string): string {
   return [...new Set(`${one ?? ''} ${other}`.trim().split(/\s+/))].join(' ')
-}
-
-function tokenIn(store: Store): string | undefined {
-  const kept = store.read()
-  return accountOf(kept, kept.issuer).tokens?.access_token
-}
-
-/** One renewal for all requests that were rejected with the same token, in all sessions and processes. */
-async function renewOnce(
-  server: HttpServer,
-  store: Store,
-  { refusal, clock }: { readonly refusal: Refusal; readonly clock: Clock },
-): Promise<boolean> {
-  const isRenewed = (): boolean => tokenIn(store) !== undefined && tokenIn(store) !== refusal.token
-  if (isRenewed()) return true
-  if (tokenIn(store) === undefined) return false
-  const { renew } = await import('./renewal.ts')
-  return await store.withLock(async () => {
-    if (!isRenewed()) await renew(server, store, { refusal, clock })
-    return isRenewed()
-  })
-}
-
-function watch(store: Store, clock: Clock, changed: () => void): Timer {
-  let seen = store.stamp()
-  let timer: Timer
-  const look = (): void => {
-    const now = store.stamp()
-    timer = clock.setTimer(POLL_MS, look)
-    if (now === seen) return
-    seen = now
-    changed()
-  }
-  timer = clock.setTimer(POLL_MS, look)
-  return { cancel: () => timer.cancel() }
 }
 
 function failed(server: HttpServer, error: unknown): never {

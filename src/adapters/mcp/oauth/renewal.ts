@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Refusal } from './authorization.ts'
 import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
-import { accountOf, withAccount, withoutAccount, type Account, type Store } from './store.ts'
+import { accountOf, withAccount, withoutAccount, type Account, type LoginStore } from './store.ts'
 
 /** With these codes an authorization server rejects the refresh token for good. */
 const FINAL_ERRORS: ReadonlySet<string> = new Set([
@@ -14,7 +14,7 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
 ])
 
 /** Stores a new token, or deletes a login that can no longer be renewed. Call it under the store's lock. Rejects when it failed for now. */
-export async function renew(server: HttpServer, store: Store, { refusal, clock }: Renewal): Promise<void> {
+export async function renew(server: HttpServer, store: LoginStore, { refusal, clock }: Renewal): Promise<void> {
   const web = openWeb(server, clock)
   try {
     const found = await discover(server, web, refusal.resourceMetadataUrl)

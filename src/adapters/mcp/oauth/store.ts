@@ -25,49 +25,57 @@ export interface StoredLogins {
   readonly accounts: Readonly<Record<string, Account>>
 }
 
-export interface Store {
+/** The stored logins of one server, shared by every process that uses the directory. */
+export class LoginStore {
   readonly server: string
-  read(): StoredLogins
+  readonly #clock: Clock
+  /** Without the suffixes of the file and its lock. */
+  readonly #place: string
+  #known: { readonly stamp: string; readonly kept: StoredLogins } | undefined
+
+  constructor(directory: string, address: string, clock: Clock) {
+    this.server = placeOf(address)
+    this.#clock = clock
+    this.#place = join(directory, createHash('sha256').update(this.server).digest('hex').slice(0, 32))
+  }
+
+  read(): StoredLogins {
+    const stamp = this.stamp()
+    if (this.#known?.stamp !== stamp) this.#known = { stamp, kept: readLogins(this.#path, this.server) }
+    return this.#known.kept
+  }
+
+  /** The token of the current issuer. */
+  token(): string | undefined {
+    const kept = this.read()
+    return accountOf(kept, kept.issuer).tokens?.access_token
+  }
+
   /** Changes the file atomically. Call it under `withLock`. */
-  write(change: (kept: StoredLogins) => StoredLogins): void
+  write(change: (kept: StoredLogins) => StoredLogins): void {
+    replaceFile(this.#path, `${JSON.stringify(change(readLogins(this.#path, this.server)), null, 2)}\n`)
+  }
+
   /** Deletes the file; returns whether it existed. */
-  remove(): boolean
+  remove(): boolean {
+    const was = this.stamp() !== ''
+    rmSync(this.#path, { force: true })
+    return was
+  }
+
   /** Runs `work` while no other process does. */
-  withLock<Result>(work: () => Promise<Result>): Promise<Result>
+  withLock<Result>(work: () => Promise<Result>): Promise<Result> {
+    return locked(this.#place, this.#clock, work)
+  }
+
   /** Changes with every write of any process. */
-  stamp(): string
-}
-
-export function openStore(directory: string, address: string, clock: Clock): Store {
-  const server = placeOf(address)
-  const name = createHash('sha256').update(server).digest('hex').slice(0, 32)
-  const path = join(directory, `${name}.json`)
-  let known: { readonly stamp: string; readonly kept: StoredLogins } | undefined
-
-  function stamp(): string {
-    const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  stamp(): string {
+    const found = statSync(this.#path, { throwIfNoEntry: false, bigint: true })
     return found === undefined ? '' : `${found.mtimeNs} ${found.ino} ${found.size}`
   }
 
-  function read(): StoredLogins {
-    const now = stamp()
-    if (known?.stamp !== now) known = { stamp: now, kept: readLogins(path, server) }
-    return known.kept
-  }
-
-  return {
-    server,
-    stamp,
-    read,
-    write(change) {
-      replaceFile(path, `${JSON.stringify(change(readLogins(path, server)), null, 2)}\n`)
-    },
-    remove() {
-      const was = stamp() !== ''
-      rmSync(path, { force: true })
-      return was
-    },
-    withLock: (work) => locked(join(directory, name), clock, work),
+  get #path(): string {
+    return `${this.#place}.json`
   }
 }
 

@@ -9,7 +9,7 @@ import { startGuarded, type Guarded } from '../../../../test/fixtures/mcp/author
 import type { Renewed, RenewingOptions } from '../../../../test/fixtures/mcp/renewing.ts'
 import { linesOf, stateOf, until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
-import { openLogins } from './logins.ts'
+import { DirectoryLogins } from './logins.ts'
 import type { StoredLogins } from './store.ts'
 
 const program = new URL('../../../../test/fixtures/mcp/renewing.ts', import.meta.url).pathname
@@ -75,7 +75,7 @@ async function stoppedInRenewal(): Promise<{ readonly server: Guarded; readonly 
     },
   })
   closing.push(() => server.close())
-  const authorization = openLogins({ directory, clock: systemClock }).at(httpServer(server))
+  const authorization = new DirectoryLogins({ directory, clock: systemClock }).at(httpServer(server))
   const login = await authorization.login(new AbortController().signal)
   await Promise.all([fetch(login.url), login.done])
   server.expire()

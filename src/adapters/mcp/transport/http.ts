@@ -12,7 +12,7 @@ import { withoutBatches } from './incoming-json.ts'
 import { configuredHeaders, type HttpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
-import { openReadThrottle, type ReadThrottle } from './read-throttle.ts'
+import { ReadThrottle } from './read-throttle.ts'
 import type { Resumptions } from './response-sanitizer.ts'
 
 interface HttpOptions {
@@ -35,7 +35,7 @@ interface HttpConnection {
 export function openHttp(server: HttpServer, context: HttpOptions): HttpConnection {
   const { clock, events, resumptions, authorization, onLocked } = context
   const network = openNetwork(server)
-  const throttle = openReadThrottle(clock)
+  const throttle = new ReadThrottle(clock)
   const paced: FetchLike = async (address, init) =>
     throttle.throttled(await withoutBatches(await network.fetch(address, init)))
   const requestInit = { headers: configuredHeaders(server) }

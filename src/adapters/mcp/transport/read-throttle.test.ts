@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
 import { openHttp } from './http.ts'
-import { openReadThrottle } from './read-throttle.ts'
+import { ReadThrottle } from './read-throttle.ts'
 
 const closing: (() => Promise<void>)[] = []
 
@@ -49,16 +49,14 @@ test.each([
   ['an event that does not end', 'data: x\n'.repeat(8000)],
 ])('without end says %s: it is read with rests in between', async (_what, text) => {
   const { rests, clock } = restingClock()
-  const reader = openReadThrottle(clock)
-    .throttled(streamOf(endless(text)))
-    .body?.getReader()
+  const reader = new ReadThrottle(clock).throttled(streamOf(endless(text))).body?.getReader()
   while (rests.length < 5) await reader?.read()
   await reader?.cancel()
 })
 
 test('now and then an event is read at once, and nothing of a stream is lost', async () => {
   const { rests, clock } = restingClock()
-  const pace = openReadThrottle(clock)
+  const pace = new ReadThrottle(clock)
   const few = Array.from({ length: 50 }, (_, n) => `id: ${n}\ndata: ${NOTE}\n\n`)
   expect(await pace.throttled(streamOf(few)).text()).toBe(few.join(''))
   expect(rests).toEqual([])

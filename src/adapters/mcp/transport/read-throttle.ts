@@ -1,13 +1,6 @@
 /** Reads event streams with pauses, so that a server that sends without end leaves most of this thread to others. */
 import type { Clock } from '../../../ports/clock.ts'
 
-export interface ReadThrottle {
-  /** Tracks an answer of ours; reading continues when most answers have been sent. */
-  answering(answer: Promise<void>): Promise<void>
-  /** The same response; its stream is read in bursts with pauses. */
-  throttled(response: Response): Response
-}
-
 /** Lines that are passed on in one burst; an event, which costs its receiver more, counts as several. */
 const BURST_LINES = 1024
 const EVENT_LINES = 16
@@ -20,41 +13,47 @@ const MAX_OPEN_ANSWERS = 16
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
-export function openReadThrottle(clock: Clock): ReadThrottle {
-  const openAnswers = new Set<Promise<void>>()
+export class ReadThrottle {
+  readonly #clock: Clock
+  readonly #openAnswers = new Set<Promise<void>>()
 
-  async function pause(since: number): Promise<void> {
-    // Lets the receivers of the burst run first, then our answers to it.
-    await clock.sleep(0)
-    while (openAnswers.size > MAX_OPEN_ANSWERS) await Promise.race(openAnswers)
-    await clock.sleep(Math.min((clock.monotonicNow() - since) * PAUSE_FACTOR, MAX_PAUSE_MS))
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  async function* inBursts(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  /** Tracks an answer of ours; reading continues when most answers have been sent. */
+  async answering(answer: Promise<void>): Promise<void> {
+    const over = answer.catch(() => undefined)
+    this.#openAnswers.add(over)
+    await over
+    this.#openAnswers.delete(over)
+    await answer
+  }
+
+  /** The same response; its stream is read in bursts with pauses. */
+  throttled(response: Response): Response {
+    if (response.body === null || !isStream(response)) return response
+    const { status, statusText, headers } = response
+    return new Response(streamOf(this.#inBursts(response.body)), { status, statusText, headers })
+  }
+
+  async *#inBursts(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of body) {
       const bursts = burstsIn(chunk)
       const needsPause = bursts.length > 1 || chunk.length >= LARGE_BYTES
       for (const burst of bursts) {
-        const since = clock.monotonicNow()
+        const since = this.#clock.monotonicNow()
         yield burst
-        if (needsPause) await pause(since)
+        if (needsPause) await this.#pause(since)
       }
     }
   }
 
-  return {
-    async answering(answer) {
-      const over = answer.catch(() => undefined)
-      openAnswers.add(over)
-      await over
-      openAnswers.delete(over)
-      await answer
-    },
-    throttled(response) {
-      if (response.body === null || !isStream(response)) return response
-      const { status, statusText, headers } = response
-      return new Response(streamOf(inBursts(response.body)), { status, statusText, headers })
-    },
+  async #pause(since: number): Promise<void> {
+    // Lets the receivers of the burst run first, then our answers to it.
+    await this.#clock.sleep(0)
+    while (this.#openAnswers.size > MAX_OPEN_ANSWERS) await Promise.race(this.#openAnswers)
+    await this.#clock.sleep(Math.min((this.#clock.monotonicNow() - since) * PAUSE_FACTOR, MAX_PAUSE_MS))
   }
 }
 

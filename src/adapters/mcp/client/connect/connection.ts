@@ -1,135 +1,167 @@
 /** An open connection to a server: keeps its offer up to date, checks calls against its schemas, and notices its end. */
 import type { Client } from '@modelcontextprotocol/client'
 import { fail } from '../../../../errors/parley-error.ts'
+import type { CompletionRequest, PromptMessage, ToolResult } from '../../../../ports/tools.ts'
 import { coerceArguments } from '../../../checking/coerce-arguments.ts'
 import { Schemas } from '../../../checking/schemas.ts'
-import type { CallOptions, Connection, ServerTool, About } from '../../host/mcp-types.ts'
+import type { About, CallOptions, Connection, Offer, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { ConnectAttempt, ClientSession } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
 import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
 import { isObject } from '../../../checking/json.ts'
-import { trackOffer } from '../lists/offer.ts'
+import { TrackedOffer } from '../lists/offer.ts'
 import { reasonIn } from '../request/request.ts'
-import { type Watching, watchResources } from '../lists/change-notifications.ts'
+import { WatchedResources } from '../lists/change-notifications.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
 export async function openConnection(session: ClientSession, attempt: ConnectAttempt): Promise<Connection> {
-  const { client, transport, openCalls } = session
-  const { request, context, redact } = attempt
-  const over = new AbortController()
-  const open = new Set<Promise<unknown>>()
-  let closed: Promise<void> | undefined
+  const connection = new OpenConnection(session, attempt)
+  await connection.listOffer()
+  return connection
+}
 
-  function close(): Promise<void> {
-    if (closed === undefined && transport.end() === undefined) watching.end()
-    over.abort()
-    closed ??= transport.close()
-    return closed
+class OpenConnection implements Connection {
+  readonly about: About
+  readonly #session: ClientSession
+  readonly #attempt: ConnectAttempt
+  readonly #resources: WatchedResources
+  readonly #offer: TrackedOffer
+  readonly #schemas: Schemas
+  readonly #callContext: CallContext
+  /** Aborts when the connection ends. */
+  readonly #over = new AbortController()
+  /** The requests that are running. */
+  readonly #running = new Set<Promise<unknown>>()
+  #closed: Promise<void> | undefined
+
+  constructor(session: ClientSession, attempt: ConnectAttempt) {
+    const { client, transport, openCalls } = session
+    const { request, context, redact, authorization } = attempt
+    const { clock, limits, checker } = context
+    const { label, roots } = request
+    const { signal } = this.#over
+    const lose = (reason: string): void => this.#lose(reason)
+    this.#session = session
+    this.#attempt = attempt
+    this.about = aboutOf(client, label)
+    this.#resources = new WatchedResources(client, {
+      clock,
+      signal,
+      onChanged: () => void (signal.aborted || request.onOffer()),
+      onGone: lose,
+    })
+    this.#offer = new TrackedOffer(session, attempt, { over: signal, lose })
+    this.#schemas = new Schemas(checker, (what, fault) =>
+      session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
+    )
+    const { end } = transport
+    this.#callContext = { client, authorization, openCalls, label, roots, clock, limits, redact, end, lose }
   }
 
-  function lose(reason: string): void {
-    if (over.signal.aborted) return
-    over.abort()
+  /** Called once, before anything else. */
+  async listOffer(): Promise<void> {
+    try {
+      await this.#offer.begin()
+    } catch (error) {
+      await this.close()
+      if (error instanceof LoginNeeded) throw error
+      const reason = this.#session.transport.end() ?? reasonIn(error)
+      throw new Error(`its tools could not be listed (${reason})`)
+    }
+    this.#resources.resume(this.#attempt.request.watched)
+  }
+
+  offer(): Offer {
+    return this.#resources.marked(this.#offer.now)
+  }
+
+  watched(): readonly string[] {
+    return this.#resources.watched()
+  }
+
+  refreshIfStale(): void {
+    this.#offer.refreshIfStale()
+  }
+
+  latencyMs(): number {
+    return this.#offer.latencyMs
+  }
+
+  call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult | Paused> {
+    return this.#counted(this.#call(tool, args, options))
+  }
+
+  read(uri: string, options: CallOptions): ReturnType<Connection['read']> {
+    return this.#counted(this.#resources.reading(uri, () => read(this.#callContext, uri, options)))
+  }
+
+  prompt(
+    original: string,
+    args: Readonly<Record<string, string>>,
+    options: CallOptions,
+  ): Promise<readonly PromptMessage[]> {
+    return this.#counted(prompt(this.#callContext, { original, args }, options))
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<readonly string[]> {
+    return this.#counted(complete(this.#callContext, request, options))
+  }
+
+  rootsChanged(): void {
+    const { client } = this.#session
+    // A modern server asks for the roots with each call. If the notification is lost, the server learns them at its next request.
+    if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
+  }
+
+  async drain(): Promise<void> {
+    this.#over.abort()
+    await Promise.allSettled(this.#running)
+    await this.close()
+  }
+
+  close(): Promise<void> {
+    const { transport } = this.#session
+    if (this.#closed === undefined && transport.end() === undefined) this.#resources.end()
+    this.#over.abort()
+    this.#closed ??= transport.close()
+    return this.#closed
+  }
+
+  #lose(reason: string): void {
+    if (this.#over.signal.aborted) return
+    this.#over.abort()
+    const { request, context, redact } = this.#attempt
     // The next server at this URL may be a newer version, and asking costs one request. For a process the cache lasts a day.
     if (request.server.type !== 'stdio') context.protocolCache.forget(request.server)
     request.onLost(redact(reason))
   }
 
-  const watching = watchResources(client, {
-    clock: context.clock,
-    signal: over.signal,
-    onChanged: () => void (over.signal.aborted || request.onOffer()),
-    onGone: lose,
-  })
-  const kept = await trackOffer(session, attempt, { over: over.signal, lose }).catch(async (error: unknown) => {
-    await close()
-    if (error instanceof LoginNeeded) throw error
-    throw new Error(`its tools could not be listed (${transport.end() ?? reasonIn(error)})`)
-  })
-  watching.resume(request.watched)
-  const { clock, limits } = context
-  const { authorization } = attempt
-  const callContext = {
-    client,
-    authorization,
-    openCalls,
-    label: request.label,
-    roots: request.roots,
-    clock,
-    limits,
-    redact,
-    end: transport.end,
-    lose,
-  }
-  const counted = counting(open)
-  const schemas = new Schemas(context.checker, (what, fault) =>
-    session.warn(`the ${what} is wrong and was not followed to the letter (${fault})`),
-  )
-  const call = caller(callContext, schemas, session)
-  return {
-    about: aboutOf(client, request.label),
-    offer: () => watching.marked(kept.offer()),
-    watched: () => watching.watched(),
-    refreshIfStale: kept.refreshIfStale,
-    latencyMs: kept.latencyMs,
-    call: (tool, args, options) => counted(call(tool, args, options)),
-    read: (uri, options) => counted(watched(watching, uri, () => read(callContext, uri, options))),
-    prompt: (original, args, options) => counted(prompt(callContext, { original, args }, options)),
-    complete: (wanted, options) => counted(complete(callContext, wanted, options)),
-    rootsChanged() {
-      // A modern server asks for the roots with each call. If the notification is lost, the server learns them at its next request.
-      if (client.getProtocolEra() === 'legacy') client.sendRootsListChanged().catch(() => undefined)
-    },
-    async drain() {
-      over.abort()
-      await Promise.allSettled(open)
-      await close()
-    },
-    close,
-  }
-}
-
-/** Subscribes before it reads, so that no change is missed in between. */
-async function watched<Result>(watching: Watching, uri: string, reading: () => Promise<Result>): Promise<Result> {
-  watching.watch(uri)
-  try {
-    return await reading()
-  } catch (error) {
-    watching.forget(uri)
-    throw error
-  }
-}
-
-function counting(open: Set<Promise<unknown>>): <Result>(running: Promise<Result>) => Promise<Result> {
-  return async (running) => {
-    open.add(running)
+  async #counted<Result>(running: Promise<Result>): Promise<Result> {
+    this.#running.add(running)
     try {
       return await running
     } finally {
-      open.delete(running)
+      this.#running.delete(running)
     }
   }
-}
 
-function caller(callContext: CallContext, schemas: Schemas, { warn }: ClientSession) {
-  return async (tool: ServerTool, args: unknown, options: CallOptions) => {
+  async #call(tool: ServerTool, args: unknown, options: CallOptions): Promise<ToolResult | Paused> {
     const given = args ?? {}
     if (!isObject(given)) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: 'they must be an object' })
     const what = `inputSchema of tool ${tool.serverToolName}`
-    const fit = await coerceArguments(given, tool.inputSchema, (value) => schemas.check(tool.inputSchema, value, what))
+    const check = (value: unknown) => this.#schemas.check(tool.inputSchema, value, what)
+    const fit = await coerceArguments(given, tool.inputSchema, check)
     if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
-    const result = await callTool(callContext, { tool, args: fit.args, options })
-    if ('pause' in result) return result
-    if (tool.outputSchema !== undefined && !result.isError) {
-      const odd = await schemas.check(
-        tool.outputSchema,
-        result.structured,
-        `outputSchema of tool ${tool.serverToolName}`,
-      )
-      // The tool ran, so its result is kept even if it does not match the schema.
-      if (odd !== undefined) warn(`a result of tool ${tool.serverToolName} does not fit its outputSchema`)
-    }
+    const result = await callTool(this.#callContext, { tool, args: fit.args, options })
+    if (!('pause' in result)) await this.#checkResult(tool, result)
     return result
+  }
+
+  /** The tool ran, so its result is kept even if it does not match the schema. */
+  async #checkResult({ outputSchema, serverToolName }: ServerTool, { isError, structured }: ToolResult): Promise<void> {
+    if (outputSchema === undefined || isError) return
+    const wrong = await this.#schemas.check(outputSchema, structured, `outputSchema of tool ${serverToolName}`)
+    if (wrong !== undefined) this.#session.warn(`a result of tool ${serverToolName} does not fit its outputSchema`)
   }
 }
 

@@ -65,20 +65,6 @@ async function keepListening(client: Client, filter: Filter, options: ListenOpti
   }
 }
 
-export interface Watching {
-  /** Called before `uri` is read. Clears the mark of an earlier change. */
-  watch(uri: string): void
-  /** Watches resources that were read over an earlier connection and may have changed since. */
-  resume(uris: readonly string[]): void
-  watched(): readonly string[]
-  /** Called when `uri` could not be read. */
-  forget(uri: string): void
-  /** The offer, with a mark on each resource that changed since it was last read. */
-  marked(offer: Offer): Offer
-  /** Ends all subscriptions, without waiting for the server's answer. */
-  end(): void
-}
-
 interface WatchingOptions {
   readonly clock: Clock
   /** Aborts when the connection ends. */
@@ -91,52 +77,87 @@ interface WatchingOptions {
 /** The resources that were read last are watched. */
 const MAX_WATCHED = 100
 
-export function watchResources(client: Client, options: WatchingOptions): Watching {
-  const watched = new Set<string>()
-  const changed = new Set<string>()
-  const subscriptions = client.getProtocolEra() === 'modern' ? oneStream(client, options, mark) : each(client)
+/** The resources that were read, and which of them have changed since. */
+export class WatchedResources {
+  readonly #client: Client
+  readonly #options: WatchingOptions
+  readonly #subscriptions: Subscriptions
+  readonly #watched = new Set<string>()
+  readonly #changed = new Set<string>()
 
-  function isTold(): boolean {
-    return client.getServerCapabilities()?.resources?.subscribe === true
+  constructor(client: Client, options: WatchingOptions) {
+    this.#client = client
+    this.#options = options
+    const mark = (uris: readonly string[]): void => this.#mark(uris)
+    this.#subscriptions =
+      client.getProtocolEra() === 'modern'
+        ? new OneSubscription(client, options, mark)
+        : new SingleSubscriptions(client)
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
+      this.#mark(this.watched().filter((one) => isWithin(params.uri, one))),
+    )
   }
 
-  function mark(uris: readonly string[]): void {
-    const before = changed.size
-    for (const uri of uris) changed.add(uri)
-    if (changed.size > before) options.onChanged()
+  watched(): readonly string[] {
+    return [...this.#watched]
   }
 
-  function forget(uri: string): void {
-    if (!watched.delete(uri)) return
-    subscriptions.remove(uri, watched)
-    if (changed.delete(uri)) options.onChanged()
+  /** Subscribes before it reads, so that no change is missed in between. */
+  async reading<Result>(uri: string, read: () => Promise<Result>): Promise<Result> {
+    this.#watch(uri)
+    try {
+      return await read()
+    } catch (error) {
+      this.#forget(uri)
+      throw error
+    }
   }
 
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
-    mark([...watched].filter((one) => isWithin(params.uri, one))),
-  )
-  return {
-    watch(uri) {
-      if (!isTold() || options.signal.aborted) return
-      if (changed.delete(uri)) options.onChanged()
-      if (watched.delete(uri)) return void watched.add(uri)
-      watched.add(uri)
-      subscriptions.add(uri, watched)
-      const [oldest] = watched
-      if (watched.size > MAX_WATCHED && oldest !== undefined) forget(oldest)
-    },
-    resume(uris) {
-      if (uris.length === 0 || !isTold() || options.signal.aborted) return
-      for (const uri of uris) watched.add(uri)
-      subscriptions.again(watched)
-      mark(uris)
-    },
-    watched: () => [...watched],
-    forget,
-    marked: (offer) => (changed.size === 0 ? offer : { ...offer, resources: markedIn(offer.resources, changed) }),
-    end() {
-      for (const uri of watched) subscriptions.remove(uri, new Set())
-    },
+  /** Watches resources that were read over an earlier connection and may have changed since. */
+  resume(uris: readonly string[]): void {
+    if (uris.length === 0 || !this.#isTold()) return
+    for (const uri of uris) this.#watched.add(uri)
+    this.#subscriptions.again(this.#watched)
+    this.#mark(uris)
+  }
+
+  /** The offer, with a mark on each resource that changed since it was last read. */
+  marked(offer: Offer): Offer {
+    return this.#changed.size === 0 ? offer : { ...offer, resources: markedIn(offer.resources, this.#changed) }
+  }
+
+  /** Ends all subscriptions, without waiting for the server's answer. */
+  end(): void {
+    for (const uri of this.#watched) this.#subscriptions.remove(uri, new Set())
+  }
+
+  /** Clears the mark of an earlier change. */
+  #watch(uri: string): void {
+    if (!this.#isTold()) return
+    if (this.#changed.delete(uri)) this.#options.onChanged()
+    const isKnown = this.#watched.delete(uri)
+    this.#watched.add(uri)
+    if (isKnown) return
+    this.#subscriptions.add(uri, this.#watched)
+    const [oldest] = this.#watched
+    if (this.#watched.size > MAX_WATCHED && oldest !== undefined) this.#forget(oldest)
+  }
+
+  #forget(uri: string): void {
+    if (!this.#watched.delete(uri)) return
+    this.#subscriptions.remove(uri, this.#watched)
+    if (this.#changed.delete(uri)) this.#options.onChanged()
+  }
+
+  #mark(uris: readonly string[]): void {
+    const before = this.#changed.size
+    for (const uri of uris) this.#changed.add(uri)
+    if (this.#changed.size > before) this.#options.onChanged()
+  }
+
+  /** Whether the server will report changes. */
+  #isTold(): boolean {
+    return !this.#options.signal.aborted && this.#client.getServerCapabilities()?.resources?.subscribe === true
   }
 }
 
@@ -166,34 +187,57 @@ interface Subscriptions {
 }
 
 /** Legacy: one subscription per resource. A refusal is ignored; the resource was read all the same. */
-function each(client: Client): Subscriptions {
-  const add = (uri: string): void => void client.subscribeResource({ uri }).catch(() => undefined)
-  return {
-    add,
-    again: (all) => [...all].forEach(add),
-    remove: (uri) => void client.unsubscribeResource({ uri }).catch(() => undefined),
+class SingleSubscriptions implements Subscriptions {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  add(uri: string): void {
+    this.#client.subscribeResource({ uri }).catch(() => undefined)
+  }
+
+  remove(uri: string): void {
+    this.#client.unsubscribeResource({ uri }).catch(() => undefined)
+  }
+
+  again(all: ReadonlySet<string>): void {
+    for (const uri of all) this.add(uri)
   }
 }
 
-/** Modern: one stream for all resources. The next stream is open before the former one ends. */
-function oneStream(
-  client: Client,
-  { clock, signal, onGone }: WatchingOptions,
-  mark: (uris: readonly string[]) => void,
-): Subscriptions {
-  let current: AbortController | undefined
+/** Modern: one subscription for all resources. The next one is open before the former one ends. */
+class OneSubscription implements Subscriptions {
+  readonly #client: Client
+  readonly #options: WatchingOptions
+  readonly #mark: (uris: readonly string[]) => void
+  #current: AbortController | undefined
 
-  function listenTo(all: ReadonlySet<string>): void {
-    const before = current
-    const uris = [...all]
-    current = uris.length === 0 ? undefined : new AbortController()
-    const end = (): void => before?.abort()
-    if (current === undefined) return end()
-    const over = AbortSignal.any([signal, current.signal])
-    // Changes during the interruption were not reported.
-    const onBack = (): void => mark(uris)
-    void keepListening(client, { resourceSubscriptions: uris }, { clock, signal: over, onGone, onOpen: end, onBack })
+  constructor(client: Client, options: WatchingOptions, mark: (uris: readonly string[]) => void) {
+    this.#client = client
+    this.#options = options
+    this.#mark = mark
   }
 
-  return { add: (_uri, all) => listenTo(all), remove: (_uri, all) => listenTo(all), again: listenTo }
+  add(_uri: string, all: ReadonlySet<string>): void {
+    this.again(all)
+  }
+
+  remove(_uri: string, all: ReadonlySet<string>): void {
+    this.again(all)
+  }
+
+  again(all: ReadonlySet<string>): void {
+    const { clock, signal, onGone } = this.#options
+    const before = this.#current
+    const uris = [...all]
+    const onOpen = (): void => before?.abort()
+    this.#current = uris.length === 0 ? undefined : new AbortController()
+    if (this.#current === undefined) return onOpen()
+    const over = AbortSignal.any([signal, this.#current.signal])
+    // Changes during the interruption were not reported.
+    const onBack = (): void => this.#mark(uris)
+    void keepListening(this.#client, { resourceSubscriptions: uris }, { clock, signal: over, onGone, onOpen, onBack })
+  }
 }

@@ -17,78 +17,103 @@ interface Life {
   readonly lose: (reason: string) => void
 }
 
-interface TrackedOffer {
-  readonly offer: () => Offer
-  readonly latencyMs: () => number
-  readonly refreshIfStale: () => void
-}
+export class TrackedOffer {
+  readonly #session: ClientSession
+  readonly #attempt: ConnectAttempt
+  readonly #life: Life
+  readonly #listing: Listing
+  readonly #listedAt = new Map<ListKind, number>()
+  /** Each lists its kind again, soon and not too often. */
+  readonly #requestListing: ReadonlyMap<ListKind, () => void>
+  /** Called when resources and prompts were listed for the first time, or could not be. */
+  readonly #firstListed = new Map<ListKind, () => void>()
+  #offer = NOTHING
+  #latencyMs = 0
+  /** The tools were listed for the first time. */
+  #hasTools = false
+  #toolsChangedEarly = false
 
-/** Resolves when the first listing is complete. Slow resources and prompts do not delay the tools. */
-export async function trackOffer(
-  session: ClientSession,
-  attempt: ConnectAttempt,
-  { over, lose }: Life,
-): Promise<TrackedOffer> {
-  const { request, context, redact } = attempt
-  const { clock, limits } = context
-  const listing: Listing = { ...session, holds: new Map(), timeoutMs: limits.connectMs }
-  const listedAt = new Map<ListKind, number>()
-  let offer = NOTHING
-  let latencyMs = 0
-
-  async function listNow(kind: ListKind, signal: AbortSignal): Promise<boolean> {
-    const since = clock.monotonicNow()
-    const before = offer
-    listedAt.set(kind, since)
-    const listed = await list(kind, listing, signal)
-    latencyMs = Math.round(clock.monotonicNow() - since)
-    offer = { ...before, ...offer, ...listed }
-    return JSON.stringify(offer) !== JSON.stringify(before)
+  constructor(session: ClientSession, attempt: ConnectAttempt, life: Life) {
+    const { clock, limits } = attempt.context
+    this.#session = session
+    this.#attempt = attempt
+    this.#life = life
+    this.#listing = { ...session, holds: new Map(), timeoutMs: limits.connectMs }
+    const options = { clock, pauseMs: limits.listPauseMs, idlePauseMs: limits.idleListPauseMs, signal: life.over }
+    this.#requestListing = new Map(LIST_KINDS.map((kind) => [kind, coalesce(() => this.#relist(kind), options)]))
   }
 
-  async function relist(kind: ListKind): Promise<boolean> {
+  /** What the server offers, as last listed. */
+  get now(): Offer {
+    return this.#offer
+  }
+
+  /** The duration of the last listing. */
+  get latencyMs(): number {
+    return this.#latencyMs
+  }
+
+  /** Resolves when the first listing is complete. Slow resources and prompts do not delay the tools. */
+  async begin(): Promise<void> {
+    const { request, context } = this.#attempt
+    const { clock, limits } = context
+    const { over, lose: onGone } = this.#life
+    const others = LIST_KINDS.filter((kind) => kind !== 'tools').map(
+      (kind) => new Promise<void>((resolve) => this.#firstListed.set(kind, resolve)),
+    )
+    const onChanged = (kind: ListKind): void => this.#changed(kind)
+    this.#session.listen({ onChanged, onGone })
+    followChanges(this.#session.client, { clock, signal: over, onChanged, onGone })
+    await this.#list('tools', request.signal)
+    this.#hasTools = true
+    for (const kind of LIST_KINDS) if (kind !== 'tools' || this.#toolsChangedEarly) this.#changed(kind)
+    await waitAtMost(Promise.all(others), { clock, ms: limits.moreMs, signals: [over, request.signal] })
+  }
+
+  /** Lists again in the background what is old and whose changes the server does not report. */
+  refreshIfStale(): void {
+    const { request, context } = this.#attempt
+    const { clock, limits } = context
+    for (const kind of LIST_KINDS) {
+      const age = clock.monotonicNow() - (this.#listedAt.get(kind) ?? 0)
+      const isOld = age >= Math.max(limits.staleMs, this.#listing.holds.get(kind) ?? 0)
+      if (isOld && !reportsChanges(kind, this.#session, request.server)) this.#requestListing.get(kind)?.()
+    }
+  }
+
+  #changed(kind: ListKind): void {
+    // Two concurrent listings of tools would mix their pages.
+    if (this.#hasTools || kind !== 'tools') this.#requestListing.get(kind)?.()
+    else this.#toolsChangedEarly = true
+  }
+
+  /** Answers whether the offer has changed. */
+  async #list(kind: ListKind, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#attempt.context
+    const since = clock.monotonicNow()
+    const before = this.#offer
+    this.#listedAt.set(kind, since)
+    const listed = await list(kind, this.#listing, signal)
+    this.#latencyMs = Math.round(clock.monotonicNow() - since)
+    this.#offer = { ...before, ...this.#offer, ...listed }
+    return JSON.stringify(this.#offer) !== JSON.stringify(before)
+  }
+
+  async #relist(kind: ListKind): Promise<boolean> {
+    const { over } = this.#life
+    const { request, redact } = this.#attempt
     try {
-      const changed = await listNow(kind, over)
+      const changed = await this.#list(kind, over)
       if (changed && !over.aborted) request.onOffer()
       return changed
     } catch (error) {
       // The former list stays valid until the server is lost or reports another change.
-      if (!over.aborted) session.warn(`its ${kind} could not be listed again: ${redact(reasonIn(error))}`)
+      if (!over.aborted) this.#session.warn(`its ${kind} could not be listed again: ${redact(reasonIn(error))}`)
       return false
     } finally {
-      firstListed.get(kind)?.()
+      this.#firstListed.get(kind)?.()
     }
   }
-
-  const firstListed = new Map<ListKind, () => void>()
-  const others = LIST_KINDS.filter((kind) => kind !== 'tools').map(
-    (kind) => new Promise<void>((resolve) => firstListed.set(kind, resolve)),
-  )
-  const { listPauseMs: pauseMs, idleListPauseMs: idlePauseMs } = limits
-  const requestListing = new Map<ListKind, () => void>(
-    LIST_KINDS.map((kind) => [kind, coalesce(() => relist(kind), { clock, pauseMs, idlePauseMs, signal: over })]),
-  )
-  let begun = false
-  let changedEarly = false
-  const onChanged = (kind: ListKind): void => {
-    // Two concurrent listings of tools would mix their pages.
-    if (begun || kind !== 'tools') requestListing.get(kind)?.()
-    else changedEarly = true
-  }
-  const refreshIfStale = (): void => {
-    for (const kind of LIST_KINDS) {
-      const age = clock.monotonicNow() - (listedAt.get(kind) ?? 0)
-      const isOld = age >= Math.max(limits.staleMs, listing.holds.get(kind) ?? 0)
-      if (isOld && !reportsChanges(kind, session, request.server)) requestListing.get(kind)?.()
-    }
-  }
-  session.listen({ onChanged, onGone: lose })
-  followChanges(session.client, { clock, signal: over, onChanged, onGone: lose })
-  await listNow('tools', request.signal)
-  begun = true
-  for (const kind of LIST_KINDS) if (kind !== 'tools' || changedEarly) onChanged(kind)
-  await waitAtMost(Promise.all(others), { clock, ms: limits.moreMs, signals: [over, request.signal] })
-  return { offer: () => offer, latencyMs: () => latencyMs, refreshIfStale }
 }
 
 /** Whether the server reports changes. A legacy server over HTTP may announce it and have no stream to do so. */
