@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
 import type { Activity } from '../../../ports/values/activity.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ToolKind } from '../../../ports/values/content.ts'
 import type { Processes } from '../../../ports/process.ts'
 import type { OwnPrograms } from '../../../ports/values/own-programs.ts'
 import type { SearchIndex } from '../../../ports/search.ts'
@@ -62,7 +61,7 @@ interface ToolDefinition<Schema extends z.ZodType> {
   /** For a model: the effect of the tool, when to use it, and its result. */
   readonly description: string
   readonly arguments: Schema
-  readonly kind: ToolKind
+  readonly kind: ToolPreview['kind']
   readonly readOnly: boolean
   /** More than its kind. May throw: then there is nothing more to say. */
   preview?(args: z.infer<Schema>, looking: PreviewContext): Promise<Partial<ToolPreview>> | Partial<ToolPreview>

@@ -63,10 +63,7 @@ class OpenConnection implements Connection {
     try {
       await this.#offer.begin()
     } catch (error) {
-      await this.close()
-      if (error instanceof LoginNeeded) throw error
-      const reason = this.#session.transport.end() ?? reasonIn(error)
-      throw new Error(`its tools could not be listed (${reason})`)
+      await this.#giveUp(error)
     }
     this.#resources.resume(this.#attempt.request.watched)
   }
@@ -134,6 +131,13 @@ class OpenConnection implements Connection {
     // The next server at this URL may be a newer version, and asking costs one request. For a process the cache lasts a day.
     if (request.server.type !== 'stdio') context.protocolCache.forget(request.server)
     request.onLost(redact(reason))
+  }
+
+  /** Throws without the cause, which may quote secrets that the server was sent. */
+  async #giveUp(error: unknown): Promise<never> {
+    await this.close()
+    if (error instanceof LoginNeeded) throw error
+    throw new Error(`its tools could not be listed (${this.#session.transport.end() ?? reasonIn(error)})`)
   }
 
   async #counted<Result>(running: Promise<Result>): Promise<Result> {
