@@ -110,8 +110,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/openai-compatible': ['adapters/model'],
   '@ai-sdk/provider': ['adapters/model'],
   '@modelcontextprotocol/client': ['adapters/mcp', 'adapters/checking'],
-  '@modelcontextprotocol/node': ['docs-search'],
-  '@modelcontextprotocol/server': ['docs-search'],
+  '@modelcontextprotocol/node': ['docs-search', 'adapters/mcp'], // two servers: of documents, and of a session's servers for its agent
+  '@modelcontextprotocol/server': ['docs-search', 'adapters/mcp'],
   '@parcel/watcher': ['docs-search/index'],
   '@photostructure/sqlite': ['sqlite'],
   commander: ['cli'],

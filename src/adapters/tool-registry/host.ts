@@ -2,7 +2,7 @@
 import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
-import type { ServerStatus, ToolHost } from '../../ports/tools.ts'
+import type { ServerStatus, ToolHost, ToolRegistry } from '../../ports/tools.ts'
 import { withBuiltinTools, type BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
 import type { Checker } from '../checking/checker.ts'
 import {
@@ -54,6 +54,8 @@ const UNWATCHED: Activity = { began: () => undefined }
 
 export interface McpHost extends ToolHost {
   live(): readonly SessionServers[]
+  /** The servers of a session as they were opened last, without builtin tools; undefined if it has no registry open. */
+  serversOf(session: string): ToolRegistry | undefined
   /** Suggestions for the argument of a slash command that the user is typing. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   /** Closes shared servers that wait for further sessions. Call it when all registries are closed. */
@@ -104,6 +106,7 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
       return toolsets === undefined ? registry : withBuiltinTools(registry, toolsets.open(request.scope, registry))
     },
     close: () => pool.close(),
+    serversOf: (session) => [...open].findLast(([, scope]) => scope === session)?.[0],
     complete: (session, typed) =>
       completions(
         session,

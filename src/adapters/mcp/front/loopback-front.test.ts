@@ -1,0 +1,165 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, expect, test } from 'vitest'
+import { messageLog, openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { until } from '../../../../test/fixtures/process/running.ts'
+import type { FrontedServer, FrontedSession, OpenFront } from '../../../ports/mcp-front.ts'
+import type { McpServer } from '../../../ports/tools.ts'
+import { systemClock } from '../../clock.ts'
+import type { FrontedCall } from './fronted-server.ts'
+import { LoopbackFront, plainNames } from './loopback-front.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+interface Stage {
+  readonly bench: Bench
+  readonly open: OpenFront
+  readonly notices: string[]
+}
+
+interface Wishes extends Partial<FrontedSession> {
+  readonly deniedBy?: (call: FrontedCall) => Promise<string | undefined>
+}
+
+/** A session with these servers, and the front for its agent. */
+async function fronting(
+  servers: readonly McpServer[],
+  { deniedBy = async () => undefined, ...wishes }: Wishes = {},
+): Promise<Stage> {
+  const bench = openBench()
+  bench.open(servers, 'session')
+  const front = new LoopbackFront({
+    clock: systemClock,
+    clientInfo: { name: 'parley', version: '1' },
+    registryOf: (session) => bench.host.serversOf(session),
+    deniedBy,
+  })
+  closing.push(async () => {
+    await front.close()
+    await bench.close()
+  })
+  const notices: string[] = []
+  const session = { id: 'session', roots: ['/'], notice: (text: string) => void notices.push(text), ...wishes }
+  return { bench, notices, open: await front.open(session) }
+}
+
+function serverOf({ servers }: OpenFront, name: string): FrontedServer {
+  const server = servers.find((one) => one.name === name)
+  if (server === undefined) throw new Error(`no server ${name} among ${servers.map((one) => one.name).join(', ')}`)
+  return server
+}
+
+/** Connects as an agent does. */
+async function connect({ url, headers }: FrontedServer, onChange: () => void = () => undefined): Promise<Client> {
+  const client = new Client({ name: 'agent', version: '1' })
+  client.setNotificationHandler('notifications/tools/list_changed', onChange)
+  closing.push(() => client.close())
+  const requestInit = { headers: Object.fromEntries(headers) }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+  return client
+}
+
+async function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+  const sent = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+  return (await fetch(url, { method: 'POST', headers: sent, body })).status
+}
+
+test('an agent lists and calls the tools of a server by their own names, and never learns its secrets', async () => {
+  const { open, bench } = await fronting([stdioServer('my db', {}, { DB_KEY: 'sentinel-secret' })])
+  expect(JSON.stringify(open.servers)).not.toContain('sentinel')
+  const client = await connect(serverOf(open, 'my_db'))
+  const { tools } = await client.listTools()
+  expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
+    title: 'Echo',
+    inputSchema: { required: ['text'] },
+    annotations: { readOnlyHint: true },
+  })
+  const said = await client.callTool({ name: 'echo', arguments: { text: '漢字' } })
+  expect(said).toMatchObject({ content: [{ type: 'text', text: '漢字' }], isError: false })
+  expect(await client.callTool({ name: 'refuse', arguments: {} })).toMatchObject({ isError: true })
+  await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow('no tool nothing')
+  expect(bench.warnings).toEqual([])
+})
+
+test('only the token of the session opens its address, and only until it is closed', async () => {
+  const { open } = await fronting([stdioServer('db')])
+  const { url, headers } = serverOf(open, 'db')
+  const token = Object.fromEntries(headers)
+  expect(await statusOf(url, {})).toBe(401)
+  expect(await statusOf(url, { authorization: `Bearer ${'x'.repeat(43)}` })).toBe(401)
+  expect(await statusOf(url, { ...token, origin: 'http://evil.example' })).toBe(403)
+  expect(await statusOf(url.replace('127.0.0.1', 'localhost'), token)).toBe(403)
+  expect(await statusOf(url.replace(/db$/u, 'other'), token)).toBe(404)
+  expect(await statusOf(url, { ...token, 'mcp-session-id': 'guessed' })).toBe(404)
+  await connect({ name: 'db', url, headers })
+  await open.close()
+  expect(await statusOf(url, token)).toBe(401)
+})
+
+test('a server that is slow is met at once and listed when it is there; one that is dead is told about', async () => {
+  const dead: McpServer = { type: 'http', name: 'dead', url: 'http://127.0.0.1:9/mcp', headers: [] }
+  const { open, notices } = await fronting([stdioServer('slow', { slowMs: 3000 }), dead])
+  let changed = 0
+  const slow = await connect(serverOf(open, 'slow'), () => (changed += 1))
+  expect(await slow.listTools()).toMatchObject({ tools: [] })
+  await until(() => changed > 0)
+  expect((await slow.listTools()).tools.map(({ name }) => name)).toContain('echo')
+
+  const client = await connect(serverOf(open, 'dead'))
+  expect(await client.listTools()).toMatchObject({ tools: [] })
+  await client.listTools()
+  expect(notices).toEqual([expect.stringContaining('dead')])
+})
+
+test('the servers of a session change behind its addresses', async () => {
+  const { open, bench } = await fronting([stdioServer('db', { tools: [] })])
+  let changed = 0
+  const client = await connect(serverOf(open, 'db'), () => (changed += 1))
+  await client.listTools()
+  expect(open.isCurrent()).toBe(true)
+
+  const before = bench.host.serversOf('session')
+  const tool = { name: 'newer', inputSchema: { type: 'object' } }
+  bench.open([stdioServer('db', { tools: [tool] })], 'session')
+  await before?.close()
+  await until(() => changed > 0)
+  await until(() => bench.host.serversOf('session')?.list().servers[0]?.state === 'ready')
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('newer')
+  expect(open.isCurrent()).toBe(true)
+
+  bench.open([stdioServer('db'), stdioServer('more')], 'session')
+  expect(open.isCurrent()).toBe(false)
+})
+
+test('what a rule denies or nobody permits does not reach the server', async () => {
+  const log = messageLog()
+  const { open } = await fronting([stdioServer('db', { log: log.path })], {
+    deniedBy: async ({ tool, args, roots, session }) =>
+      tool.serverToolName === 'echo' ? `denied ${session} ${roots[0]} ${JSON.stringify(args)}` : undefined,
+    permit: async (tool) => (tool.serverToolName === 'env' ? 'not now' : undefined),
+  })
+  const client = await connect(serverOf(open, 'db'))
+  const denied = await client.callTool({ name: 'echo', arguments: { text: 'x' } })
+  expect(denied).toMatchObject({ isError: true, content: [{ text: 'denied session / {"text":"x"}' }] })
+  expect(await client.callTool({ name: 'env', arguments: {} })).toMatchObject({ content: [{ text: 'not now' }] })
+  expect(await client.callTool({ name: 'answer', arguments: {} })).toMatchObject({ structuredContent: { n: 42 } })
+  const calls = log.read().filter(({ method }) => method === 'tools/call')
+  expect(calls.map(({ params }) => params?.['name'])).toEqual(['answer'])
+})
+
+test('names of servers become plain and stay apart', () => {
+  expect(plainNames(['db', 'my db', 'my  db', 'Über', '文件', '文'])).toEqual([
+    'db',
+    'my_db',
+    'my_db_2',
+    'Uber',
+    '_',
+    '__2',
+  ])
+  const [one = '', other = ''] = plainNames(['x'.repeat(60), 'x'.repeat(60)])
+  expect([one.length, other.length]).toEqual([48, 48])
+  expect(one).not.toBe(other)
+})
