@@ -5,6 +5,7 @@ import type { Update } from '../../client/incoming/updates.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { cwdOf, newestSession, sessionToJoin } from '../sessions/session-resolution.ts'
 import { textOption } from '../runtime/options.ts'
+import { type Usage, usageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
@@ -15,12 +16,18 @@ export interface Opened {
   readonly continued: SessionInfo | undefined
 }
 
-/** Updates that arrive while a session is opened are its past; later ones go to `live`. */
+/** Updates that arrive while a session is opened are its past; later ones go to `live`. The usage of the context is kept from either. */
 export class Updates {
   #past: Update[] | undefined = []
   #live: (update: Update) => void = () => undefined
+  #usage: Usage | undefined
+
+  get usage(): Usage | undefined {
+    return this.#usage
+  }
 
   take(update: Update): void {
+    this.#usage = usageIn(update) ?? this.#usage
     if (this.#past === undefined) this.#live(update)
     else this.#past.push(update)
   }

@@ -1,4 +1,4 @@
-/** The first rows of a chat: the agent, the session and its state, and how to leave. */
+/** The first rows of a chat: the agent, the session and its state, and how to leave; and its last one. */
 import type { SessionInfo } from '../../client/client.ts'
 import type { Item, Transcript } from '../../client/transcript/transcript.ts'
 import { shortId } from '../sessions/session-resolution.ts'
@@ -34,6 +34,18 @@ export function greetingRows({ agent, cwd, continued, transcript, whole }: Greet
     '',
     ...(whole ? allRows(transcript, look) : lastRows(transcript, look)),
   ]
+}
+
+/** How to come back, and what becomes of a turn that runs. */
+export function farewellRow(sessionId: string, turn: 'none' | 'interrupted' | 'continues', { paint }: Look): string {
+  const said = { none: '', interrupted: 'Its turn is interrupted. ', continues: 'Its turn continues. ' }[turn]
+  return paint('dim', `${said}Return with: parley attach ${shortId(sessionId)}`)
+}
+
+/** Where a model answers, its settings say which; left to the server, without one, it is the guide. */
+export function shownName(agent: string): string | undefined {
+  if (agent === '') return undefined
+  return agent === 'auto' ? 'guide' : oneLine(agent.replace(/:.*$/su, ''), 32)
 }
 
 function isGiven(text: string | undefined): boolean {

@@ -19,7 +19,7 @@ const standing: Standing = {
   usage: { used: 50_000, size: 200_000, cost: '0.50 USD' },
   waiting: 2,
   others: ['ada@laptop (chat)', 'Zed', 'ada@laptop (chat)'],
-  session: '1f3a9c2b',
+  sessionId: '1f3a9c2b-0000',
 }
 
 function row(columns: number, more: Partial<Standing> = {}): string {

@@ -3,6 +3,7 @@ import type { Setting } from '../../client/sessions/settings.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import { oneLine, widthOf } from '../output/terminal/text.ts'
 import type { Look } from '../output/view/rows.ts'
+import { shortId } from '../sessions/session-resolution.ts'
 
 export interface Usage {
   readonly used: number
@@ -20,8 +21,7 @@ export interface Standing {
   readonly waiting: number
   /** As other clients call themselves. */
   readonly others: readonly string[]
-  /** Enough of the id to name the session by. */
-  readonly session: string
+  readonly sessionId: string
 }
 
 /** Undefined for another update, and for one that does not say it. */
@@ -52,7 +52,7 @@ interface Part {
   readonly rank: number
 }
 
-function partsOf({ agent, settings, usage, waiting, others, session }: Standing): readonly Part[] {
+function partsOf({ agent, settings, usage, waiting, others, sessionId }: Standing): readonly Part[] {
   const model = settings.find(({ category }) => category === 'model')
   const modes = settings.filter(({ category }) => category === 'mode')
   return [
@@ -62,7 +62,7 @@ function partsOf({ agent, settings, usage, waiting, others, session }: Standing)
     { text: usage?.cost ?? '', rank: 5 },
     { text: waiting === 0 ? '' : `${waiting} queued`, rank: 6 },
     { text: others.length === 0 ? '' : `with ${counted(others).join(', ')}`, rank: 7 },
-    { text: session, rank: 1 },
+    { text: shortId(sessionId), rank: 1 },
   ].filter(({ text }) => text !== '')
 }
 

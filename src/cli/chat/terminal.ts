@@ -2,31 +2,23 @@
 import type { Client } from '../../client/client.ts'
 import type { ConnectionEvent, ClientDelegate } from '../../client/client-delegate.ts'
 import type { Notice } from '../../client/incoming/notices.ts'
-import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
-import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
-import { askOnKeys, oneByOne } from '../prompts/permission-prompt.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
 import { OK } from '../runtime/exit-codes.ts'
-import { formsOnKeys } from '../prompts/form/ask.ts'
-import { shortId } from '../sessions/session-resolution.ts'
-import { pagesFor } from '../prompts/visit-page.ts'
 import type { ConnectOptions } from '../connect/connect.ts'
 import { paintOn } from '../output/terminal-io.ts'
-import { oneLine } from '../output/terminal/text.ts'
 import { nameWindow, windowTitles } from '../output/terminal/window.ts'
 import { View } from '../output/view/view.ts'
 import { type Working, workWith } from '../connect/with-client.ts'
 import { type Beginning, type Opened, Updates, openChat, pastOf } from './chat.ts'
-import { choosingOnKeys } from './choosing.ts'
 import { Conversation } from './conversation.ts'
 import { InputArea } from './input/input-area.ts'
-import { greetingRows, promptsOf } from './greeting.ts'
+import { farewellRow, greetingRows, promptsOf, shownName } from './greeting.ts'
 import { Comings } from './presence.ts'
+import { ChatQuestions } from './questions.ts'
 import { SlashCommands } from './slash-commands.ts'
-import { type Usage, usageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
@@ -39,7 +31,13 @@ export async function chatOnTerminal(
   const chat = new TerminalChat(reaching, beginning ?? 'resume')
   const doing = beginning === 'join' ? 'attach' : 'chat'
   try {
-    const face: ConnectOptions = { ...reaching, notices: companyNotices, pages: chat.pages, forms: chat.forms, doing }
+    const face: ConnectOptions = {
+      ...reaching,
+      notices: companyNotices,
+      pages: chat.questions.pages,
+      forms: chat.questions.forms,
+      doing,
+    }
     return await workWith(face, chat, (working) => chat.run(working, options))
   } finally {
     restore()
@@ -47,17 +45,17 @@ export async function chatOnTerminal(
 }
 
 class TerminalChat implements ClientDelegate {
+  readonly questions: ChatQuestions
+  readonly ask: ClientDelegate['ask']
   readonly #reaching: ConnectOptions
   readonly #beginning: Beginning
   readonly #desk: InputArea
   readonly #view: View
   readonly #updates = new Updates()
   readonly #company = new SessionPresence()
-  readonly #inTurn = oneByOne()
   /** The conversation, once the greeting is on the screen. */
   #talk: Conversation | undefined
   #comings: Comings | undefined
-  #usage: Usage | undefined
   #greet: () => void = () => undefined
   /** Questions and updates wait until the beginning of the chat is shown. */
   readonly #greeted = new Promise<void>((resolve) => (this.#greet = resolve))
@@ -68,20 +66,13 @@ class TerminalChat implements ClientDelegate {
     const paint = paintOn(process.stdout, reaching.config)
     this.#desk = new InputArea(process.stdin, process.stdout, paint)
     this.#view = new View({ screen: this.#desk.screen, paint, chat: true })
-  }
-
-  /** Like any question, a page waits until the greeting is on the screen. */
-  get pages(): ClientPages {
-    return pagesFor({
-      ask: (question, withdrawn) => this.ask(question, withdrawn),
-      note: (style, text) => this.#view.note(style, text),
-      environment: this.#reaching.config.environment,
+    this.questions = new ChatQuestions({
+      listen: this.#desk.lendKeys,
+      view: this.#view,
+      greeted: this.#greeted,
+      environment: reaching.config.environment,
     })
-  }
-
-  get forms(): ClientForms {
-    const forms = formsOnKeys({ listen: this.#desk.lendKeys, view: this.#view, inTurn: this.#inTurn })
-    return { ask: (form, withdrawn) => this.#greeted.then(() => forms.ask(form, withdrawn)) }
+    this.ask = (question, withdrawn) => this.questions.ask(question, withdrawn)
   }
 
   cancelling(): void {
@@ -89,7 +80,6 @@ class TerminalChat implements ClientDelegate {
   }
 
   updated({ update }: { readonly update: Update }): void {
-    this.#usage = usageIn(update) ?? this.#usage
     this.#updates.take(update)
   }
 
@@ -112,12 +102,6 @@ class TerminalChat implements ClientDelegate {
     if (event.kind === 'lost') this.#tell('bad', reasonOf(event.reason))
     if (event.kind === 'detached') this.#end(reasonOf(event.reason))
     this.#desk.refresh()
-  }
-
-  /** A question takes the keyboard; the text that the user was typing stays for later. */
-  async ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
-    await this.#greeted
-    return withdrawn.aborted ? null : askOnKeys(this.#desk.lendKeys, this.#view, this.#inTurn)(question, withdrawn)
   }
 
   async run(working: Working, options: Options): Promise<number> {
@@ -159,9 +143,9 @@ class TerminalChat implements ClientDelegate {
       standing: () => ({
         agent: answers,
         settings: client.settings(sessionId),
-        usage: this.#usage,
+        usage: this.#updates.usage,
         others: this.#company.others,
-        session: shortId(sessionId),
+        sessionId,
       }),
     })
     talk.join()
@@ -181,7 +165,7 @@ class TerminalChat implements ClientDelegate {
   }
 
   #commands(client: Client, sessionId: string): SlashCommands {
-    const choose = choosingOnKeys(this.#desk.lendKeys, this.#view, this.#inTurn)
+    const choose: ChatQuestions['choose'] = (list) => this.questions.choose(list)
     return new SlashCommands({ client, sessionId, view: this.#view, choose, leave: () => this.#desk.leave() })
   }
 
@@ -199,18 +183,9 @@ class TerminalChat implements ClientDelegate {
 
   #farewell({ sessionId }: Opened): readonly string[] {
     if (this.#company.over !== undefined) return []
-    const { paint } = this.#desk.look
-    const id = shortId(sessionId)
-    const turn =
-      this.#talk?.isBusy !== true ? '' : this.#reaching.embedded ? 'Its turn is interrupted. ' : 'Its turn continues. '
-    return [paint('dim', `${turn}Return with: parley attach ${id}`)]
+    const turn = this.#talk?.isBusy !== true ? 'none' : this.#reaching.embedded ? 'interrupted' : 'continues'
+    return [farewellRow(sessionId, turn, this.#desk.look)]
   }
 }
 
 const NOTHING = { value: '', values: [] }
-
-/** Where a model answers, its settings say which; left to the server, without one, it is the guide. */
-function shownName(agent: string): string | undefined {
-  if (agent === '') return undefined
-  return agent === 'auto' ? 'guide' : oneLine(agent.replace(/:.*$/su, ''), 32)
-}
