@@ -71,7 +71,7 @@ function isAccessor(body: ESTree.FunctionBody | ESTree.Expression): boolean {
 function isField(value: ESTree.Expression | null): boolean {
   if (value === null || value.type === 'Identifier' || value.type === 'ThisExpression' || value.type === 'Literal')
     return true
-  return value.type === 'MemberExpression' && !value.computed && isField(value.object as ESTree.Expression)
+  return value.type === 'MemberExpression' && !value.computed && isField(value.object)
 }
 
 /** The same module; each of its functions first calls `__visit` with the name of the file. */
