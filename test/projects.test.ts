@@ -38,7 +38,7 @@ const rowsOf = (section: string) =>
     name,
     may,
   }))
-const bars = () => undefined
+const pathAccess = () => undefined
 
 /** A project, and a user who has a state directory, a directory of settings, and a secret beside the project. */
 function place() {
@@ -140,11 +140,11 @@ const files: Readonly<Record<string, () => Promise<void>>> = {
       for (const [, make] of ODD) {
         const here = place()
         make(join(here.cwd, name), here)
-        expect(await instructionsOf({ roots: [here.cwd], bars })).toEqual([])
+        expect(await instructionsOf({ roots: [here.cwd], pathAccess })).toEqual([])
       }
     const { put, cwd } = place()
     put('AGENTS.md', 'x'.repeat(100_000))
-    expect((await instructionsOf({ roots: [cwd], bars }))[0]?.text.length).toBeLessThan(33_000)
+    expect((await instructionsOf({ roots: [cwd], pathAccess }))[0]?.text.length).toBeLessThan(33_000)
   },
   '.parley/prompts/NAME.md': async () => {
     const here = place()

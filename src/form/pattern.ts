@@ -1,7 +1,7 @@
 /** Regular expressions from untrusted forms: used only where matching cannot take long. */
 
 /** Steps that a match may take at worst. */
-const PATIENCE = 10_000_000
+const MAX_MATCH_STEPS = 10_000_000
 
 export function regularExpression(pattern: string): RegExp | undefined {
   try {
@@ -15,7 +15,7 @@ export function regularExpression(pattern: string): RegExp | undefined {
 /** True also for what would take too long to say: the client that showed the form has the first word on it. */
 export function matches(text: string, pattern: string): boolean {
   const expression = regularExpression(pattern)
-  return expression === undefined || stepsAtWorst(text, pattern) > PATIENCE || expression.test(text)
+  return expression === undefined || stepsAtWorst(text, pattern) > MAX_MATCH_STEPS || expression.test(text)
 }
 
 /**

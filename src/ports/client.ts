@@ -131,7 +131,7 @@ export interface ClientPeer {
 export type WithRoots<Request> = Request & { readonly roots: readonly string[] }
 
 /** The edge refuses with PATH_NOT_ALLOWED what a link leads to that rules keep from this call. */
-export type FileWithRoots<Request> = WithRoots<Request> & { readonly bars: PathAccessFilter }
+export type FileWithRoots<Request> = WithRoots<Request> & { readonly pathAccess: PathAccessFilter }
 
 export interface ClientUrlRequest extends UrlRequest {
   /** Unique, so that the client can be notified when the elicitation is complete. */

@@ -30,7 +30,7 @@ describe('a session', () => {
     const readers = [await house.join(one), await house.join(two)]
     await Promise.all([prompted(one, 'p1'), prompted(two, 'p1')])
     expect(readers.map((reader) => reader.text)).toEqual(['first', 'second'])
-    expect([one, two].map(({ requireCreated: existing }) => existing.commands)).toMatchObject([
+    expect([one, two].map(({ existing }) => existing.commands)).toMatchObject([
       [{ name: 'first' }],
       [{ name: 'second' }],
     ])
@@ -40,7 +40,7 @@ describe('a session', () => {
   test('has the default where nobody named an agent', async () => {
     const { session, reader } = await houseOfThree().open()
     await prompted(session, 'p1')
-    expect(session.requireCreated.agent).toBe('puppet')
+    expect(session.existing.agent).toBe('puppet')
     expect(reader.text).toBe('Hello!')
   })
 
@@ -69,7 +69,7 @@ describe('a session', () => {
     const reader = await owner.join(session)
     await prompted(session, 'p1')
     expect(reader.text).toBe('second')
-    expect(session.requireCreated).toMatchObject({ agent: 'script:/second', commands: [{ name: 'second' }] })
+    expect(session.existing).toMatchObject({ agent: 'script:/second', commands: [{ name: 'second' }] })
   })
 
   test('that is at work goes on with the agent that it began with; the next prompt has the other', async () => {
@@ -126,7 +126,7 @@ describe('a session whose agent has gone', () => {
     const { id, house } = await left()
     const session = await house.sessions.open(id, here)
     await prompted(session, 'p1')
-    expect(session.requireCreated).toMatchObject({
+    expect(session.existing).toMatchObject({
       phase: 'idle',
       commands: [{ name: 'first' }],
       recentPrompts: [{ promptId: 'p1', stopReason: 'error', error: { code: 'AGENT_UNKNOWN' } }],
@@ -146,9 +146,9 @@ describe('a session whose agent has gone', () => {
     await expect(house.sessions.open(id, naming('script:/third'))).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' })
     expect(house.tools.running).toBe(0)
     const session = await house.sessions.open(id, naming('script:/first'))
-    expect(session.requireCreated.agent).toBe('script:/first')
+    expect(session.existing.agent).toBe('script:/first')
     await expect(house.sessions.open(id, naming('script:/third'))).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' })
-    expect(session.requireCreated.agent).toBe('script:/first')
+    expect(session.existing.agent).toBe('script:/first')
   })
 })
 
@@ -186,7 +186,7 @@ describe('an agent between its turns', () => {
     await agent.update({ kind: 'mode', modeId: 'fast' })
     await agent.update({ kind: 'mode', modeId: 'no such mode' })
     await quiet()
-    expect(session.requireCreated).toMatchObject({
+    expect(session.existing).toMatchObject({
       title: 'A walk in the park',
       usage,
       commands,
@@ -214,7 +214,7 @@ describe('an agent between its turns', () => {
     await agent.update({ kind: 'title', title: 'Too late' })
     await agent.capabilitiesChanged()
     await quiet()
-    expect(session.requireCreated).toMatchObject({ title: 'Hello', commands: [{ name: 'first' }] })
+    expect(session.existing).toMatchObject({ title: 'Hello', commands: [{ name: 'first' }] })
     const [first] = house.agents.named('script:/first').sessions
     await house.sessions.close(session.id)
     const before = house.disk.stored(session.id)
@@ -241,7 +241,7 @@ describe('an agent between its turns', () => {
       ['mode', 'fast'],
       ['loud', true],
     ])
-    expect(session.requireCreated.settings).toMatchObject({
+    expect(session.existing.settings).toMatchObject({
       modes: { currentModeId: 'fast' },
       configOptions: [{ currentValue: false }],
     })

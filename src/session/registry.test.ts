@@ -87,9 +87,9 @@ describe('opening', () => {
       house.disk.trouble = 'none'
       await next.clock.advance(1_500)
       await next.sessions.open(session.id, elsewhere)
-      expect(opened.requireCreated).toMatchObject({ phase: 'idle', additionalDirectories: ['/more'] })
+      expect(opened.existing).toMatchObject({ phase: 'idle', additionalDirectories: ['/more'] })
       await prompted(opened, 'p2')
-      expect(opened.requireCreated.commands).toEqual(next.agent.commands)
+      expect(opened.existing.commands).toEqual(next.agent.commands)
     },
   )
 
@@ -114,7 +114,7 @@ describe('opening', () => {
     house.disk.trouble = 'none'
     await next.clock.advance(1_000)
     await quiet()
-    expect(opened.requireCreated).toMatchObject({
+    expect(opened.existing).toMatchObject({
       phase: 'idle',
       recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
     })
@@ -131,7 +131,7 @@ describe('opening', () => {
   test('what a crash cut and nobody recovered ends it first', async () => {
     const { house, session } = await working()
     const opened = await new House(house.disk).sessions.open(session.id, here)
-    expect(opened.requireCreated).toMatchObject({
+    expect(opened.existing).toMatchObject({
       phase: 'idle',
       recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
     })
@@ -265,7 +265,7 @@ describe('halting', () => {
     }
     await prompted(other.session, 'q1')
     await house.sessions.halt()
-    expect(session.requireCreated).toMatchObject({ phase: 'idle' })
+    expect(session.existing).toMatchObject({ phase: 'idle' })
     expect(other.session.state.phase).toBe('suspended')
     const stored = [house.disk.stored(session.id), house.disk.stored(other.session.id)]
     await expect(session.dispatch(prompt('p3', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
@@ -390,7 +390,7 @@ describe('recovering', () => {
     await next.sessions.recover()
     expect(next.reported).toMatchObject([{ code: 'JOURNAL_CORRUPT' }])
     const opened = await next.sessions.open(session.id, here)
-    expect(opened.requireCreated.phase).toBe('idle')
+    expect(opened.existing.phase).toBe('idle')
   })
 
   test('a suspended turn that is answered twice goes on once', async () => {

@@ -66,7 +66,7 @@ export class SessionRegistry implements SessionDirectory {
         for (const listener of this.#onOpened) listener(opened)
         return opened
       }
-      requireSameCwd(session.requireCreated, config)
+      requireSameCwd(session.existing, config)
       await session.applyConfig(config)
       return session
     })
@@ -287,7 +287,7 @@ function requireSameCwd({ id, cwd }: Existing, { cwd: given }: SessionConfig): v
 
 async function prepare(session: Session, config: SessionConfig, capabilities: Command | undefined): Promise<void> {
   // No agent runs in a session that was just loaded, whatever its journal says.
-  if (UNFINISHED.includes(rowOf(session.requireCreated).phase)) await session.recoverInterrupted()
+  if (UNFINISHED.includes(rowOf(session.existing).phase)) await session.recoverInterrupted()
   await session.configure(config)
   if (capabilities !== undefined) await session.dispatchIfStorable(capabilities)
 }

@@ -30,7 +30,7 @@ describe('a new name', () => {
       next.sessions.rename(session.id, 'Better'),
       next.sessions.open(session.id, here),
     ])
-    expect(opened.requireCreated).toMatchObject({ title: 'Better', phase: 'idle' })
+    expect(opened.existing).toMatchObject({ title: 'Better', phase: 'idle' })
     expect(next.tools.opened).toHaveLength(1)
     await next.sessions.close(session.id)
     await next.sessions.rename(session.id, 'Best')
@@ -42,16 +42,16 @@ describe('a new name', () => {
     const house = new House()
     const { session } = await house.open()
     await house.sessions.rename(session.id, '  A\n\tname   of two lines ')
-    expect(session.requireCreated.title).toBe('A name of two lines')
+    expect(session.existing.title).toBe('A name of two lines')
     await house.sessions.rename(session.id, '👋'.repeat(200))
-    expect(session.requireCreated.title).toBe('👋'.repeat(200))
+    expect(session.existing.title).toBe('👋'.repeat(200))
   })
 
   test.each(['', ' \n ', 'x'.repeat(201), 'red \u001b[31m', 'nul \0', 'half \ud83d'])('cannot be %j', async (name) => {
     const house = new House()
     const { session } = await house.open()
     await expect(house.sessions.rename(session.id, name)).rejects.toMatchObject({ code: 'TITLE_INVALID' })
-    expect(session.requireCreated.title).toBeNull()
+    expect(session.existing.title).toBeNull()
   })
 
   test('for a session that never was is refused', async () => {

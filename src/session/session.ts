@@ -81,7 +81,7 @@ export class Session implements SessionHandle {
   }
 
   /** The state of a session that was created; every session that a client can reach was. */
-  get requireCreated(): Existing {
+  get existing(): Existing {
     return this.#log.existing
   }
 
@@ -98,7 +98,7 @@ export class Session implements SessionHandle {
   }
 
   async promptKinds(): Promise<PromptKinds> {
-    return this.#agents.promptKinds(this.requireCreated)
+    return this.#agents.promptKinds(this.existing)
   }
 
   async subscribe(from: Cursor | 'head', sink: SessionSink, options: SubscribeOptions): Promise<SessionSubscription> {
@@ -130,7 +130,7 @@ export class Session implements SessionHandle {
    */
   async applyConfig(config: SessionConfig): Promise<void> {
     this.#agents.configure(config)
-    const { agent } = this.requireCreated
+    const { agent } = this.existing
     const capabilities = config.agent === undefined ? undefined : await this.#agents.tryOpen(config.agent, agent)
     this.#registries.declare(config, config)
     this.#restartIdleTimer()
@@ -147,7 +147,7 @@ export class Session implements SessionHandle {
   /** Stores what the config changes. A new agent is either stored or refused, because otherwise the next turn would run another one. */
   async configure({ additionalDirectories, agent }: SessionConfig): Promise<void> {
     const command = { kind: 'configure', additionalDirectories, ...(agent === undefined ? {} : { agent }) } as const
-    if (agent === undefined || agent === this.requireCreated.agent) await this.dispatchIfStorable(command)
+    if (agent === undefined || agent === this.existing.agent) await this.dispatchIfStorable(command)
     else await this.dispatch(command)
   }
 

@@ -152,7 +152,7 @@ describe('an answer that is always', () => {
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
-    expect(session.requireCreated.grants).toEqual([{ ...npmTest, effect: 'allow' }])
+    expect(session.existing.grants).toEqual([{ ...npmTest, effect: 'allow' }])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -180,7 +180,7 @@ describe('an answer that is always', () => {
     expect(house.tools.called).toHaveLength(2)
     const subject = { tool: 'run_command', definition: 'parley', command: 'npm test' }
     expect(house.rules.remembered).toEqual([{ cwd: '/home/ada', subject }])
-    expect(session.requireCreated.grants).toEqual([])
+    expect(session.existing.grants).toEqual([])
     expect(reader.entries.find(({ kind }) => kind === 'permission_resolved')).toMatchObject({ by: 'zed' })
     expect(verdicts(reader.entries)).toMatchObject([
       { decision: 'ask', by: 'tool' },
@@ -194,7 +194,7 @@ describe('an answer that is always', () => {
     await session.dispatch(answer(question(session), 'reject_always'))
     await quiet()
     const refused = { ...npmTest, effect: 'deny' } as const
-    expect(session.requireCreated.grants).toEqual([refused])
+    expect(session.existing.grants).toEqual([refused])
     const next = await house.killed(session)
     next.house.tools.tools.set('run_command', { tool: tool(house), run: done, preview: command('npm test') })
     await prompted(next.session, 'p2')
@@ -206,7 +206,7 @@ describe('an answer that is always', () => {
     await quiet()
     const subject = { tool: 'run_command', definition: 'parley', command: 'npm test' }
     expect(next.house.rules.rules).toMatchObject([{ effect: 'deny', subject }])
-    expect(next.session.requireCreated.grants).toEqual([])
+    expect(next.session.existing.grants).toEqual([])
     await prompted(next.session, 'p4')
     expect(next.session.state.phase).toBe('idle')
     expect(next.house.tools.called).toEqual([])
@@ -244,7 +244,7 @@ describe('an answer that is always', () => {
     await session.dispatch(answer(question(session), 'allow_always'))
     await quiet()
     expect(house.tools.called).toEqual([])
-    expect(session.requireCreated.grants).toEqual([])
+    expect(session.existing.grants).toEqual([])
   })
 
   test('is taken back: the next call is asked about, and so after a restart', async () => {
@@ -256,7 +256,7 @@ describe('an answer that is always', () => {
     await prompted(session, 'p2')
     expect(session.state.phase).toBe('waiting')
     const next = await house.killed(session)
-    expect(next.session.requireCreated.grants).toEqual([])
+    expect(next.session.existing.grants).toEqual([])
   })
 })
 

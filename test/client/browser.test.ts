@@ -126,7 +126,7 @@ describe('the client, bundled for a browser', () => {
       agents,
       clock,
       report: (error) => reported.push(error),
-      patience: async () => undefined,
+      untilReplyTimeout: async () => undefined,
     })
     const context = createContext({ socket, TextDecoder, AbortController })
     runInContext(chunk.code, context)

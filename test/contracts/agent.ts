@@ -81,9 +81,9 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
     const session = await sessions.create({ ...here, agent: name })
     const { capabilities } = opened[0]?.agent ?? {}
     expect(JSON.parse(JSON.stringify(capabilities))).toEqual(capabilities)
-    const { modes } = session.requireCreated.settings
+    const { modes } = session.existing.settings
     if (modes !== null) expect(modes.availableModes.map(({ id }) => id)).toContain(modes.currentModeId)
-    expect(session.requireCreated.commands).toEqual(capabilities?.commands)
+    expect(session.existing.commands).toEqual(capabilities?.commands)
   })
 
   test('is closed when its session is closed, unloaded or deleted', async () => {
@@ -111,7 +111,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
 
   test('takes what a client sets between its turns', async () => {
     const session = await sessions.create({ ...here, agent: name })
-    const { modes, configOptions } = session.requireCreated.settings
+    const { modes, configOptions } = session.existing.settings
     for (const { id } of modes?.availableModes ?? []) await session.dispatch({ kind: 'set_mode', modeId: id })
     for (const { id, currentValue } of configOptions)
       await session.dispatch({ kind: 'set_config_option', configId: id, value: currentValue })

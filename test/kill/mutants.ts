@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'recovery: an opened session has nothing left to run',
     file: 'src/session/registry.ts',
-    text: 'if (UNFINISHED.includes(rowOf(session.requireCreated).phase)) await session.recoverInterrupted()',
+    text: 'if (UNFINISHED.includes(rowOf(session.existing).phase)) await session.recoverInterrupted()',
     by: '',
     test: [SESSIONS_TEST, 'what a crash cut and nobody recovered ends it first'],
   },

@@ -44,7 +44,7 @@ export class Owner {
       agents,
       clock,
       report: (error) => this.#report(error),
-      patience: () => new Promise((resolve) => clock.setTimer(PATIENCE, resolve)),
+      untilReplyTimeout: () => new Promise((resolve) => clock.setTimer(PATIENCE, resolve)),
     })
     serving.then(
       () => wire.close(),

@@ -32,7 +32,7 @@ export class Street {
       agents,
       clock,
       report: (error) => reported.push(error),
-      patience: () => Promise.resolve(),
+      untilReplyTimeout: () => Promise.resolve(),
       ...this.#settings,
       ...settings,
     })

@@ -51,8 +51,8 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
       const { done, value } = await watch.word(read)
       if (watch.endReason !== undefined) throw new Error('the request was ended')
       if (done) break
-      const told = collector.take(value)
-      if (told !== undefined) yield piecesOf(told, watch.runs)
+      const part = collector.take(value)
+      if (part !== undefined) yield piecesOf(part, watch.runs)
     }
   } catch (error) {
     failFor(error, blamed)

@@ -97,7 +97,7 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
       const configs = serversOf(request, configured(request.cwd))
       const registry = new Registry({
         clock: context.clock,
-        patienceMs: context.limits.callMs,
+        connectWaitMs: context.limits.callMs,
         lease: (changed) => configs.map((config) => pool.take(config, changed)),
         onClose: () => void open.delete(registry),
       })

@@ -29,14 +29,14 @@ interface RegistryOptions {
   /** Leases each server; `changed` is called when its state or offer changes. */
   readonly lease: (changed: () => void) => readonly Lease[]
   /** How long a call waits for a server that is still connecting. */
-  readonly patienceMs: number
+  readonly connectWaitMs: number
   /** Called when the registry closes. */
   readonly onClose?: () => void
 }
 
 export class Registry implements ToolRegistry {
   readonly #clock: Clock
-  readonly #patienceMs: number
+  readonly #connectWaitMs: number
   readonly #onClose: () => void
   readonly #listeners = new Set<(list: ToolList) => void>()
   readonly #leases: readonly Lease[]
@@ -50,9 +50,9 @@ export class Registry implements ToolRegistry {
   #isClosed = false
   #gone: Promise<void> | undefined
 
-  constructor({ clock, lease, patienceMs, onClose = () => undefined }: RegistryOptions) {
+  constructor({ clock, lease, connectWaitMs, onClose = () => undefined }: RegistryOptions) {
     this.#clock = clock
-    this.#patienceMs = patienceMs
+    this.#connectWaitMs = connectWaitMs
     this.#onClose = onClose
     this.#leases = lease(() => this.#changed())
     this.#servers = this.#leases.map(({ server }) => server)
@@ -157,8 +157,8 @@ export class Registry implements ToolRegistry {
     const found = lookUp(this.#servers, name, kind)
     if (found !== undefined) return found
     const candidates = this.#servers.filter((server) => name.startsWith(registryPrefix(server.config.label)))
-    const patience = { clock: this.#clock, limitMs: options.timeoutMs ?? this.#patienceMs, signal: options.signal }
-    await settled(candidates, patience)
+    const limits = { clock: this.#clock, limitMs: options.timeoutMs ?? this.#connectWaitMs, signal: options.signal }
+    await settled(candidates, limits)
     return lookUp(this.#servers, name, kind) ?? fail('TOOL_UNKNOWN', { tool: name })
   }
 
@@ -214,14 +214,14 @@ function nameAtServer(item: Offer['tools' | 'prompts'][number]): string {
   return 'serverToolName' in item ? item.serverToolName : item.serverPromptName
 }
 
-interface Patience {
+interface WaitLimits {
   readonly clock: Clock
   readonly limitMs: number
   readonly signal: Signal
 }
 
 /** Resolves when none of the servers is connecting, when the limit is over, or when the signal aborts. */
-async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs, signal }: Patience): Promise<void> {
+async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs, signal }: WaitLimits): Promise<void> {
   await waitAtMost(Promise.all(servers.map((server) => server.settled())), { clock, ms: limitMs, signals: [signal] })
 }
 
@@ -265,9 +265,9 @@ function lastSnapshot(servers: readonly McpServerLifecycle[], version: number): 
 }
 
 function toolOf({ config }: McpServerLifecycle, tool: ServerTool): Tool {
-  const { outputSchema: _, ...told } = tool
+  const { outputSchema: _, ...fields } = tool
   const { label: server } = config
-  return { name: registryName(server, tool.serverToolName), ...told, server, builtin: tool === LOG_IN }
+  return { name: registryName(server, tool.serverToolName), ...fields, server, builtin: tool === LOG_IN }
 }
 
 function promptOf(server: McpServerLifecycle, prompt: ServerPrompt): PromptTemplate {

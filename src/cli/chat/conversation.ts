@@ -69,12 +69,12 @@ export class Conversation {
   /** In the order in which they will run. */
   get waiting(): readonly Waiting[] {
     const mine = this.#queued()
-    const told = this.#means.company.queue.flatMap(({ promptId, mine: isMine, text }): readonly Waiting[] => {
+    const queued = this.#means.company.queue.flatMap(({ promptId, mine: isMine, text }): readonly Waiting[] => {
       if (!isMine) return [{ text, isMine }]
       return mine.filter(({ id }) => id === promptId).map((own) => ({ text: own.text, isMine }))
     })
     const known = new Set(this.#means.company.queue.map(({ promptId }) => promptId))
-    return [...told, ...mine.filter(({ id }) => !known.has(id)).map(({ text }) => ({ text, isMine: true }))]
+    return [...queued, ...mine.filter(({ id }) => !known.has(id)).map(({ text }) => ({ text, isMine: true }))]
   }
 
   /** Sends a prompt. Its turn begins now, or after the prompts that run or wait. */

@@ -33,7 +33,7 @@ const silenceTimeout = { ms: 120_000, after }
 const LEAVING = 1_000
 
 /** Milliseconds of waiting before the user sees a message. */
-const UNEASE = 3_000
+const NOTICE_DELAY_MS = 3_000
 
 export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<Connection> {
   const { command, config, notices = [], signal, pages, forms } = reaching
@@ -71,7 +71,9 @@ export async function reachCommand(reaching: ReachingCommand, face: ClientDelega
 /** Ends the attempt on abort. After a while it shows the user that it is still waiting. */
 function watch(signal: AbortSignal | undefined, leave: () => void) {
   const progress = progressLine(process.stderr)
-  const notice = after(UNEASE, () => progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'))
+  const notice = after(NOTICE_DELAY_MS, () =>
+    progress.say('Waiting for the agent to introduce itself … (Ctrl-C stops)'),
+  )
   signal?.addEventListener('abort', leave, { once: true })
   return {
     release(): void {

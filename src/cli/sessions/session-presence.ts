@@ -11,7 +11,7 @@ export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue
 const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
 
 /** How long a server may take to send the state that it sends at the beginning. Milliseconds. */
-const TELLING = 5_000
+const PRESENCE_TIMEOUT_MS = 5_000
 
 export class SessionPresence {
   #phase = 'idle'
@@ -42,7 +42,7 @@ export class SessionPresence {
   async known(client: Client): Promise<void> {
     if (!client.notices('turn')) return
     let noLonger = (): void => undefined
-    const late = new Promise<void>((resolve) => (noLonger = after(TELLING, resolve)))
+    const late = new Promise<void>((resolve) => (noLonger = after(PRESENCE_TIMEOUT_MS, resolve)))
     await Promise.race([this.#known, client.closed, late])
     noLonger()
   }

@@ -4,14 +4,14 @@ import type { View } from '../collections/view.ts'
 import { collectionAddress, documentAddress, NO_QUESTION } from './site/addresses.ts'
 import { html, type Html } from './parts/html.ts'
 import { dateOf, languageOf, name, noticeOf } from './parts/layout.ts'
-import { type Answer, PATIENCE_MS } from './search-page.ts'
+import { type Answer, INDEX_WAIT_MS } from './search-page.ts'
 
 const DOCUMENTS = 100
 
 /** Undefined where the reader has no such collection. */
 export async function collectionPage(view: View, collection: string, after = ''): Promise<Answer | undefined> {
   if (!view.all().includes(collection)) return undefined
-  const wanted = { collections: [collection], limit: DOCUMENTS, after, patienceMs: PATIENCE_MS }
+  const wanted = { collections: [collection], limit: DOCUMENTS, after, patienceMs: INDEX_WAIT_MS }
   const { documents, total, next, notice } = await view.index.list(wanted)
   const onward =
     next === undefined ? null : html`<a href="${collectionAddress(collection, next)}" rel="next">Further →</a>`

@@ -6,7 +6,7 @@ import { readingOf } from './parts/document-text.ts'
 import { type Html, html } from './parts/html.ts'
 import { dateOf, linkTo, name } from './parts/layout.ts'
 import { headingId } from './links.ts'
-import { type Answer, PATIENCE_MS } from './search-page.ts'
+import { type Answer, INDEX_WAIT_MS } from './search-page.ts'
 
 const MOST_FOUND = 50
 
@@ -19,7 +19,7 @@ export async function documentPage(
   const shown = await view.index.show({
     uri,
     collections: view.all(),
-    patienceMs: PATIENCE_MS,
+    patienceMs: INDEX_WAIT_MS,
     ...(query.trim() === '' ? {} : { search: { query, mode } }),
     ...spot,
   })

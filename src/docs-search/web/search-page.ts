@@ -15,7 +15,7 @@ const HITS = 10
 const MOST_PAGES = 100
 const LONGEST_SNIPPET = 420
 /** After so long the page only reports that documents are still being read, instead of not loading. */
-export const PATIENCE_MS = 3_000
+export const INDEX_WAIT_MS = 3_000
 
 export interface Answer {
   readonly status: number
@@ -26,7 +26,11 @@ export interface Answer {
 export async function startPage(view: View): Promise<Answer> {
   const counted = await Promise.all(
     view.present().map(async (collection) => {
-      const { total, notice } = await view.index.list({ collections: [collection], limit: 1, patienceMs: PATIENCE_MS })
+      const { total, notice } = await view.index.list({
+        collections: [collection],
+        limit: 1,
+        patienceMs: INDEX_WAIT_MS,
+      })
       return { collection, total, notice }
     }),
   )
@@ -70,7 +74,7 @@ export async function resultsPage(view: View, question: Question, place: Place):
     collections: question.collection === '' ? view.all() : [question.collection],
     offset: (place.page - 1) * HITS,
     limit: HITS,
-    patienceMs: PATIENCE_MS,
+    patienceMs: INDEX_WAIT_MS,
   })
   const content = page.total === 0 ? nothing(question, page) : found(question, place, page)
   return { status: 200, title: question.query, content }

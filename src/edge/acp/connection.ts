@@ -33,7 +33,7 @@ export async function serveConnection(transport: Transport, server: ServerContex
         await connection.untilRoom()
       }
     }
-    await Promise.race([connection.settled(), server.patience()])
+    await Promise.race([connection.settled(), server.untilReplyTimeout()])
     await server.gone?.()
   } finally {
     await connection.end()

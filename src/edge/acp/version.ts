@@ -105,7 +105,7 @@ export interface ServerContext {
   readonly clock: Pick<Clock, 'id'>
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
-  patience(): Promise<void>
+  untilReplyTimeout(): Promise<void>
   /** Ends what belongs to this client alone; the client still gets what that says, if it reads. */
   gone?(): Promise<void>
 }

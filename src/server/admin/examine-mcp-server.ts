@@ -9,7 +9,7 @@ export interface Examined extends ToolList {
 }
 
 /** Everything a connection may take, and then some for its resources and prompts. */
-const PATIENCE_MS = 40_000
+const READY_TIMEOUT_MS = 40_000
 const AFTERWARDS_MS = 300
 
 /** Never throws for what the server does; its state says how it went. */
@@ -19,7 +19,7 @@ export async function examine(config: Config, server: McpServer, signal: AbortSi
   const cwd = process.cwd()
   const registry = tools.host.open({ scope: 'examination', cwd, roots: [cwd], servers: [server] })
   try {
-    await registry.ready(PATIENCE_MS, signal)
+    await registry.ready(READY_TIMEOUT_MS, signal)
     // They are listed after the tools, in the background; here the command waits for them.
     await tools.after(AFTERWARDS_MS)
     return { ...registry.list(), warnings }

@@ -41,7 +41,7 @@ import { SessionRegistry } from '../../session/registry.ts'
 import { openSearch } from './compose-reading.ts'
 import { configuredServers } from './configured-mcp-servers.ts'
 import { logPathIn } from '../log/log-line.ts'
-import { LentModels } from './lent-models.ts'
+import { ClientModels } from './client-models.ts'
 import { type Log, openLog } from '../log/log.ts'
 import { PermissionRules } from './permission-rules.ts'
 import { serverInfo } from '../version.ts'
@@ -252,7 +252,7 @@ interface Which {
 /** Agents with the models of the server's environment, and agents with models for the variables that clients send. */
 function openUserAgents(config: Config) {
   const own = openUserModels(config)
-  const lent = new LentModels((variables) => openUserModels(config, { lent: variables }), config.environment)
+  const lent = new ClientModels((variables) => openUserModels(config, { lent: variables }), config.environment)
   const agents = openAgents({ ...agentsOptions(config, own), modelsWith: (variables) => lent.with(variables) })
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }

@@ -97,7 +97,7 @@ function serve(
     activity: owner.activity,
     clock: owner.clock,
     report: (error) => owner.report(error),
-    patience: () => owner.after(REPLY_TIMEOUT_MS),
+    untilReplyTimeout: () => owner.after(REPLY_TIMEOUT_MS),
     gone: () => owner.close(),
   })
 }

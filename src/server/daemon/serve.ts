@@ -136,7 +136,7 @@ class Server implements RunningServer {
       draining: this.#drain,
       clock,
       report: log.report,
-      patience: () => this.#owner.after(REPLY_TIMEOUT_MS),
+      untilReplyTimeout: () => this.#owner.after(REPLY_TIMEOUT_MS),
     }
   }
 

@@ -40,7 +40,7 @@ const SLOW = 300
 /** Whatever takes longer hangs. A server that stops gives its turns their time first. */
 const START_TIMEOUT_MS = 30_000
 /** Milliseconds. An owner that is no server never listens; one that has just begun may not have recorded yet what it is. */
-const DOUBT = 2_000
+const START_GRACE_MS = 2_000
 const STATE_IN_USE = 75
 /** The exit code of a background server whose problem only a user can fix: another start would fail the same way. */
 export const EXIT_UNRECOVERABLE = 70
@@ -110,7 +110,7 @@ async function startOnce(where: Where, deadline: number): Promise<void> {
 
 /** Undefined when another process has started the server meanwhile. A start that takes long is not waited for. */
 async function turnToStart(where: Where): Promise<StartLock | undefined> {
-  const doubted = performance.now() + DOUBT
+  const doubted = performance.now() + START_GRACE_MS
   for (;;) {
     const turn = takeStartLock(where.home)
     // The former holder of the lock may have just started the server.
@@ -184,7 +184,7 @@ async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: numb
 /** Another process owns the state: wait for a server that starts or stops, and for no other. */
 async function untilServedOrFree(where: Where, deadline: number): Promise<void> {
   const { home } = where
-  const doubted = performance.now() + DOUBT
+  const doubted = performance.now() + START_GRACE_MS
   while (!(await accepts(where))) {
     const holder = readPidFile(home)
     const until = holder?.isServer === true ? deadline : Math.min(doubted, deadline)

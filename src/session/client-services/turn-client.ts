@@ -77,7 +77,7 @@ export class TurnClientServices implements TurnClient {
       },
       effect: async () => {
         const result = await withClientTimeout({ method: READ }, this.#user, (signal) =>
-          read({ ...place, roots, bars: access }, signal),
+          read({ ...place, roots, pathAccess: access }, signal),
         )
         return { result, patch: { status: 'completed' as const } }
       },
@@ -96,7 +96,7 @@ export class TurnClientServices implements TurnClient {
       effect: async () => {
         const before = await this.#contentOf(path, access)
         await withClientTimeout({ method: WRITE }, this.#user, (signal) =>
-          write({ path, content, roots, bars: access }, signal),
+          write({ path, content, roots, pathAccess: access }, signal),
         )
         return { result: undefined, patch: { status: 'completed' as const, content: change(path, before, content) } }
       },
@@ -118,7 +118,7 @@ export class TurnClientServices implements TurnClient {
     const { roots } = this.#user
     try {
       return await withClientTimeout({ method: READ }, this.#user, (signal) =>
-        read({ path, roots, bars: access }, signal),
+        read({ path, roots, pathAccess: access }, signal),
       )
     } catch (error) {
       // Any other error means that the turn is cancelled or the client has left: nothing may be written then.

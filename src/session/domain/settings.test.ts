@@ -82,7 +82,7 @@ describe('what was set', () => {
     const next = new House(house.disk)
     offering(next)
     const again = await next.sessions.open(session.id, here)
-    expect(again.requireCreated.settings.modes?.currentModeId).toBe('code')
+    expect(again.existing.settings.modes?.currentModeId).toBe('code')
   })
 
   test('stays set where the agent offers something else, if it still can be', async () => {
@@ -94,7 +94,7 @@ describe('what was set', () => {
     house.agent.modes = { currentModeId: 'plan', availableModes: [{ id: 'plan', name: 'Plan' }] }
     house.agent.configOptions = [{ ...say.modelOption, name: 'Which model' }]
     await prompted(session, 'p1')
-    expect(session.requireCreated.settings).toEqual({
+    expect(session.existing.settings).toEqual({
       modes: { currentModeId: 'plan', availableModes: [{ id: 'plan', name: 'Plan' }] },
       configOptions: [{ ...say.modelOption, name: 'Which model', currentValue: 'large' }],
     })
@@ -147,10 +147,10 @@ describe('commands that the agent changed in a turn', () => {
     next.agent.commands = house.agent.commands
     const again = await next.sessions.open(session.id, here)
     await prompted(again, 'p2')
-    expect(again.requireCreated.commands).toEqual(own)
+    expect(again.existing.commands).toEqual(own)
     next.agent.commands = []
     await prompted(again, 'p3')
-    expect(again.requireCreated.commands).toEqual([])
+    expect(again.existing.commands).toEqual([])
   })
 })
 
@@ -166,7 +166,7 @@ describe('a title', () => {
   test('by the agent replaces the one that the first prompt gave', async () => {
     const { session } = await named(new House())
     await prompted(session, 'p1')
-    expect(session.requireCreated.title).toBe('By the agent')
+    expect(session.existing.title).toBe('By the agent')
   })
 
   test('by a person is not replaced by the agent, also in a fork', async () => {
@@ -174,10 +174,10 @@ describe('a title', () => {
     const { session } = await named(house)
     await house.sessions.rename(session.id, 'By Ada')
     await prompted(session, 'p1')
-    expect(session.requireCreated.title).toBe('By Ada')
+    expect(session.existing.title).toBe('By Ada')
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
     await prompted(fork, 'p2')
-    expect(fork.requireCreated.title).toBe('Fork of By Ada')
+    expect(fork.existing.title).toBe('Fork of By Ada')
   })
 })
 
@@ -272,5 +272,5 @@ test('what an agent offers anew reaches sessions that are live', async () => {
   house.agent.configOptions = [say.loudOption]
   for (const opened of house.agent.sessions) await opened.capabilitiesChanged()
   await quiet()
-  expect(session.requireCreated.settings.configOptions).toEqual([say.loudOption])
+  expect(session.existing.settings.configOptions).toEqual([say.loudOption])
 })

@@ -67,7 +67,7 @@ describe('a fork of a session', () => {
     const { session } = await house.open()
     await prompted(session, 'p1')
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
-    expect(fork.requireCreated).toMatchObject({
+    expect(fork.existing).toMatchObject({
       phase: 'idle',
       recentPrompts: [{ promptId: 'p1', stopReason: 'interrupted' }],
     })
@@ -108,7 +108,7 @@ describe('a fork of a session', () => {
     }
     const fork = await house.sessions.open(id, here)
     await prompted(fork, 'p2')
-    expect(fork.requireCreated).toMatchObject({ phase: 'idle', turns: 2 })
+    expect(fork.existing).toMatchObject({ phase: 'idle', turns: 2 })
     expect(await fork.prompt('p1', [text('What is it?')])).toEqual([])
     expect(session.state).toMatchObject({ phase: 'working', turn: { promptId: 'p1' } })
   })
@@ -126,11 +126,9 @@ describe('a fork of a session', () => {
     if (state.phase !== 'waiting') throw new Error('it must have asked')
     await session.dispatch({ kind: 'answer', requestId: state.questions[0]?.requestId ?? '', optionId: 'allow_always' })
     await quiet()
-    expect(session.requireCreated.grants).toEqual([
-      { effect: 'allow', tool: 'files__delete', definition: 'files__delete' },
-    ])
+    expect(session.existing.grants).toEqual([{ effect: 'allow', tool: 'files__delete', definition: 'files__delete' }])
     const fork = await house.sessions.open(await house.sessions.fork(session.id), here)
-    expect(fork.requireCreated.grants).toEqual([])
+    expect(fork.existing.grants).toEqual([])
   })
 
   test('that is closed, of a fork, and of one that nobody has open, is a session like any other', async () => {
@@ -148,7 +146,7 @@ describe('a fork of a session', () => {
     await next.sessions.delete(first)
     const opened = await next.sessions.open(second, here)
     await prompted(opened, 'p2')
-    expect(opened.requireCreated).toMatchObject({ phase: 'idle', turns: 2 })
+    expect(opened.existing).toMatchObject({ phase: 'idle', turns: 2 })
   })
 
   test('can be cut at each of its entries, and nowhere else', async () => {

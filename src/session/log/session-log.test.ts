@@ -434,7 +434,7 @@ describe('another writer', () => {
     await expect(closed).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
     house.disk.trouble = 'none'
     const again = await house.sessions.open(session.id, here)
-    expect(again.requireCreated.recentPrompts).toMatchObject([{ promptId: 'p1' }])
+    expect(again.existing.recentPrompts).toMatchObject([{ promptId: 'p1' }])
   })
 
   test('who came first is not written over: this session lets go, and the next opening tells how it stands', async () => {
@@ -452,7 +452,7 @@ describe('another writer', () => {
     await expect(session.dispatch(prompt('p3', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     expect(house.tools.running).toBe(0)
     const again = await house.sessions.open(session.id, here)
-    expect(again.requireCreated.recentPrompts).toEqual([{ promptId: 'p1', stopReason: 'interrupted' }])
+    expect(again.existing.recentPrompts).toEqual([{ promptId: 'p1', stopReason: 'interrupted' }])
     await prompted(again, 'p4')
     expect(again.state.phase).toBe('working')
   })

@@ -74,11 +74,11 @@ test('a rule on a whole server catches what a tool of ours asks of it, and allow
 })
 
 test('an edit that was not asked about gets to nothing that is executed later behind a link', () => {
-  const bars = (path: string) => pathAccessFilterFor(edit(path), standing('accept-edits').rules)
+  const pathAccess = (path: string) => pathAccessFilterFor(edit(path), standing('accept-edits').rules)
   const executed = [`${root}/.ssh/authorized_keys`, `${root}/.git/hooks/pre-commit`]
-  expect(executed.map(bars(`${root}/a.ts`))).toEqual(['asked', 'asked'])
-  expect(executed.map(bars(`${root}/.bashrc`))).toEqual([undefined, undefined])
-  expect(bars(`${root}/a.ts`)(`${root}/b.ts`)).toBeUndefined()
+  expect(executed.map(pathAccess(`${root}/a.ts`))).toEqual(['asked', 'asked'])
+  expect(executed.map(pathAccess(`${root}/.bashrc`))).toEqual([undefined, undefined])
+  expect(pathAccess(`${root}/a.ts`)(`${root}/b.ts`)).toBeUndefined()
 })
 
 test('an always for a tool says nothing of files that are executed later', () => {

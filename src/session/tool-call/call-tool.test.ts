@@ -263,7 +263,7 @@ describe('a tool of our own', () => {
     await prompted(session, 'p1')
     expect(statuses(reader.entries)).toEqual(['pending', 'in_progress', undefined, 'completed'])
     expect(reader.entries.filter(({ kind }) => kind === 'plan')).toHaveLength(1)
-    const { cwd, id } = session.requireCreated
+    const { cwd, id } = session.existing
     const said = JSON.stringify([id, 't1', [cwd]])
     expect(reader.entries).toContainEqual(
       expect.objectContaining({ patch: { status: 'completed', content: [shown(said)], rawOutput: { total: 1 } } }),

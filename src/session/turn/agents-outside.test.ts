@@ -124,7 +124,7 @@ test('what an agent remembers of a session counts by how its last turn ended, an
   const [back] = house.agent.sessions
   expect(back?.memory?.standing).toBe('outdated')
   const copy = await house.sessions.open(await house.sessions.fork(session.id), here)
-  expect(copy.requireCreated.agentSession).toBeNull()
+  expect(copy.existing.agentSession).toBeNull()
 })
 
 test('past turns are told in order, those made outside before the turn that found them', async () => {

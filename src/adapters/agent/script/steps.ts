@@ -214,8 +214,8 @@ function config(fields: Fields, offer: ScriptOffer): SessionStep {
 function usage(fields: Fields): Usage {
   only(fields, ['used', 'size', 'cost'], 'usage')
   const { cost } = fields
-  const told = { used: whole(fields, 'used'), size: whole(fields, 'size') }
-  return cost === undefined ? told : { ...told, cost: costOf(object(cost, 'cost')) }
+  const usage = { used: whole(fields, 'used'), size: whole(fields, 'size') }
+  return cost === undefined ? usage : { ...usage, cost: costOf(object(cost, 'cost')) }
 }
 
 function costOf(fields: Fields): NonNullable<Usage['cost']> {

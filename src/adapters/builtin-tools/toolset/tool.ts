@@ -174,10 +174,10 @@ export async function gitReasonOf({ real }: ResolvedPath): Promise<Pick<ToolPrev
 }
 
 /** A link may lead elsewhere than when the call was permitted. */
-export function assertPathAllowed(real: string, { caller: { pathAccess: bars } }: ToolCall): void {
-  const bar = bars(real)
-  if (bar === undefined) return
-  if (bar === 'denied') refuse('Not allowed: a rule denies this path.')
+export function assertPathAllowed(real: string, { caller: { pathAccess } }: ToolCall): void {
+  const restriction = pathAccess(real)
+  if (restriction === undefined) return
+  if (restriction === 'denied') refuse('Not allowed: a rule denies this path.')
   refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
 }
 
@@ -198,11 +198,14 @@ const REASONS: readonly (readonly [bar: PathRestriction, why: string, advice: st
 ]
 
 /** `isRead`: also excludes files that would need approval, because the tool shows their content and not only their names. */
-export function countExclusions(bars: PathAccessFilter, { isRead }: { readonly isRead: boolean }): ExclusionCounter {
+export function countExclusions(
+  pathAccess: PathAccessFilter,
+  { isRead }: { readonly isRead: boolean },
+): ExclusionCounter {
   const counts: Record<PathRestriction, number> = { denied: 0, asked: 0, own: 0 }
   return {
     has: (real) => {
-      const bar = bars(real)
+      const bar = pathAccess(real)
       if (bar === undefined || (bar === 'asked' && !isRead)) return false
       counts[bar] += 1
       return true

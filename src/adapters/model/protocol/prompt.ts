@@ -59,8 +59,8 @@ export function promptOf(
     if (isAlone(message)) written.set(message, made)
     return made
   })
-  const told = manner.turns ? alternatingRoles(plain) : plain
-  return system === '' ? [...told] : [{ role: 'system', content: stripLoneSurrogates(system) }, ...told]
+  const turns = manner.turns ? alternatingRoles(plain) : plain
+  return system === '' ? [...turns] : [{ role: 'system', content: stripLoneSurrogates(system) }, ...turns]
 }
 
 /** A placeholder depends on nothing that follows it, so that a prompt only ever grows at its end. */
@@ -150,11 +150,11 @@ function objectOf(args: unknown): unknown {
 /** Images that a result cannot contain follow the results as a user message. */
 function toolMessages({ results }: ToolMessage, how: ConversionContext): readonly LanguageModelV3Message[] {
   const content = results.map((result) => resultPart(result, how))
-  const told: LanguageModelV3Message = { role: 'tool', content }
+  const toolMessage: LanguageModelV3Message = { role: 'tool', content }
   const textual = results.filter(({ isError }) => isError || !how.manner.picturesInResults)
   const pictures = textual.flatMap((result) => imagesOf(result, how.manner.takes))
-  if (pictures.length === 0) return [told]
-  return [told, ...(how.manner.turns ? [LOOK_AT_IMAGES] : []), { role: 'user', content: pictures }]
+  if (pictures.length === 0) return [toolMessage]
+  return [toolMessage, ...(how.manner.turns ? [LOOK_AT_IMAGES] : []), { role: 'user', content: pictures }]
 }
 
 function resultPart(result: ModelToolResult, { manner, ids }: ConversionContext): LanguageModelV3ToolResultPart {

@@ -30,7 +30,7 @@ interface RequestLimit {
 
 export function openModels({ providers, preset, clock }: ModelsOptions): OwnedModels {
   /** The models that each provider listed. */
-  const told = new Map<string, readonly KnownModel[]>()
+  const knownModels = new Map<string, readonly KnownModel[]>()
   const kept = new OpenModels()
   let transport: Promise<Transport> | undefined
   const way = (): Promise<Transport> =>
@@ -40,7 +40,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     return modelCapabilities(
       provider,
       name,
-      told.get(provider.name)?.find((one) => one.name === name),
+      knownModels.get(provider.name)?.find((one) => one.name === name),
     )
   }
 
@@ -68,7 +68,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
       if (answer.isThere === true && written.length > 0) return { provider: name, title, models: written }
       return { provider: name, title, models: [], reason: answer.reason }
     }
-    told.set(name, answer.models)
+    knownModels.set(name, answer.models)
     const offered = answer.models.map((one) => listing(provider, one.name))
     const others = offered.filter((one) => !written.some((known) => known.name === one.name))
     return { provider: name, title, models: [...written, ...others] }
@@ -90,7 +90,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
     discover: (most, signal) =>
       Promise.all(providers.map((one) => source(one, { limitMs: requestLimitOf(one, providers, most), signal }))),
     get preset() {
-      return preset ?? presetOf(providers, told)
+      return preset ?? presetOf(providers, knownModels)
     },
     open,
     about(full) {
@@ -153,21 +153,21 @@ function lacksKey({ key, keyNames }: Provider): boolean {
 /** A provider with a key, else a model server of this machine; of each the most suitable model. */
 function presetOf(
   providers: readonly Provider[],
-  told: ReadonlyMap<string, readonly KnownModel[]>,
+  knownModels: ReadonlyMap<string, readonly KnownModel[]>,
 ): string | undefined {
   const keyed = providers.filter((one) => !lacksKey(one) && (one.isConfigured || !isLocal(one)))
-  const found = providers.filter((one) => isLocal(one) && (told.get(one.name) ?? []).length > 0)
+  const found = providers.filter((one) => isLocal(one) && (knownModels.get(one.name) ?? []).length > 0)
   for (const provider of [...keyed, ...found]) {
-    const name = preferredOf(provider, told.get(provider.name) ?? [])
+    const name = preferredOf(provider, knownModels.get(provider.name) ?? [])
     if (name !== undefined) return `${provider.name}:${name}`
   }
   return undefined
 }
 
-function preferredOf({ preferred, models }: Provider, told: readonly KnownModel[]): string | undefined {
+function preferredOf({ preferred, models }: Provider, knownModels: readonly KnownModel[]): string | undefined {
   if (models[0] !== undefined) return models[0].name
-  const isThere = told.length === 0 || told.some(({ name }) => name === preferred)
-  return preferred !== undefined && isThere ? preferred : told[0]?.name
+  const isThere = knownModels.length === 0 || knownModels.some(({ name }) => name === preferred)
+  return preferred !== undefined && isThere ? preferred : knownModels[0]?.name
 }
 
 /** Each package is loaded when its first model is opened. */
@@ -275,15 +275,15 @@ const CAPABILITY_ROWS: readonly CapabilityRow[] = [
 const UNKNOWN: CapabilityRow = { name: /^/u }
 
 /** From the configuration, else from the provider's list, else from the model's name. */
-function modelCapabilities(provider: Provider, name: string, told: KnownModel | undefined): ModelTraits {
+function modelCapabilities(provider: Provider, name: string, knownModels: KnownModel | undefined): ModelTraits {
   const row = CAPABILITY_ROWS.find((one) => one.name.test(name.toLowerCase())) ?? UNKNOWN
   const written = provider.models.find((one) => one.name === name)
-  const image = written?.images ?? told?.images ?? row.images ?? false
-  const contextWindow = written?.contextWindow ?? told?.contextWindow ?? windowOf(row, provider)
-  const price = written?.price ?? told?.price ?? priceOf(row, provider)
+  const image = written?.images ?? knownModels?.images ?? row.images ?? false
+  const contextWindow = written?.contextWindow ?? knownModels?.contextWindow ?? windowOf(row, provider)
+  const price = written?.price ?? knownModels?.price ?? priceOf(row, provider)
   return {
     accepts: { image, audio: row.audio ?? false, embeddedContext: true },
-    efforts: written?.efforts ?? told?.efforts ?? row.efforts ?? [],
+    efforts: written?.efforts ?? knownModels?.efforts ?? row.efforts ?? [],
     ...(contextWindow !== undefined && { contextWindow }),
     ...(price !== undefined && { price }),
   }

@@ -26,15 +26,15 @@ export class Watch {
   endReason: EndReason | undefined
   /** Joins small events of the answer. */
   readonly runs = new SseChunkMerger()
-  readonly #patience: StreamTimeouts
+  readonly #timeouts: StreamTimeouts
   readonly #asked: Signal
   readonly #source
   readonly #cancel = () => this.end({ kind: 'cancelled' })
   readonly #bytes: IdleTimer
   readonly #words: IdleTimer
 
-  constructor(clock: Clock, patience: StreamTimeouts, asked: Signal) {
-    this.#patience = patience
+  constructor(clock: Clock, timeouts: StreamTimeouts, asked: Signal) {
+    this.#timeouts = timeouts
     this.#asked = asked
     this.#source = clock.abortSource()
     const idle = (ms: number) => this.end({ kind: 'idle', ms })
@@ -63,24 +63,24 @@ export class Watch {
 
   /** Starts waiting for the next token, however many bytes arrive. */
   word<Result>(wait: () => Promise<Result>): Promise<Result> {
-    return this.#words.during(this.#patience.wordsMs, wait)
+    return this.#words.during(this.#timeouts.wordsMs, wait)
   }
 
   /** Starts waiting for the head of the answer. */
   first<Result>(wait: () => Promise<Result>): Promise<Result> {
-    return this.#bytes.during(this.#patience.firstMs, wait)
+    return this.#bytes.during(this.#timeouts.firstMs, wait)
   }
 
   /** The time runs only while the answer is being read: a reader that pauses does not make the provider silent. */
   watched(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body[Symbol.asyncIterator]()
     const limits = new Limits()
-    let patience = this.#patience.firstMs
+    let limitMs = this.#timeouts.firstMs
     const read = () => reader.next()
     /** The next bytes for the package; undefined at the end. */
     const next = async (): Promise<Uint8Array | undefined> => {
-      const { done, value } = await this.#bytes.during(patience, read)
-      patience = this.#patience.nextMs
+      const { done, value } = await this.#bytes.during(limitMs, read)
+      limitMs = this.#timeouts.nextMs
       if (done === true) return undefined
       if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
       const joined = this.runs.join(value)

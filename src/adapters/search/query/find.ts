@@ -38,14 +38,14 @@ export function find(statements: Statements, source: SearchSource, { query, cwd,
   const parts = parseQuery(query)
   const hits: SearchHit[] = []
   if (parts.length === 0) return { hits, more: false }
-  const told = new Set<string>()
+  const seen = new Set<string>()
   for (const { id } of matches(statements, allOf(parts), cwd)) {
     const row = statements.get(ROW, id) as Row | undefined
     const head = row === undefined ? undefined : source.head(unescapeText(row.sessionId))
     // Deleted since, or another piece of the same message.
-    if (row === undefined || head?.key !== row.key || told.has(`${row.key} ${row.name}`)) continue
+    if (row === undefined || head?.key !== row.key || seen.has(`${row.key} ${row.name}`)) continue
     if (hits.length === limit) return { hits, more: true }
-    told.add(`${row.key} ${row.name}`)
+    seen.add(`${row.key} ${row.name}`)
     hits.push(hitOf(row, head, parts))
   }
   return { hits, more: false }

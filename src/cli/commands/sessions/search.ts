@@ -16,13 +16,13 @@ import { complain } from '../../say.ts'
 
 const LIMIT = '20'
 /** How long a user waits for an index that is far behind the journal. Milliseconds. */
-const PATIENCE = 20_000
+const SEARCH_TIMEOUT_MS = 20_000
 
 export async function run({ args, options }: CommandInput): Promise<number> {
   const limit = limitOf(textOption(options, 'limit') ?? LIMIT)
   const cwd = textOption(options, 'cwd')
   const config = await configFor()
-  const asked = { query: args.join(' '), limit, timeoutMs: PATIENCE }
+  const asked = { query: args.join(' '), limit, timeoutMs: SEARCH_TIMEOUT_MS }
   const found = await searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
   const asJson = options['json'] === true
   const paint = paintOn(process.stdout, config)

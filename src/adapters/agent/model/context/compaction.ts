@@ -38,14 +38,14 @@ export async function compact(work: TurnWork, { keep, why }: CompactOptions): Pr
   try {
     const { text, spent } = await summaryOf(work, { id, keep })
     const messages = [{ role: 'user', content: [{ type: 'text', text: `${SUMMARY}\n\n${text}` }] }, ...recent] as const
-    const { system, roots, told, isSettled } = context
+    const { system, roots, announcedFiles, isSettled } = context
     await append(work, {
       agent: 'model',
       kind: 'base',
       system,
       roots,
       messages,
-      told: [...told],
+      told: [...announcedFiles],
       spent,
       settled: isSettled,
     })

@@ -216,7 +216,7 @@ describe('a slash command', () => {
     const session = await house.sessions.create({ cwd: root, additionalDirectories: [], mcpServers: [] })
     await ask(session, 'p1', '/review src/a.ts')
     expect(story(model.requests[0]?.messages ?? [])).toEqual(['user: Review src/a.ts with care.'])
-    expect(session.requireCreated.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'review'])
+    expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'review'])
   })
 
   test('that is a link out of the project is not offered, and not read', async () => {
@@ -232,7 +232,7 @@ describe('a slash command', () => {
     await ask(session, 'p1', '/out')
     await ask(session, 'p2', '/in')
     expect(story(model.requests[1]?.messages ?? [])).toEqual(['user: /out', 'model: Hm.', 'user: Our own.'])
-    expect(session.requireCreated.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
+    expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
   })
 
   test('that nobody knows is said to the model as it is', async () => {
@@ -273,7 +273,7 @@ describe('what people choose and what it costs', () => {
     const { model } = houseWith([says('All about looking.'), says('Fine.')])
     inhabited(house, model, { titles: true })
     await ask(session, 'p1', prompt)
-    expect(session.requireCreated.title).toBe('All about looking')
+    expect(session.existing.title).toBe('All about looking')
     const slow = houseWith([hangs(''), says('Fine.')], { titles: true })
     const opened = await slow.house.open()
     await begin(opened.session, 'p1', prompt)

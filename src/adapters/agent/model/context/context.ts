@@ -34,7 +34,8 @@ export class Context {
   used = 0
   /** Characters that were added since, or all if no provider counted. */
   #uncounted = 0
-  readonly told = new Set<string>()
+  /** Instruction files that the model was given. */
+  readonly announcedFiles = new Set<string>()
   /** Resources whose change the model knows of. */
   #announcedChanges: ReadonlySet<string> = new Set()
   /** Characters of all events: about the memory that the context takes. */
@@ -127,8 +128,8 @@ export class Context {
     this.roots = roots
     this.spent = spent
     this.used = 0
-    this.told.clear()
-    for (const path of told) this.told.add(path)
+    this.announcedFiles.clear()
+    for (const path of told) this.announcedFiles.add(path)
     this.#messages = []
     this.#before = undefined
     this.#closeCalls()
@@ -148,7 +149,7 @@ export class Context {
   #result({ result, told = [] }: ResultEvent): void {
     this.#results.set(result.id, result)
     this.#uncounted += charsOf(result)
-    for (const path of told) this.told.add(path)
+    for (const path of told) this.announcedFiles.add(path)
     this.#settled = false
   }
 

@@ -12,12 +12,12 @@ import type { TurnWork } from './context.ts'
 /** The roots, and what permission rules keep from being read. */
 interface ReadOptions {
   readonly roots: readonly string[]
-  readonly bars: PathAccessFilter
+  readonly pathAccess: PathAccessFilter
 }
 
 interface RootDirectory {
   readonly root: string
-  readonly bars: PathAccessFilter
+  readonly pathAccess: PathAccessFilter
 }
 
 const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
@@ -26,28 +26,28 @@ const NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md']
 const MAX_FILE_BYTES = 32 * 1024
 
 /** The instruction files of the roots. */
-export async function instructionsOf({ roots, bars }: ReadOptions): Promise<readonly Instruction[]> {
-  const found = await Promise.all(roots.map((root) => instructionIn(root, { root, bars })))
+export async function instructionsOf({ roots, pathAccess }: ReadOptions): Promise<readonly Instruction[]> {
+  const found = await Promise.all(roots.map((root) => instructionIn(root, { root, pathAccess })))
   return found.filter((one) => one !== undefined)
 }
 
 /** Those of the directories between a root and a file that a tool worked on, outermost first, without those the model has seen. */
 async function nestedInstructions(
   path: string,
-  { roots, told, bars }: ReadOptions & { readonly told: ReadonlySet<string> },
+  { roots, known, pathAccess }: ReadOptions & { readonly known: ReadonlySet<string> },
 ): Promise<readonly Instruction[]> {
   const [cwd = '/'] = roots
   const file = resolve(cwd, path)
   const root = roots.find((one) => isWithin(file, one))
   if (root === undefined) return []
   const found = await Promise.all(
-    directoriesDown(root, file).map((directory) => instructionIn(directory, { root, bars })),
+    directoriesDown(root, file).map((directory) => instructionIn(directory, { root, pathAccess })),
   )
-  return found.filter((one) => one !== undefined).filter(({ path }) => !told.has(path))
+  return found.filter((one) => one !== undefined).filter(({ path }) => !known.has(path))
 }
 
 /** The text of a file inside a root; undefined if it does not exist or must not be read. Never throws. */
-export async function readInside(path: string, { root, bars }: RootDirectory): Promise<string | undefined> {
+export async function readInside(path: string, { root, pathAccess }: RootDirectory): Promise<string | undefined> {
   try {
     // Opening a pipe would block.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -58,7 +58,7 @@ export async function readInside(path: string, { root, bars }: RootDirectory): P
       // Checks the opened file itself, so that a link that is swapped meanwhile leads nowhere.
       const isSame = opened.ino === named.ino && opened.dev === named.dev
       if (!opened.isFile() || !isSame || !isWithin(real, await realpath(root))) return undefined
-      if (bars(real) !== undefined) return undefined
+      if (pathAccess(real) !== undefined) return undefined
       const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_FILE_BYTES), 0, MAX_FILE_BYTES, 0)
       const text = buffer.toString('utf8', 0, bytesRead)
       return opened.size > MAX_FILE_BYTES ? `${text}\n[… cut after ${MAX_FILE_BYTES} bytes]` : text
@@ -102,20 +102,20 @@ function directoriesDown(root: string, file: string): readonly string[] {
 
 export interface AnnouncedFiles {
   readonly content: readonly Content[]
-  readonly told: readonly string[]
+  readonly paths: readonly string[]
 }
 
 export async function directoryInstructions({ turn, context }: TurnWork, call: ModelToolCall): Promise<AnnouncedFiles> {
   const paths = pathsIn(call.args)
-  if (paths.length === 0) return { content: [], told: [] }
-  const bars = await turn.pathAccess()
+  if (paths.length === 0) return { content: [], paths: [] }
+  const pathAccess = await turn.pathAccess()
   const found = await Promise.all(
-    paths.map((path) => nestedInstructions(path, { roots: turn.roots, told: context.told, bars })),
+    paths.map((path) => nestedInstructions(path, { roots: turn.roots, known: context.announcedFiles, pathAccess })),
   )
   const fresh = new Map(found.flat().map((one) => [one.path, one]))
   return {
     content: [...fresh.values()].map((one) => ({ type: 'text', text: instructionText(one) })),
-    told: [...fresh.keys()],
+    paths: [...fresh.keys()],
   }
 }
 

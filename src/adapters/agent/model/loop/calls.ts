@@ -79,8 +79,8 @@ async function runOne(work: TurnWork, call: ModelToolCall, failures: RepeatedFai
   const request = { name, args, toolCallId, permission: 'policy', resume: resumeOf(call) } as const
   const result = await work.turn.call(request)
   // A call that was not allowed has touched no file.
-  const told = result.isError ? undefined : await directoryInstructions(work, call)
-  await storeResult(work, call, { ...failures.judged(call, result), ...(told && { told }) })
+  const instructions = result.isError ? undefined : await directoryInstructions(work, call)
+  await storeResult(work, call, { ...failures.judged(call, result), ...(instructions && { instructions }) })
 }
 
 async function storeResults(work: TurnWork, calls: readonly ModelToolCall[], why: string): Promise<void> {
@@ -97,14 +97,19 @@ async function refuseCall(work: TurnWork, call: ModelToolCall, why: string): Pro
 async function storeResult(
   work: TurnWork,
   call: ModelToolCall,
-  { told, ...result }: ToolResult & { readonly told?: AnnouncedFiles },
+  { instructions, ...result }: ToolResult & { readonly instructions?: AnnouncedFiles },
 ): Promise<void> {
   const { id, name } = call
   const { content, isError } = forModel(result, { id, list: work.turn.tools.list() })
   const changes = work.context.noteOfChanges(work.turn.tools.list())
   const noted = changes === undefined ? [] : [{ type: 'text', text: `[${changes}]` } as const]
-  const kept: ModelToolResult = { id, name, content: [...content, ...(told?.content ?? []), ...noted], isError }
-  await append(work, { agent: 'model', kind: 'result', result: kept, ...(told && { told: told.told }) })
+  const kept: ModelToolResult = { id, name, content: [...content, ...(instructions?.content ?? []), ...noted], isError }
+  await append(work, {
+    agent: 'model',
+    kind: 'result',
+    result: kept,
+    ...(instructions && { told: instructions.paths }),
+  })
 }
 
 function isReadOnly({ turn }: TurnWork, { name, malformed }: ModelToolCall): boolean {

@@ -153,7 +153,7 @@ async function storePrompt(
 
 async function firstEvent({ turn, deps: means }: TurnWork): Promise<BaseEvent> {
   const { roots } = turn
-  const instructions = await instructionsOf({ roots, bars: await turn.pathAccess() })
+  const instructions = await instructionsOf({ roots, pathAccess: await turn.pathAccess() })
   const system = systemPrompt({ roots, now: means.clock.now(), instructions })
   const told = instructions.map(({ path }) => path)
   return { agent: 'model', kind: 'base', system, roots, messages: [], told, spent: {}, settled: true }

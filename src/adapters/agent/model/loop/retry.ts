@@ -42,6 +42,8 @@ export async function pauseBefore(work: TurnWork, { error, model, attempt }: Fai
 }
 
 function pauseOf(error: unknown, attempt: number): number {
-  const told = isParleyError(error) ? (error.details as { readonly retryAfterMs?: number }).retryAfterMs : undefined
-  return told ?? backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS })
+  const requestedMs = isParleyError(error)
+    ? (error.details as { readonly retryAfterMs?: number }).retryAfterMs
+    : undefined
+  return requestedMs ?? backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, longestMs: MAX_PAUSE_MS })
 }

@@ -55,7 +55,10 @@ export async function promptIntentOf(work: TurnWork): Promise<PromptIntent> {
 
 /** The user's own prompts are not in the project, so no rule on paths applies. */
 async function textOf({ root, path }: PromptFile, { turn, deps: means }: TurnWork): Promise<string | undefined> {
-  return readInside(path, { root, bars: root === means.promptDirectory ? () => undefined : await turn.pathAccess() })
+  return readInside(path, {
+    root,
+    pathAccess: root === means.promptDirectory ? () => undefined : await turn.pathAccess(),
+  })
 }
 
 /** Whether the command is handled by Parley and not sent to the model. */

@@ -206,7 +206,7 @@ async function connectWithTimeout(
   const { connectMs, silenceMs, probeMs } = context.limits
   const isTrial =
     (handshake === 'auto' && request.server.type === 'stdio') || (handshake === 'sse' && request.server.type === 'http')
-  const patience = isTrial ? silenceMs : connectMs
+  const timeoutMs = isTrial ? silenceMs : connectMs
   let late = false
   let giveUp: (error: Error) => void = () => undefined
   const givenUp = new Promise<never>((_, reject) => (giveUp = reject))
@@ -216,13 +216,13 @@ async function connectWithTimeout(
     void transport.close()
   }
   request.signal.addEventListener('abort', leave, { once: true })
-  const timer = context.clock.setTimer(patience + probeMs, () => {
+  const timer = context.clock.setTimer(timeoutMs + probeMs, () => {
     late = true
     leave()
   })
   try {
     const known = handshake === 'assumed' ? { prior: ASSUMED } : {}
-    const connected = client.connect(transport.sdk, { timeout: patience, signal: request.signal, ...known })
+    const connected = client.connect(transport.sdk, { timeout: timeoutMs, signal: request.signal, ...known })
     await Promise.race([connected, givenUp])
   } catch (error) {
     const end = transport.end()

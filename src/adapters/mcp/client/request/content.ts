@@ -69,9 +69,9 @@ function readMedia(item: JsonObject, type: 'image' | 'audio'): Content {
 function readLink(item: JsonObject): Content {
   const uri = textIn(item, 'uri')
   if (uri === undefined) return unknown('resource_link')
-  const told = optionalTexts(item, ['title', 'description', 'mimeType'])
+  const described = optionalTexts(item, ['title', 'description', 'mimeType'])
   const size = Number.isSafeInteger(item.size) && Number(item.size) >= 0 ? { size: Number(item.size) } : {}
-  return { type: 'resource_link', uri, name: textIn(item, 'name') ?? uri, ...told, ...size, ...extras(item) }
+  return { type: 'resource_link', uri, name: textIn(item, 'name') ?? uri, ...described, ...size, ...extras(item) }
 }
 
 function readResource(item: JsonObject): Content {

@@ -82,7 +82,7 @@ interface ProgressReporter {
 }
 
 function reportProgress({ onProgress }: CallOptions, deadline: Deadline, clock: Clock): ProgressReporter {
-  let told = -Infinity
+  let reportedAt = -Infinity
   let kept: { readonly progress: ToolProgress; readonly timer: Timer } | undefined
 
   function end(): void {
@@ -90,15 +90,15 @@ function reportProgress({ onProgress }: CallOptions, deadline: Deadline, clock: 
     const { progress, timer } = kept
     timer.cancel()
     kept = undefined
-    told = clock.monotonicNow()
+    reportedAt = clock.monotonicNow()
     onProgress?.(progress)
   }
 
   function onprogress(given: Parameters<ProgressReporter['onprogress']>[0]): void {
     deadline.touch()
-    const timer = kept?.timer ?? clock.setTimer(Math.max(0, told + PROGRESS_PAUSE_MS - clock.monotonicNow()), end)
+    const timer = kept?.timer ?? clock.setTimer(Math.max(0, reportedAt + PROGRESS_PAUSE_MS - clock.monotonicNow()), end)
     kept = { progress: readProgress(given), timer }
-    if (clock.monotonicNow() - told >= PROGRESS_PAUSE_MS) end()
+    if (clock.monotonicNow() - reportedAt >= PROGRESS_PAUSE_MS) end()
   }
 
   return { onprogress, end }

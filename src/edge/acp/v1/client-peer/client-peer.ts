@@ -102,13 +102,13 @@ export class ClientPeerRequests implements ClientPeer {
     return this.#terminals.has(id)
   }
 
-  async #read({ roots, bars, ...file }: FileWithRoots<FileRange>, signal: Signal): Promise<string> {
-    await requireAllowed(file.path, roots, bars)
+  async #read({ roots, pathAccess, ...file }: FileWithRoots<FileRange>, signal: Signal): Promise<string> {
+    await requireAllowed(file.path, roots, pathAccess)
     return fileText(await this.#ask('fs/read_text_file', file, signal))
   }
 
-  async #write({ roots, bars, ...file }: FileWithRoots<FileText>, signal: Signal): Promise<void> {
-    await requireAllowed(file.path, roots, bars)
+  async #write({ roots, pathAccess, ...file }: FileWithRoots<FileText>, signal: Signal): Promise<void> {
+    await requireAllowed(file.path, roots, pathAccess)
     await this.#ask('fs/write_text_file', file, signal)
   }
 
@@ -187,8 +187,9 @@ async function requireReallyInside(path: string, roots: readonly string[]): Prom
 }
 
 /** Throws PATH_NOT_ALLOWED as well, where a link leads to a path that the rules deny for this call. */
-async function requireAllowed(path: string, roots: readonly string[], bars: PathAccessFilter): Promise<void> {
-  if (isAbsolute(path) && bars(await realPathInside(path, roots)) !== undefined) fail('PATH_NOT_ALLOWED', { path })
+async function requireAllowed(path: string, roots: readonly string[], pathAccess: PathAccessFilter): Promise<void> {
+  if (isAbsolute(path) && pathAccess(await realPathInside(path, roots)) !== undefined)
+    fail('PATH_NOT_ALLOWED', { path })
 }
 
 // Parses the responses of clients. An invalid response is never an acceptance.

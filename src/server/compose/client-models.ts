@@ -10,7 +10,7 @@ interface Closable extends Models {
 /** Sets of keys whose models stay open; a set that was dropped is opened again when a session asks with it. */
 const MAX_OPEN = 16
 
-export class LentModels {
+export class ClientModels {
   readonly #open: (lent: ClientVariables) => Closable
   readonly #environment: Readonly<Record<string, string | undefined>>
   readonly #models = new LruMap<string, Closable>(MAX_OPEN)
