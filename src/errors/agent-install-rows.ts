@@ -19,4 +19,15 @@ export const agentInstallRows = {
     (d) =>
       `The registry of agents at ${d.url} did not answer: ${d.reason}. Agents that Parley knows need no registry; parley agents ls lists them.`,
   ),
+  AGENT_INSTALL: row<{ agent: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The agent ${JSON.stringify(d.agent)} was not installed: ${d.reason}`,
+  ),
+  AGENT_VERSION: row<{ agent: string; version: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${JSON.stringify(d.version)} is not an exact version of ${d.agent}. Write one like ${d.agent}@1.2.3, or none for the one that Parley was tried with.`,
+  ),
 }

@@ -115,10 +115,11 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@parcel/watcher': ['docs-search/index'],
   '@photostructure/sqlite': ['sqlite'],
   commander: ['cli'],
-  fflate: ['docs-search/index'],
+  fflate: ['docs-search/index', 'adapters/agent'], // agents come as zip archives too
   ignore: ['workspace'],
   mammoth: ['docs-search/index'],
   marked: ['docs-search'], // only its lexer; its HTML is never used
+  'modern-tar': ['adapters/agent'],
   'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],
   htmlparser2: ['docs-search/index'],

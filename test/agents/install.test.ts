@@ -1,0 +1,264 @@
+/** Agents are installed whole or not at all, in exactly the version that was asked for, and nothing of them runs unasked. */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { zipSync } from 'fflate'
+import { packTar } from 'modern-tar'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install, uninstall } from '../../src/adapters/agent/external/install/install.ts'
+import { InstalledAgents } from '../../src/adapters/agent/external/install/installed-agents.ts'
+import type { InstallProgress } from '../../src/adapters/agent/external/install/progress.ts'
+import type { ArchiveSource, NpmSource, Wanted } from '../../src/adapters/agent/external/install/wanted.ts'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { openProcesses } from '../../src/adapters/process/spawn.ts'
+import { LoopbackRegistry, tarGz } from './loopback-registry.ts'
+
+const top = mkdtempSync(join(tmpdir(), 'parley-install-'))
+const processes = openProcesses({
+  boot: { home: 'test', id: systemClock.id() },
+  environment: process.env,
+  clock: systemClock,
+})
+let registry: LoopbackRegistry
+let places = 0
+
+beforeAll(async () => {
+  registry = await LoopbackRegistry.open()
+})
+afterAll(async () => {
+  await processes.close()
+  await registry.close()
+  rmSync(top, { recursive: true, force: true })
+})
+
+function made(signal = new AbortController().signal) {
+  const home = join(top, String((places += 1)))
+  mkdirSync(home)
+  const installed = new InstalledAgents(home)
+  const told: InstallProgress[] = []
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    npm_config_registry: registry.url,
+    npm_config_cache: join(home, 'cache'),
+    npm_config_userconfig: join(home, 'npmrc'),
+  }
+  const tell = (progress: InstallProgress): void => void told.push(progress)
+  const installing = { installed, processes, clock: systemClock, environment, tell, signal }
+  return { installed, told, installing, add: (wanted: Wanted) => install(wanted, installing) }
+}
+
+const npm = (name: string, source: Partial<NpmSource> = {}): Wanted => ({
+  id: 'agent',
+  version: '1.0.0',
+  source: { kind: 'npm', package: name, scripts: [], with: [], node: '18.0.0', ...source },
+})
+
+const archive = (url: string, source: Partial<ArchiveSource> = {}): Wanted => ({
+  id: 'agent',
+  version: '1.0.0',
+  source: { kind: 'archive', url, command: './bin/agent', ...source },
+})
+
+const script = '#!/usr/bin/env node\nprocess.stdout.write("hello")\n'
+
+describe('from npm', () => {
+  test('an agent is installed with its program, its helpers and its sum, and its scripts do not run', async () => {
+    const ran = join(top, 'ran')
+    await registry.publish({
+      name: '@test/agent',
+      version: '1.0.0',
+      files: { 'main.js': script },
+      fields: { bin: { 'test-agent': 'main.js' }, scripts: { postinstall: `touch ${ran}` } },
+    })
+    await registry.publish({
+      name: 'helper',
+      version: '2.0.0',
+      files: { 'main.js': script },
+      fields: { bin: { helper: 'main.js' } },
+    })
+    const { add, installed, told } = made()
+    const copy = await add(npm('@test/agent', { with: ['helper@2.0.0'] }))
+    expect(copy).toMatchObject({ isScript: true, path: ['node_modules/.bin'], source: 'npm', from: '@test/agent' })
+    expect(copy.sum).toMatch(/^sha512-/u)
+    expect(readFileSync(join(copy.directory, copy.program), 'utf8')).toBe(script)
+    expect(existsSync(join(copy.directory, 'node_modules/.bin/helper'))).toBe(true)
+    expect(existsSync(ran)).toBe(false)
+    expect(installed.choose('agent')).toEqual(copy)
+    expect(told).toEqual([{ step: 'npm', what: '@test/agent@1.0.0 helper@2.0.0' }])
+  })
+
+  test('only the install scripts that the row names run', async () => {
+    const [wanted, other] = [join(top, 'wanted'), join(top, 'other')]
+    await registry.publish({
+      name: 'other',
+      version: '1.0.0',
+      files: {},
+      fields: { scripts: { postinstall: `touch ${other}` } },
+    })
+    await registry.publish({
+      name: 'scripted',
+      version: '1.0.0',
+      files: { 'main.js': script },
+      fields: { bin: 'main.js', scripts: { postinstall: `touch ${wanted}` }, dependencies: { other: '1.0.0' } },
+    })
+    await made().add(npm('scripted', { scripts: ['scripted'] }))
+    expect([existsSync(wanted), existsSync(other)]).toEqual([true, false])
+  })
+
+  test('a version that is not there is refused with the words of npm', async () => {
+    await registry.publish({
+      name: 'moved',
+      version: '0.9.0',
+      files: { 'main.js': script },
+      fields: { bin: 'main.js' },
+    })
+    const { add, installed } = made()
+    const wrong = { ...npm('moved'), version: '1.0.0' }
+    await expect(add(wrong)).rejects.toThrow(/was not installed: npm ended with 1\..*moved@1\.0\.0/su)
+    expect(installed.list()).toEqual([])
+    expect(readdirSync(join(installed.directory, 'agent'))).toEqual([])
+  })
+
+  test('a package with several programs, none of them named, is refused with their names', async () => {
+    await registry.publish({
+      name: 'many',
+      version: '1.0.0',
+      files: { 'a.js': script, 'b.js': script },
+      fields: { bin: { a: 'a.js', b: 'b.js' } },
+    })
+    await expect(made().add(npm('many'))).rejects.toThrow('many has no program many, but a, b')
+  })
+
+  test('a program outside of its package is refused', async () => {
+    await registry.publish({
+      name: 'out',
+      version: '1.0.0',
+      files: {},
+      fields: { bin: { out: '../../../../../bin/sh' } },
+    })
+    await expect(made().add(npm('out'))).rejects.toThrow(/was not installed/u)
+  })
+
+  test('two at once make one copy, and adding a version again makes it the chosen one', async () => {
+    await registry.publish({
+      name: 'twice',
+      version: '1.0.0',
+      files: { 'main.js': script },
+      fields: { bin: 'main.js' },
+    })
+    await registry.publish({
+      name: 'twice',
+      version: '2.0.0',
+      files: { 'main.js': script },
+      fields: { bin: 'main.js' },
+    })
+    const { add, installed, told } = made()
+    const [first, second] = await Promise.all([add(npm('twice')), add(npm('twice'))])
+    expect(first.directory).toBe(second.directory)
+    expect(told.length).toBe(1)
+    await add({ ...npm('twice'), version: '2.0.0' })
+    expect(installed.choose('agent')?.version).toBe('2.0.0')
+    await add(npm('twice'))
+    expect(installed.choose('agent')?.version).toBe('1.0.0')
+    expect(installed.versions('agent').map(({ version }) => version)).toEqual(['2.0.0', '1.0.0'])
+  })
+
+  test('a Node that is too old is said before anything is downloaded', async () => {
+    await expect(made().add(npm('twice', { node: '999.0.0' }))).rejects.toMatchObject({ code: 'AGENT_NODE_OLD' })
+  })
+
+  test('what a killed installation left is removed by the next', async () => {
+    const { add, installed } = made()
+    const left = join(installed.directory, 'agent', '.draft-old')
+    mkdirSync(left, { recursive: true })
+    writeFileSync(join(left, 'half'), '')
+    expect(installed.list()).toEqual([])
+    await add(npm('twice'))
+    expect(existsSync(left)).toBe(false)
+  })
+})
+
+describe('from an archive', () => {
+  test.each([
+    ['tar.gz', () => tarGz({ 'bin/agent': 'x', 'lib/y': 'y' })],
+    ['zip', async () => Buffer.from(zipSync({ 'bin/agent': Buffer.from('x'), 'lib/y': Buffer.from('y') }))],
+  ])('%s: its program can be run, and its sum is kept', async (kind, content) => {
+    const bytes = await content()
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const { add, told } = made()
+    const copy = await add({ ...archive(registry.serve(`/a.${kind}`, bytes), { sha256 }), args: ['acp'] })
+    expect(copy).toMatchObject({ program: 'bin/agent', isScript: false, args: ['acp'], sum: sha256 })
+    expect(statSync(join(copy.directory, 'bin/agent')).mode & 0o777).toBe(0o755)
+    expect(readFileSync(join(copy.directory, 'lib/y'), 'utf8')).toBe('y')
+    expect(readdirSync(copy.directory)).not.toContain('.archive')
+    expect(told).toEqual([{ step: 'download', bytes: bytes.length, total: bytes.length }, { step: 'unpack' }])
+  })
+
+  test('a bare file is the program itself', async () => {
+    const copy = await made().add(archive(registry.serve('/agent', Buffer.from('x'))))
+    expect(readFileSync(join(copy.directory, 'bin/agent'), 'utf8')).toBe('x')
+  })
+
+  test('another sum than announced is refused, and nothing is left', async () => {
+    const { add, installed } = made()
+    const url = registry.serve('/bad.tar.gz', await tarGz({ 'bin/agent': 'x' }))
+    await expect(add(archive(url, { sha256: 'a'.repeat(64) }))).rejects.toThrow('nothing of it was unpacked')
+    expect(readdirSync(join(installed.directory, 'agent'))).toEqual([])
+  })
+
+  test.each([
+    ['a name with ..', [{ header: { name: '../escaped', size: 1 }, body: 'x' }]],
+    ['an absolute name', [{ header: { name: `${top}/escaped`, size: 1 }, body: 'x' }]],
+    [
+      'a link out of it, and a file through that link',
+      [
+        { header: { name: 'out', size: 0, type: 'symlink' as const, linkname: top } },
+        { header: { name: 'out/escaped', size: 1 }, body: 'x' },
+      ],
+    ],
+    [
+      'a hard link out of it',
+      [{ header: { name: 'escaped', size: 0, type: 'link' as const, linkname: '/etc/passwd' } }],
+    ],
+  ])('an archive with %s writes nothing outside of its folder', async (_what, entries) => {
+    const good = { header: { name: 'bin/agent', size: 1 }, body: 'x' }
+    const { add, installed } = made()
+    const url = registry.serve('/evil.tar.gz', gzipSync(await packTar([...entries, good])))
+    const copy = await add(archive(url)).catch(() => undefined)
+    const places = [top, join(installed.directory, 'agent'), installed.directory, join(installed.directory, '..')]
+    expect(places.filter((place) => existsSync(join(place, 'escaped')))).toEqual([])
+    if (copy !== undefined) expect(existsSync(join(copy.directory, 'escaped'))).toBe(false)
+  })
+
+  test('a zip with a name that leaves it is refused', async () => {
+    const url = registry.serve('/evil.zip', Buffer.from(zipSync({ '../escaped': Buffer.from('x') })))
+    await expect(made().add(archive(url))).rejects.toThrow('outside itself')
+  })
+
+  test('what is too large, packed otherwise, not there, or not encrypted is refused', async () => {
+    const { installing, add } = made()
+    const large = { ...archive(registry.serve('/l.tar.gz', await tarGz({ 'bin/agent': 'x'.repeat(100_000) }))) }
+    await expect(install(large, { ...installing, maxBytes: 50_000 })).rejects.toThrow('unpacks to more than')
+    await expect(add(archive(registry.serve('/a.tar.bz2', Buffer.from('x'))))).rejects.toThrow(
+      'install the agent yourself',
+    )
+    await expect(add(archive(`${registry.url}/nowhere.zip`))).rejects.toThrow('answered 404')
+    await expect(add(archive('http://example.com/a.zip'))).rejects.toThrow('is not an https address')
+    await expect(add(archive(registry.url, { command: '../agent' }))).rejects.toThrow('outside the archive')
+    const empty = registry.serve('/e.tar.gz', await tarGz({ other: 'x' }))
+    await expect(add(archive(empty))).rejects.toThrow('there is no bin/agent in the archive')
+  })
+})
+
+test('an agent is removed by its version, or whole', async () => {
+  const { add, installed, installing } = made()
+  await add(archive(registry.serve('/agent', Buffer.from('x'))))
+  await add({ ...archive(registry.serve('/agent', Buffer.from('x'))), version: '2.0.0' })
+  expect(await uninstall('agent', '3.0.0', installing)).toBe(false)
+  expect(await uninstall('agent', '1.0.0', installing)).toBe(true)
+  expect(installed.list().map(({ version }) => version)).toEqual(['2.0.0'])
+  expect(await uninstall('agent', undefined, installing)).toBe(true)
+  expect(installed.list()).toEqual([])
+})
