@@ -1,11 +1,14 @@
 /** The chat as a place to work in: what a person types, sees and is asked at a real terminal. */
 import { describe, expect, test } from 'vitest'
+import { endServers, shareServer } from './cli.ts'
 import { cleanUpServers, placeWith, startInBackground } from './server.ts'
 import type { Fields } from './message.ts'
 import { Terminal, cleanUpTerminals } from './terminal.ts'
 
 cleanUpServers()
+endServers()
 cleanUpTerminals()
+const lodging = shareServer()
 
 const LONG = 120_000
 const ENTER = '\r'
@@ -19,7 +22,7 @@ const CTRL_O = '\u000f'
 const BUSY = [{ chunk: 'Begun.' }, { sleepMs: 600_000 }]
 
 async function chatWith(steps: readonly Fields[], columns?: number): Promise<Terminal> {
-  const chat = new Terminal([], await placeWith(steps), columns)
+  const chat = new Terminal([], await lodging(...steps), columns)
   await chat.until('Ctrl-D leaves')
   return chat
 }

@@ -18,7 +18,12 @@ const STEPS = [
   { chunk: '再见。' },
 ]
 
-async function told(prompt = 'Say hello.') {
+/** For tests that only read it. */
+let shared: ReturnType<typeof tell> | undefined
+const told = () => (shared ??= tell('Say hello.'))
+
+/** A session with one turn. */
+async function tell(prompt: string) {
   const home = freshDirectory()
   const agent = await scriptAgent(home, STEPS)
   await parley(['run', '--embedded', prompt], { home, agent })
@@ -74,7 +79,7 @@ a \`\`\` fence
   })
 
   test('of several turns tells each once, and under it no more than it said', async () => {
-    const { home, agent, id } = await told('First.')
+    const { home, agent, id } = await tell('First.')
     await parley(['run', '--embedded', '--session', id, 'Second.'], { home, agent })
     const { stdout } = await parley(['export', id], { home })
     expect(stdout.match(/^(?:## \w+|First\.|Second\.|Hello .*|\*\*Tool.*|再见。)$/gmu)).toEqual(
@@ -117,7 +122,7 @@ a \`\`\` fence
 
 describe('parley import', () => {
   test('brings a session back exactly, under a new id or its own, here or elsewhere', async () => {
-    const { home, id } = await told('你好 \u001b[31m')
+    const { home, id } = await tell('你好 \u001b[31m')
     const lines = await jsonl(home, id)
     const file = join(home, 'session.jsonl')
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''))

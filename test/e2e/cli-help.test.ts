@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { programFor } from '../../src/cli/main.ts'
 import type { CommandRow } from '../../src/cli/runtime/command.ts'
@@ -48,6 +49,20 @@ function wordsOf(example: string): readonly string[] {
   return stderr.split('\0').slice(0, -1)
 }
 
+/** What `--help` prints, without a process for each command. */
+async function helpOf(heading: string): Promise<string> {
+  let text = ''
+  const words = [...heading.split(' ').slice(1), '--help']
+  const program = programFor(words, async () => undefined)
+  for (const command of [program, ...below(program)]) command.configureOutput({ writeOut: (more) => (text += more) })
+  await expect(program.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ exitCode: 0 })
+  return text
+}
+
+function below({ commands: own }: Command): readonly Command[] {
+  return own.flatMap((command) => [command, ...below(command)])
+}
+
 describe('the examples of --help', () => {
   test.each(rows)('of $heading are one to three, and are understood as they stand', async ({ heading, examples }) => {
     expect([1, 2, 3]).toContain(examples.length)
@@ -61,9 +76,17 @@ describe('the examples of --help', () => {
   })
 
   test.each(rows)('of $heading stand below its help', async ({ heading, examples }) => {
-    const { stdout } = await parley([...heading.split(' ').slice(1), '--help'], { home: freshDirectory() })
-    const [, shown = ''] = stdout.split('\nExamples:\n')
+    const [, shown = ''] = (await helpOf(heading)).split('\nExamples:\n')
     expect(shown.trimEnd().split('\n')).toEqual(examples.map((example) => `  ${example}`))
+  })
+})
+
+describe('--help', () => {
+  test.each(rows.slice(1))('of $heading lists its options and its commands', async ({ heading, row }) => {
+    const help = await helpOf(heading)
+    expect(help).toContain(`Usage: ${heading} `)
+    for (const { flags, hidden } of row.options) expect(help.includes(flags)).toBe(hidden !== true)
+    for (const one of row.commands ?? []) expect(help).toMatch(new RegExp(`^  ${nameOf(one)} `, 'mu'))
   })
 })
 
@@ -78,12 +101,10 @@ describe('the real binary', () => {
     expect(stdout).toContain('--version')
   })
 
-  test.each(rows.slice(1))('$heading --help lists its options and its commands', async ({ heading, row }) => {
-    const { code, stdout } = await parley([...heading.split(' ').slice(1), '--help'], { home })
-    expect(code).toBe(0)
-    expect(stdout).toContain(`Usage: ${heading} `)
-    for (const { flags, hidden } of row.options) expect(stdout.includes(flags)).toBe(hidden !== true)
-    for (const one of row.commands ?? []) expect(stdout).toMatch(new RegExp(`^  ${nameOf(one)} `, 'mu'))
+  test('prints the help of a command of a command', async () => {
+    const { code, stdout, stderr } = await parley(['docs', 'key', 'add', '--help'], { home })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toBe(await helpOf('parley docs key add'))
   })
 
   test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {

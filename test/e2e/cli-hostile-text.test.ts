@@ -11,6 +11,7 @@ const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u20
 
 const home = freshDirectory()
 let agent = ''
+let id = ''
 
 beforeAll(async () => {
   agent = await scriptAgent(home, [
@@ -26,6 +27,8 @@ beforeAll(async () => {
     { plan: [HOSTILE] },
   ])
   await parley(['run', '--embedded', HOSTILE], { home, agent })
+  const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
+  id = String(session?.['sessionId'])
   const line = { level: 50, time: 0, pid: 1, msg: HOSTILE, err: { message: HOSTILE }, [HOSTILE]: HOSTILE }
   appendFileSync(join(home, 'parley.log'), `${JSON.stringify(line)}\n${HOSTILE}\n`)
   mkdirSync(join(home, 'config', 'parley'), { recursive: true })
@@ -64,15 +67,13 @@ describe('nothing steers the terminal in', () => {
     [[HOSTILE]],
     [['ls', `--${HOSTILE}`]],
   ])('%j', async (words) => {
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-    const args = words.map((word) => (word === 'ID' ? String(session?.['sessionId']) : word))
+    const args = words.map((word) => (word === 'ID' ? id : word))
     const { stdout, stderr } = await parley(args, { home, agent })
     expect({ stdout: STEERING.exec(stdout), stderr: STEERING.exec(stderr) }).toEqual({ stdout: null, stderr: null })
   })
 })
 
 test('a line of JSON has the same value as ever', async () => {
-  const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-  const shown = jsonLines((await parley(['show', '--json', String(session?.['sessionId'])], { home })).stdout)
+  const shown = jsonLines((await parley(['show', '--json', id], { home })).stdout)
   expect(JSON.stringify(shown)).toContain(JSON.stringify(HOSTILE).slice(1, -1))
 })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
+import { Cli, type Run, endServers, jsonLines, killServer, parley, shareServer, workIn } from './cli.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -16,12 +16,14 @@ const question = {
   },
 }
 
-async function stage(...steps: readonly Readonly<Record<string, unknown>>[]) {
+/** For tests that end their server or leave a turn behind. */
+async function alone(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
   const home = freshDirectory()
   return { home, agent: await scriptAgent(home, steps) }
 }
 
 endServers()
+const stage = shareServer()
 
 describe('parley run', () => {
   test.each([
@@ -105,23 +107,22 @@ describe('parley run', () => {
   })
 
   test('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
-    const { home, agent } = await stage({ chunk: 'Hi.' })
-    await parley(['run', 'one'], { home, agent })
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-    const id = String(session?.['sessionId'])
-    const second = await parley(['run', 'two', '--session', id.slice(0, 6), '--json'], { home, agent, cwd: '/' })
+    const run = await stage({ chunk: 'Hi.' })
+    await parley(['run', 'one'], run)
+    const id = await onlyId(run)
+    const second = await parley(['run', 'two', '--session', id.slice(0, 6), '--json'], { ...run, cwd: '/' })
     expect(jsonLines(second.stdout).at(-1)).toEqual({ stopReason: 'end_turn' })
-    expect(jsonLines((await parley(['ls', '--json'], { home })).stdout)).toHaveLength(1)
-    const { stdout } = await parley(['show', id], { home })
+    expect(await onlyId(run)).toBe(id)
+    const { stdout } = await parley(['show', id], run)
     expect(stdout).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› two\n\nHi\.\n$/u)
   })
 
   test('--cwd says where the session works', async () => {
-    const { home, agent } = await stage({ chunk: 'Hi.' })
-    const elsewhere = join(realpathSync(home), 'elsewhere')
+    const { home, cwd, agent } = await stage({ chunk: 'Hi.' })
+    const elsewhere = join(realpathSync(cwd), 'elsewhere')
     mkdirSync(elsewhere)
-    await parley(['run', 'one', '--cwd', elsewhere, '--agent', agent], { home })
-    const { stdout } = await parley(['ls', '--json'], { home })
+    await parley(['run', 'one', '--cwd', elsewhere, '--agent', agent], { home, cwd })
+    const { stdout } = await parley(['ls', '--json', '--cwd', elsewhere], { home })
     expect(jsonLines(stdout)).toMatchObject([{ cwd: elsewhere, title: 'one' }])
   })
 
@@ -150,7 +151,8 @@ describe('parley run', () => {
       /^parley: The script \/gone cannot be read/u,
     ],
   ])('%s is one clear line, exit 1', async (_name, args, says) => {
-    const { code, stderr } = await parley(args, { home: freshDirectory() })
+    const { home, cwd } = await stage()
+    const { code, stderr } = await parley(args, { home, cwd })
     expect(code).toBe(1)
     expect(stderr).toMatch(says)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -175,7 +177,7 @@ describe('stopping', () => {
   })
 
   test('a second Ctrl-C does not wait for the end of what it has cancelled', async () => {
-    const run = await stage({ chunk: 'Hi.\n' }, { sleepMs: 600_000 })
+    const run = await alone({ chunk: 'Hi.\n' }, { sleepMs: 600_000 })
     const cli = new Cli(['run', 'go'], run)
     await cli.until('Hi.')
     // Stopped, the server cannot answer the first.
@@ -188,7 +190,7 @@ describe('stopping', () => {
   })
 
   test('SIGTERM ends the command and not the turn, exit 75', async () => {
-    const run = await stage(...slow)
+    const run = await alone(...slow)
     const cli = new Cli(['run', 'go'], run)
     await cli.until('word 2')
     cli.child.kill('SIGTERM')
@@ -199,17 +201,17 @@ describe('stopping', () => {
   })
 
   test('with --embedded, SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
-    const run = await stage(...slow)
+    const run = await alone(...slow)
     const cli = new Cli(['run', 'go', '--embedded'], run)
     await cli.until('word 2')
     cli.child.kill('SIGTERM')
     expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
     expect(readPidFile(run.home)).toBeUndefined()
-    expect((await parley(['show', await onlyId(run.home)], run)).stdout).toContain('Interrupted')
+    expect((await parley(['show', await onlyId(run)], run)).stdout).toContain('Interrupted')
   })
 
   test('a server that is killed in the middle of the turn: what was said is there, and it says interrupted, exit 75', async () => {
-    const run = await stage(...slow)
+    const run = await alone(...slow)
     const cli = new Cli(['run', '--json', 'go'], run)
     await cli.until('word 5')
     expect(killServer(run.home)).toBe(true)
@@ -220,14 +222,14 @@ describe('stopping', () => {
     const seqs = said.map(({ _meta }) => (_meta as { readonly 'parley/seq': number })['parley/seq'])
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
     // Whatever was stored was told, and nothing twice.
-    const shown = jsonLines((await parley(['show', '--json', await onlyId(run.home)], run)).stdout)
+    const shown = jsonLines((await parley(['show', '--json', await onlyId(run)], run)).stdout)
     const words = (lines: readonly object[]) => JSON.stringify(lines).match(/word \d+/gu) ?? []
     expect(words(said)).toEqual(words(shown))
     expect(new Set(words(said)).size).toBe(words(said).length)
   })
 
   test('a server that is stopped in the middle of the turn: the same', async () => {
-    const run = await stage(...slow)
+    const run = await alone(...slow)
     const cli = new Cli(['run', 'go'], run)
     await cli.until('word 5')
     expect(await parley(['stop', '--grace', '0'], run)).toMatchObject({ code: 0 })
@@ -238,20 +240,20 @@ describe('stopping', () => {
   })
 
   test('a reader that leaves ends it quietly', async () => {
-    const cli = new Cli(['run', 'go'], await stage(...slow))
+    const cli = new Cli(['run', 'go'], await alone(...slow))
     await cli.until('word 2')
     cli.child.stdout.destroy()
     expect(await cli.finished).toMatchObject({ code: 0, signal: null, stderr: '' })
   })
 
   test('state that another process owns is refused with its pid, exit 75, but can be looked at', async () => {
-    const run = await stage(...slow)
+    const run = await alone(...slow)
     const owner = new Cli(['run', 'go', '--embedded'], run)
     await owner.until('word 2')
     const refused = await parley(['run', 'me too'], run)
     expect(refused.code).toBe(75)
     expect(refused.stderr).toMatch(new RegExp(`^parley: .*pid ${owner.child.pid}\\b.*\n$`, 'u'))
-    const { code, stdout } = await parley(['show', await onlyId(run.home)], run)
+    const { code, stdout } = await parley(['show', await onlyId(run)], run)
     expect(code).toBe(0)
     expect(stdout).toMatch(/› go\n\nword 1\n[^]*\(Not finished: the turn is still running\.\)\n$/u)
     owner.child.kill('SIGKILL')
@@ -264,12 +266,12 @@ describe('parley with prompts from a pipe', () => {
     const run = await stage({ chunk: 'Hi.' })
     const { code, stdout, stderr } = await parley([], run, 'one\n\n两\n')
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hi.\nHi.\n', stderr: '' })
-    const { stdout: shown } = await parley(['show', await onlyId(run.home)], run)
+    const { stdout: shown } = await parley(['show', await onlyId(run)], run)
     expect(shown).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› 两\n\nHi\.\n$/u)
   })
 
   test('leaves none of its pipes to the server that it has started', async () => {
-    const run = await stage({ chunk: 'Hi.' })
+    const run = await alone({ chunk: 'Hi.' })
     // `finished` is when the last holder of its pipes has closed them.
     expect(await parley([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
     expect(readPidFile(run.home)).toMatchObject({ isServer: true })
@@ -279,9 +281,13 @@ describe('parley with prompts from a pipe', () => {
     const run = await stage({ chunk: 'Hi.' })
     await parley([], run, 'one\n')
     expect(await parley([], run, 'two')).toMatchObject({ code: 0, stdout: 'Hi.\n' })
-    expect(await parley(['--cwd', '/'], run, 'elsewhere\n')).toMatchObject({ code: 0 })
-    const titles = jsonLines((await parley(['ls', '--json'], run)).stdout).map(({ title }) => title)
-    expect(titles).toEqual(['elsewhere', 'one'])
+    const elsewhere = await stage({ chunk: 'Hi.' })
+    expect(await parley(['--cwd', elsewhere.cwd], run, 'elsewhere\n')).toMatchObject({ code: 0 })
+    for (const [cwd, title] of [
+      [run.cwd, 'one'],
+      [elsewhere.cwd, 'elsewhere'],
+    ] as const)
+      expect(jsonLines((await parley(['ls', '--json', '--cwd', cwd], run)).stdout)).toMatchObject([{ title }])
   })
 
   test('exits with the worst of its ends', async () => {
@@ -305,8 +311,9 @@ async function untilTaken(pid: number): Promise<void> {
   while (existsSync(status) && !/^ShdPnd:\s*0+$/mu.test(readFileSync(status, 'utf8'))) await new Promise(setImmediate)
 }
 
-async function onlyId(home: string): Promise<string> {
-  const sessions = jsonLines((await parley(['ls', '--json'], { home, cwd: workIn(home) })).stdout)
+/** Of the one session that works where the test does. */
+async function onlyId({ home, cwd = workIn(home) }: Run): Promise<string> {
+  const sessions = jsonLines((await parley(['ls', '--json', '--cwd', cwd], { home })).stdout)
   expect(sessions).toHaveLength(1)
   return String(sessions[0]?.['sessionId'])
 }

@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type Run, endServers, jsonLines, parley, workIn } from './cli.ts'
-import { freshDirectory, scriptAgent } from './parley.ts'
+import { type Lodging, endServers, jsonLines, parley, shareServer } from './cli.ts'
 
 endServers()
+const stage = shareServer()
 
-async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
-  const home = freshDirectory()
-  return { home, agent: await scriptAgent(home, steps) }
+async function listed(run: Lodging) {
+  return jsonLines((await parley(['ls', '--json', '--cwd', run.cwd], run)).stdout)
 }
 
-async function listed(run: Run) {
-  return jsonLines((await parley(['ls', '--json'], run)).stdout)
-}
-
-async function newSession(run: Run): Promise<string> {
+async function newSession(run: Lodging): Promise<string> {
   const { code, stdout, stderr } = await parley(['new'], run)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return stdout.trim()
@@ -31,15 +26,17 @@ describe('parley new', () => {
     const run = await stage()
     const { stdout } = await parley(['new', '--json'], run)
     expect(jsonLines(stdout)).toEqual([
-      { sessionId: expect.any(String), cwd: workIn(run.home), updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u) },
+      { sessionId: expect.any(String), cwd: run.cwd, updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u) },
     ])
   })
 
   test('keeps the agent that it was given', async () => {
     const run = await stage({ chunk: 'From the script.' })
     const id = await newSession(run)
-    const { home } = run
-    expect(await parley(['run', '--session', id, 'hello'], { home })).toMatchObject({ stdout: 'From the script.\n' })
+    const { home, cwd } = run
+    expect(await parley(['run', '--session', id, 'hello'], { home, cwd })).toMatchObject({
+      stdout: 'From the script.\n',
+    })
   })
 })
 
@@ -84,7 +81,7 @@ describe('parley fork', () => {
     const { code, stdout } = await parley(['fork', id, '--up-to', String(seq), '--json'], run)
     expect(code).toBe(0)
     const [info] = jsonLines(stdout)
-    expect(info).toMatchObject({ cwd: workIn(run.home) })
+    expect(info).toMatchObject({ cwd: run.cwd })
     const { stdout: shown } = await parley(['show', String(info?.['sessionId'])], run)
     expect(shown).toContain('› one')
     expect(shown).not.toContain('› two')

@@ -3,10 +3,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
+import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
-import { binary } from './parley.ts'
+import type { Fields } from './message.ts'
+import { binary, freshDirectory, scriptAgent } from './parley.ts'
 
 export interface Run {
   /** The state directory. */
@@ -78,6 +80,8 @@ export class Cli {
 }
 
 const homes = new Set<string>()
+/** Those whose server serves a whole file. */
+const shared = new Set<string>()
 const running = new Set<ChildProcessWithoutNullStreams>()
 
 /** Call once in a test file: no server that a command has started in the background outlives its test. */
@@ -86,9 +90,34 @@ export function endServers(): void {
     // First whoever would start it again.
     for (const child of running) child.kill('SIGKILL')
     running.clear()
-    for (const home of homes) killServer(home)
+    for (const home of homes) if (!shared.has(home)) killServer(home)
     homes.clear()
   })
+}
+
+/** A test's own place on a server that others use too. */
+export interface Lodging extends Run {
+  readonly cwd: string
+  readonly socket: string
+  readonly agent: string
+}
+
+/**
+ * Call once in a test file whose tests can share one server, which costs less than one for each: it gives each of them a
+ * working directory and a scripted agent. A test that harms its server, or lists all sessions, needs a state directory alone.
+ */
+export function shareServer(): (...steps: readonly Fields[]) => Promise<Lodging> {
+  const home = join(freshDirectory(), 'home')
+  shared.add(home)
+  afterAll(() => {
+    killServer(home)
+  })
+  return async (...steps) => {
+    const directory = freshDirectory()
+    const cwd = join(directory, 'work')
+    mkdirSync(cwd)
+    return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
+  }
 }
 
 /** `kill -9`. False when there is none. */

@@ -50,12 +50,14 @@ describe.each(['stdio', 'json', 'sse'] as const)('an MCP server over %s', (way) 
       if (method === 'elicitation/create') client.reply(id, { action: 'decline' })
     })
     const ends: unknown[] = []
-    for (const where of places) {
+    // Over HTTP another reader splits what comes; what is in it is read as over stdio.
+    const tried = way === 'stdio' ? places : ['structured', 'list']
+    for (const where of tried) {
       const session = await openSession(client, place, [await serverOver(way, [String(levels), where])])
       const { result, error } = await client.request('session/prompt', promptOf(session, 'go'))
       ends.push(result?.['stopReason'] ?? error?.message)
     }
-    expect(ends).toEqual(places.map(() => 'end_turn'))
+    expect(ends).toEqual(tried.map(() => 'end_turn'))
     const told = JSON.stringify(client.received) + logOf(place)
     expect(told.match(/[^".]*call stack[^".]*/u)).toBeNull()
     expect(client.received.filter((message) => isNestedDeeper(message, 127))).toEqual([])

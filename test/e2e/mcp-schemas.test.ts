@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Fields, updatesIn } from './message.ts'
+import { hostileSchemas } from '../fixtures/tools/hostile-schemas.ts'
+import { updatesIn } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, logOf, openSession, placeWith, serve } from './server.ts'
@@ -11,61 +12,11 @@ cleanUpServers()
 
 const program = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pathname
 
-interface Hostile {
-  readonly schema: Fields
-  readonly value: Fields
-}
+/** Of a pattern, a reference and a value; `src/adapters/checking` has the others. */
+const kinds = ['a pattern of words', 'references that double 26 times', 'a list of 12,000 objects that must differ']
 
-const ALMOST = `${'a'.repeat(60)}!`
-const text = (pattern: string): Hostile => ({
-  schema: { type: 'object', properties: { v: { type: 'string', pattern } } },
-  value: { v: ALMOST },
-})
-
-/** Each level refers to the next one twice. */
-function doubled(levels: number): Fields {
-  const next = (level: number): Fields => ({ $ref: `#/$defs/l${level + 1}` })
-  const rows = Array.from({ length: levels }, (_, level) => [`l${level}`, { allOf: [next(level), next(level)] }])
-  return {
-    type: 'object',
-    properties: { v: { $ref: '#/$defs/l0' } },
-    $defs: Object.fromEntries([...rows, last(levels)]),
-  }
-}
-
-function last(level: number): readonly [string, Fields] {
-  return [`l${level}`, { type: 'string', minLength: 1 }]
-}
-
-const hostile: Readonly<Record<string, Hostile>> = {
-  'a pattern of words': text(String.raw`^(\w+\s?)*$`),
-  'a pattern with a choice of the same twice': text('^(a|a)*$'),
-  'names that match a pattern': {
-    schema: { type: 'object', patternProperties: { '^(a|a)*$': { type: 'number' } } },
-    value: { [ALMOST]: 1 },
-  },
-  'references that double 26 times': { schema: doubled(26), value: { v: 'a' } },
-  'a choice among 40 references, twelve levels deep': {
-    schema: {
-      type: 'object',
-      properties: { v: { $ref: '#/$defs/l0' } },
-      $defs: Object.fromEntries(
-        Array.from({ length: 13 }, (_, level) => [
-          `l${level}`,
-          { anyOf: Array.from({ length: 40 }, () => ({ $ref: `#/$defs/l${(level + 1) % 13}` })) },
-        ]),
-      ),
-    },
-    value: { v: 'a' },
-  },
-  'a schema that is made of itself': { schema: { type: 'object', allOf: [{ $ref: '#' }] }, value: {} },
-  'a list of 12,000 objects that must differ': {
-    schema: { type: 'object', properties: { v: { type: 'array', uniqueItems: true } } },
-    value: { v: Array.from({ length: 12_000 }, (_, n) => ({ a: { b: { c: n } } })) },
-  },
-}
-
-test.each(Object.entries(hostile))('%s holds up nobody', async (_name, { schema, value }) => {
+test.each(kinds)('%s holds up nobody', async (kind) => {
+  const { schema, value } = hostileSchemas[kind] ?? {}
   const tools = [
     { name: 'takes', inputSchema: schema },
     { name: 'gives', inputSchema: { type: 'object' }, outputSchema: schema },

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Finished, endServers, parley, workIn } from './cli.ts'
+import { type Finished, type Lodging, endServers, parley, shareServer } from './cli.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -13,14 +13,11 @@ cleanUpServers()
 
 const SECRET = 'zanzibarium'
 
-interface Place {
-  readonly home: string
-  readonly cwd: string
-}
+type Place = Pick<Lodging, 'home' | 'cwd'>
 
-function placeWith(permissions: string): Place {
-  const home = freshDirectory()
-  const cwd = workIn(home)
+/** A project on a server that has these rules, which others of the same rules share. */
+async function placeOn(lodging: () => Promise<Lodging>, permissions: string): Promise<Place> {
+  const { home, cwd } = await lodging()
   write(join(home, 'config/parley/parley.toml'), `[permissions]\n${permissions}\n`)
   write(join(cwd, 'open.md'), `# Open\n\nThe harbour mentions ${SECRET} in passing.\n`)
   write(join(cwd, 'secret/notes.md'), `# Hidden heading\n\nThe ${SECRET} code of the harbour is 4711.\n`)
@@ -33,11 +30,13 @@ function write(path: string, text: string): void {
   writeFileSync(path, text)
 }
 
+const OPEN = shareServer()
 const DENIED = placeOf('deny')
 const ASKED = placeOf('ask')
 
-function placeOf(effect: 'deny' | 'ask'): () => Place {
-  return () => placeWith(`${effect} = [{ path = "secret/**" }]`)
+function placeOf(effect: 'deny' | 'ask'): () => Promise<Place> {
+  const lodging = shareServer()
+  return () => placeOn(lodging, `${effect} = [{ path = "secret/**" }]`)
 }
 
 function ask(place: Place, prompt: string): Promise<Finished> {
@@ -76,14 +75,14 @@ describe.each([
   ['asks about', ASKED],
 ] as const)('what a rule %s is not given away by', (_effect, open) => {
   test.each(WAYS)('%s', async (_name, way) => {
-    const place = open()
+    const place = await open()
     const { stdout } = await way(place)
     expect(stdout.replaceAll(uri, '')).not.toMatch(LEAKS)
   })
 })
 
 test('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
-  const place = DENIED()
+  const place = await DENIED()
   const { stdout } = await call(place, 'search_documents', { query: SECRET })
   expect(stdout).toContain('1 passage found')
   expect(stdout).toContain('open.md')
@@ -92,7 +91,7 @@ test('a search tells of open documents alone, in its hits and in its counts, and
 })
 
 test('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
-  const place = DENIED()
+  const place = await DENIED()
   const [there, missing] = await Promise.all(
     ['notes', 'absent'].map((name) => call(place, 'read_document', { uri: `doc://work/secret/${name}.md` })),
   )
@@ -102,7 +101,7 @@ test('a document that a rule keeps is refused in the same words whether it is th
 })
 
 test('a rule that is written while the server runs binds the next search', async () => {
-  const place = placeWith('')
+  const place = await placeOn(OPEN, '')
   const agent = 'guide'
   const run = { ...place, agent }
   const search = ['run', '--json', `/call search_documents {"query":"${SECRET}"}`]
@@ -117,7 +116,7 @@ test('names in the state directory are not listed by calls that name a directory
     { toolCall: { name: 'find_files', arguments: { pattern: '*', ignored: true } } },
     { toolCall: { name: 'list_directory', arguments: { depth: 3, ignored: true } } },
   ]
-  const agent = await scriptAgent(workIn(home), steps)
+  const agent = await scriptAgent(home, steps)
   const { stdout } = await parley(['run', '--json', 'go'], { home: join(home, 'state'), cwd: home, agent })
   expect(stdout).toContain('script')
   expect(stdout).not.toMatch(/journal\.db|server\.lock|server\.sock/u)
@@ -129,7 +128,7 @@ test.each([
 ] as const)(
   'a model gets nothing of what a rule %s from documents that it reads or from instructions',
   async (_effect, open) => {
-    const place = open()
+    const place = await open()
     write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer 4711.\n')
     symlinkSync(join(place.cwd, 'secret/AGENTS.md'), join(place.cwd, 'AGENTS.md'))
     const reading = [uri, 'doc://work/open.md'].map((one) => ({ call: 'read_document', args: { uri: one } }))

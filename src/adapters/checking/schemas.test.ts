@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { openChecker } from '../../../test/fixtures/tools/checker.ts'
+import { hostileSchemas } from '../../../test/fixtures/tools/hostile-schemas.ts'
 import { isCheapCheck, isCheapSchema, Schemas } from './schemas.ts'
 
 const threads = openChecker()
@@ -93,6 +94,12 @@ describe('a schema that takes long', () => {
     expect(await check(one, value(1))).toBeUndefined()
     expect(await check(one, value(1))).toBeUndefined()
     expect(faults).toEqual([`it: ${SLOW}`])
+    await hasty.close()
+  })
+
+  test.each(Object.entries(hostileSchemas))('lets values pass: %s', async (_name, { schema, value: hostile }) => {
+    const hasty = openChecker({ jobMs: 100 })
+    expect(await checker(hasty).check(schema, hostile)).toBeUndefined()
     await hasty.close()
   })
 
