@@ -4,9 +4,9 @@ import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
 import { type FileSettings, type Settings, ofProject, ofUser } from './files/setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent-choice.ts'
-import { type Config, type Fault, settings } from './settings.ts'
+import { type Config, settings } from './settings.ts'
 import { requirePrivateState } from './private.ts'
-import type { SettingValues } from './files/setting-values.ts'
+import { type SettingValues, parseSettingValues } from './files/setting-values.ts'
 import { providerVariables } from './models/provider-variables.ts'
 import { socketPathOf } from './socket.ts'
 
@@ -34,7 +34,7 @@ export async function loadConfig(
   const lent = await providerVariables(environment)
   const warnings = [...ignoredPlaces(environment), ...user.warnings, ...project.warnings]
   try {
-    const values = await checkedValues(said)
+    const values = checkedValues(said)
     const config = configOf({ flags, environment, cwd, warnings, lent, values }, said)
     const tightened = requirePrivateState(config.home)
     return tightened === undefined ? config : Object.freeze({ ...config, warnings: [tightened, ...warnings] })
@@ -112,7 +112,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     commandNetwork: values.command_network ?? true,
     agentsRegistry: values.agents_registry ?? PUBLIC_REGISTRY,
     experimental: values.experimental ?? false,
-    faults: (values.faults ?? []) as readonly Fault[],
+    faults: values.faults ?? [],
     warnings,
     providerVariables: lent,
     environment,
@@ -163,10 +163,6 @@ function chosenAgent(flags: Flags, { agent, model }: Chosen, named: Parameters<t
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
 }
 
-/** The schema takes time to load and an editor waits for its relay, so it is loaded only where a setting needs it. */
-async function checkedValues(said: Settings): Promise<SettingValues> {
-  const texts = Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text]))
-  if (Object.keys(texts).every((key) => key === 'home' || key === 'agent')) return {}
-  const { parseSettingValues } = await import('./files/setting-values.ts')
-  return parseSettingValues(texts)
+function checkedValues(said: Settings): SettingValues {
+  return parseSettingValues(Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text])))
 }

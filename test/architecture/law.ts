@@ -152,6 +152,8 @@ export const compose = 'src/server/compose/compose.ts'
 /** And what does so beside it. */
 export const composers: readonly string[] = [
   compose,
+  'src/server/compose/sessions.ts', // for sessions: loaded behind the answer to `initialize`
+  'src/server/compose/inspect.ts', // for commands without an owner
   'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal
   'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in

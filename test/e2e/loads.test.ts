@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { endServers, parley } from './cli.ts'
+import { Cli, endServers, parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from './parley.ts'
 
@@ -34,12 +34,26 @@ function pathsIn(bundle: string): readonly string[] {
 }
 
 const owner = 'src/session/session.ts'
+const schemas = 'node_modules/zod/v4/core/schemas.js'
+/** What a session needs, and nobody who waits for the answer to `initialize`. */
+const behindTheAnswer = [
+  'src/server/compose/sessions.ts',
+  owner,
+  'src/adapters/builtin-tools/toolset/toolset.ts',
+  'src/adapters/tool-registry/host.ts',
+  'src/config/rules/rules.ts',
+  'src/config/mcp/mcp-servers.ts',
+  'src/config/models/provider-tables.ts',
+  schemas,
+  'node_modules/unbash/dist/parser.js',
+  'node_modules/smol-toml/dist/parse.js',
+]
 const http = 'node_modules/undici/lib/core/connect.js'
 const model = 'src/adapters/model/http/transport.ts'
 
 test('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
-  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([owner, http, model]))
+  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([...behindTheAnswer, http, model]))
 })
 
 test.each([
@@ -54,6 +68,39 @@ test.each([
   const sources = sourcesIn(reports)
   expect(sources).toContain('src/cli/main.ts')
   for (const one of [owner, http, model]) expect(sources).not.toContain(one)
+})
+
+// What is refused because another process owns the state has come as far as it can come without opening sessions.
+test.each([
+  { args: ['acp', '--embedded'], beside: [''] },
+  // While it waits for the state it loads what its connections need to read parameters.
+  { args: ['serve'], beside: [schemas] },
+])('parley $args loads nothing of sessions and settings before it owns the state', async ({ args, beside }) => {
+  const home = freshDirectory()
+  const first = startParley({ home, agent: 'guide' })
+  await initialize(first)
+  await newSession(first, home)
+  const reports = join(home, 'reports')
+  const ended = await parley(args, { home, env: { NODE_V8_COVERAGE: reports, PARLEY_MAX_STEPS: '7' } })
+  expect(ended).toMatchObject({ code: 75 })
+  await first.leave()
+  const sources = sourcesIn(reports)
+  expect(sources).toContain('src/server/compose/compose.ts')
+  const unwanted = [...behindTheAnswer, http, model].filter((one) => !beside.includes(one))
+  for (const one of unwanted) expect(sources).not.toContain(one)
+})
+
+test('the relay loads one bundle, whatever is set, and has nothing of them in it', async () => {
+  const home = freshDirectory()
+  const reports = join(home, 'reports')
+  const variables = { PARLEY_MAX_STEPS: '7', PARLEY_IDLE_MINUTES: '1', PARLEY_MODEL: 'ollama:x' }
+  const cli = new Cli(['acp'], { home, env: { NODE_V8_COVERAGE: reports, ...variables } })
+  cli.child.stdin.end()
+  expect(await cli.finished).toMatchObject({ code: 0 })
+  const sources = sourcesIn(reports)
+  expect(sources).toContain('src/relay/relay.ts')
+  for (const one of [...behindTheAnswer, 'src/server/compose/compose.ts', http, model])
+    expect(sources).not.toContain(one)
 })
 
 test('a session whose servers speak over stdio needs no HTTP', async () => {

@@ -21,7 +21,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const wanted = textOption(options, 'provider')
   const stops = watchStops()
-  const models = openUserModels(config, { only: wanted })
+  const models = await openUserModels(config, { only: wanted })
   const hush = isTerminal(process.stderr, config) ? progress('Asking which models there are…') : () => undefined
   try {
     const sources = await models.discover(DISCOVERY_TIMEOUT_MS, stops.signal)

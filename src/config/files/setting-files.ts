@@ -138,7 +138,8 @@ async function wrongProviders(providers: unknown, source: Source): Promise<reado
     return [{ key: 'providers', value: 'set', reason }]
   }
   const { faultsOfProviders } = await import('../models/models.ts')
-  return faultsOfProviders(providers).flatMap((one) => ('fault' in one ? [one.fault] : []))
+  const faults = await faultsOfProviders(providers)
+  return faults.flatMap((one) => ('fault' in one ? [one.fault] : []))
 }
 
 async function wrongSettings(table: Table, source: Source): Promise<readonly Wrong[]> {

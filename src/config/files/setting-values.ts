@@ -1,74 +1,105 @@
-/** The plain settings: their valid values in a file or in the environment, and the parsed values that the program gets. */
-import { z } from 'zod'
+/**
+ * The plain settings: their valid values in a file or in the environment, and the parsed values that the program gets. By
+ * hand, not with zod: an editor waits for its relay to start, and loading zod takes longer than all else that the relay does.
+ */
 import { fail } from '../../errors/parley-error.ts'
+import { type Fault, settings } from '../settings.ts'
 
-function number(reason: string, fits: (value: number) => boolean) {
-  return z
-    .string()
-    .refine((text) => text.trim() !== '' && fits(Number(text)), reason)
-    .transform(Number)
-    .optional()
-}
+/** Returns the value, or throws a `Reason`. */
+type Parse<Value> = (text: string) => Value
 
-const switchText = z
-  .enum(['true', 'false'], 'it must be true or false')
-  .transform((text) => text === 'true')
-  .optional()
+/** Why a text is not allowed. */
+class Reason extends Error {}
 
-const fault = z.looseObject({
-  point: z.string(),
-  action: z.enum(['kill', 'throw', 'delay', 'hang']),
-  nth: z.number(),
-  ms: z.number().optional(),
-  during: z.string().optional(),
-})
-
-const settingValues = z.object({
+const parsers = {
   idle_minutes: number('it must be a number of minutes from 0', (value) => Number.isFinite(value) && value >= 0),
   max_stall_seconds: number(
     'it must be a whole number of seconds from 5, or 0',
     (value) => Number.isInteger(value) && (value === 0 || value >= 5),
   ),
   max_steps: number('it must be a whole number from 1', (value) => Number.isInteger(value) && value >= 1),
-  model: z
-    .string()
-    .regex(/^[^:\s]+:\S/u, 'a model is PROVIDER:NAME, like ollama:qwen3; parley models lists them')
-    .optional(),
-  model_titles: switchText,
-  discover_local_models: switchText,
-  command_sandbox: z.enum(['off', 'auto', 'on'], 'it must be off, auto or on').optional(),
-  command_network: switchText,
-  agents_registry: z
-    .string()
-    .refine((text) => /^https?:\/\/./u.test(text) && URL.canParse(text), 'it must be an http or https URL')
-    .optional(),
-  experimental: switchText,
-  docs_key: z.string().optional(),
-  server_token: z.string().optional(),
-  client_token: z.string().optional(),
-  faults: z
-    .string()
-    .transform((text, context): unknown => parseJson(text, (reason) => context.addIssue(reason)))
-    .pipe(z.array(fault, 'it must be a list'))
-    .optional(),
-})
+  model(text: string): string {
+    if (/^[^:\s]+:\S/u.test(text)) return text
+    throw new Reason('a model is PROVIDER:NAME, like ollama:qwen3; parley models lists them')
+  },
+  model_titles: parseSwitch,
+  discover_local_models: parseSwitch,
+  command_sandbox(text: string): 'off' | 'auto' | 'on' {
+    if (text === 'off' || text === 'auto' || text === 'on') return text
+    throw new Reason('it must be off, auto or on')
+  },
+  command_network: parseSwitch,
+  agents_registry(text: string): string {
+    if (/^https?:\/\/./u.test(text) && URL.canParse(text)) return text
+    throw new Reason('it must be an http or https URL')
+  },
+  experimental: parseSwitch,
+  docs_key: String,
+  server_token: String,
+  client_token: String,
+  faults(text: string): readonly Fault[] {
+    const faults = parseJson(text)
+    if (Array.isArray(faults) && faults.every(isFault)) return faults
+    throw new Reason('it must be a list')
+  },
+} satisfies Readonly<Record<string, Parse<unknown>>>
 
-export type SettingValues = z.output<typeof settingValues>
+type Key = keyof typeof parsers
 
-/** Throws CONFIG_INVALID for the first value that is not allowed. */
+export type SettingValues = { readonly [One in Key]?: ReturnType<(typeof parsers)[One]> }
+
+/** Throws CONFIG_INVALID for the first value that is not allowed, in the order of the table of settings. */
 export function parseSettingValues(texts: Readonly<Record<string, string | undefined>>): SettingValues {
-  const { data, error } = settingValues.safeParse(texts)
-  if (data !== undefined) return data
-  const [issue] = error.issues
-  const key = String(issue?.path[0])
-  return fail('CONFIG_INVALID', { key, value: JSON.stringify(texts[key]), reason: issue?.message ?? '' }, error)
+  const given = settings.flatMap(({ key }) => {
+    const text = texts[key]
+    return text === undefined || !isKey(key) ? [] : [[key, parsed(key, text)] as const]
+  })
+  return Object.fromEntries(given)
 }
 
-function parseJson(text: string, refuse: (reason: string) => void): unknown {
+function isKey(key: string): key is Key {
+  return Object.hasOwn(parsers, key)
+}
+
+function parsed(key: Key, text: string): unknown {
+  try {
+    return parsers[key](text)
+  } catch (error) {
+    if (!(error instanceof Reason)) throw error
+    return fail('CONFIG_INVALID', { key, value: JSON.stringify(text), reason: error.message }, error)
+  }
+}
+
+function number(reason: string, fits: (value: number) => boolean): Parse<number> {
+  return (text) => {
+    if (text.trim() !== '' && fits(Number(text))) return Number(text)
+    throw new Reason(reason)
+  }
+}
+
+function parseSwitch(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new Reason('it must be true or false')
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    refuse(error instanceof Error ? error.message : String(error))
-    return z.NEVER
+    throw new Reason(error instanceof Error ? error.message : String(error))
   }
+}
+
+const ACTIONS: ReadonlySet<unknown> = new Set(['kill', 'throw', 'delay', 'hang'])
+
+function isFault(value: unknown): value is Fault {
+  if (typeof value !== 'object' || value === null) return false
+  const { point, action, nth, ms, during } = value as Readonly<Record<string, unknown>>
+  return (
+    typeof point === 'string' &&
+    ACTIONS.has(action) &&
+    typeof nth === 'number' &&
+    (ms === undefined || typeof ms === 'number') &&
+    (during === undefined || typeof during === 'string')
+  )
 }

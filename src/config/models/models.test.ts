@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../load.ts'
-import { readModels } from './models.ts'
+import { readModels, readProviderTables } from './models.ts'
 import { providerVariables } from './provider-variables.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parley-models-'))
@@ -20,18 +20,26 @@ function userWith(toml: string, more: Readonly<Record<string, string>> = {}): Re
   return { XDG_CONFIG_HOME: home, PARLEY_HOME: home, ...more }
 }
 
-function provider(name: string, environment: Readonly<Record<string, string>>) {
-  return readModels(environment).providers.find((one) => one.name === name)
+type Environment = Readonly<Record<string, string>>
+
+async function modelsOf(environment: Environment, lent: Environment = {}) {
+  return readModels(await readProviderTables(environment), environment, lent)
 }
 
-test('a key in the environment makes a well-known provider one of the first', () => {
-  const { providers } = readModels(userWith('', { MISTRAL_API_KEY: 'k' }))
+async function provider(name: string, environment: Environment) {
+  return (await modelsOf(environment)).providers.find((one) => one.name === name)
+}
+
+test('a key in the environment makes a well-known provider one of the first', async () => {
+  const { providers } = await modelsOf(userWith('', { MISTRAL_API_KEY: 'k' }))
   expect(providers[0]).toMatchObject({ name: 'mistral', title: 'Mistral', key: 'k', isConfigured: true })
   expect(providers.map(({ name }) => name)).toEqual(expect.arrayContaining(['anthropic', 'ollama', 'vllm']))
 })
 
-test('the first of the variables that is set holds the key', () => {
-  expect(provider('google', userWith('', { GOOGLE_GENERATIVE_AI_API_KEY: 'k', GEMINI_API_KEY: '' }))).toMatchObject({
+test('the first of the variables that is set holds the key', async () => {
+  expect(
+    await provider('google', userWith('', { GOOGLE_GENERATIVE_AI_API_KEY: 'k', GEMINI_API_KEY: '' })),
+  ).toMatchObject({
     key: 'k',
   })
 })
@@ -43,11 +51,11 @@ test.each([
   [{ OLLAMA_HOST: '0.0.0.0:1111' }, 'ollama', 'http://127.0.0.1:1111/v1'],
   [{ OLLAMA_HOST: 'nas' }, 'ollama', 'http://nas:11434/v1'],
   [{ OPENAI_BASE_URL: 'nonsense://' }, 'openai', 'https://api.openai.com/v1'],
-])('%o puts a provider elsewhere', (variables, name, url) => {
-  expect(provider(name, userWith('', variables as Record<string, string>))).toMatchObject({ url })
+])('%o puts a provider elsewhere', async (variables, name, url) => {
+  expect(await provider(name, userWith('', variables as Record<string, string>))).toMatchObject({ url })
 })
 
-test('the user’s file adds providers and describes their models', () => {
+test('the user’s file adds providers and describes their models', async () => {
   const environment = userWith(
     `[providers.house]
      url = "https://models.example/v1"
@@ -57,7 +65,7 @@ test('the user’s file adds providers and describes their models', () => {
      models = ["small", { name = "big", context_window = 64000, images = true, price = { input = 1, output = 2 } }]`,
     { HOUSE_KEY: 'k', TEAM: 'red' },
   )
-  expect(readModels(environment).providers[0]).toEqual({
+  expect((await modelsOf(environment)).providers[0]).toEqual({
     name: 'house',
     title: 'house at https://models.example',
     kind: 'openai',
@@ -79,25 +87,28 @@ test('the user’s file adds providers and describes their models', () => {
   })
 })
 
-test('a well-known provider that is put elsewhere in the file does not get its key there by itself', () => {
+test('a well-known provider that is put elsewhere in the file does not get its key there by itself', async () => {
   const moved = '[providers.openai]\nurl = "https://other.example/v1"'
-  expect(provider('openai', userWith(moved, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: undefined, keyNames: [] })
+  expect(await provider('openai', userWith(moved, { OPENAI_API_KEY: 'k' }))).toMatchObject({
+    key: undefined,
+    keyNames: [],
+  })
   const meant = `${moved}\nkey_env = "OPENAI_API_KEY"`
-  expect(provider('openai', userWith(meant, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: 'k' })
+  expect(await provider('openai', userWith(meant, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: 'k' })
 })
 
-test('a server of this machine needs no key', () => {
+test('a server of this machine needs no key', async () => {
   const here = '[providers.openai]\nurl = "http://localhost:9999/v1"'
-  expect(provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
+  expect(await provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
 })
 
-test('a server of this machine that is given a key may refuse it, and whose it is is told', () => {
+test('a server of this machine that is given a key may refuse it, and whose it is is told', async () => {
   const environment = userWith('', { OPENAI_BASE_URL: 'http://localhost:9999', OPENAI_API_KEY: 'k' })
-  expect(provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
+  expect(await provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
 })
 
-test('a provider can be left out', () => {
-  expect(provider('ollama', userWith('[providers.ollama]\nenabled = false'))).toBeUndefined()
+test('a provider can be left out', async () => {
+  expect(await provider('ollama', userWith('[providers.ollama]\nenabled = false'))).toBeUndefined()
 })
 
 test.each([
@@ -113,7 +124,7 @@ test.each([
   const refused = loadConfig({}, userWith(toml), root)
   await expect(refused).rejects.toThrow(says)
   await expect(refused).rejects.not.toThrow('sentinel')
-  expect(readModels(userWith(toml)).faults.join()).toContain(says)
+  expect((await modelsOf(userWith(toml))).faults.join()).toContain(says)
 })
 
 test('a project may choose a model, but never says where models are', async () => {
@@ -125,7 +136,7 @@ test('a project may choose a model, but never says where models are', async () =
   writeFileSync(file, '[providers.openai]\nurl = "https://evil.example/v1"\nkey_env = "OPENAI_API_KEY"')
   const { warnings } = await loadConfig({}, userWith(''), project)
   expect(warnings.join()).toContain('only your own file says where models are')
-  const { providers } = readModels(userWith('', { OPENAI_API_KEY: 'k' }))
+  const { providers } = await modelsOf(userWith('', { OPENAI_API_KEY: 'k' }))
   expect(providers.filter(({ url }) => url.includes('evil'))).toEqual([])
 })
 
@@ -138,20 +149,20 @@ test('a model is written PROVIDER:NAME', async () => {
 })
 
 describe('what a client has lent', () => {
-  const openai = (environment: Readonly<Record<string, string>>, lent: Readonly<Record<string, string>>) => {
-    const found = readModels(userWith('', environment), lent).providers.find(({ name }) => name === 'openai')
+  const openai = async (environment: Environment, lent: Environment) => {
+    const found = (await modelsOf(userWith('', environment), lent)).providers.find(({ name }) => name === 'openai')
     return [found?.key, found?.url]
   }
 
-  test('counts more than what the server has, and leaves what it does not speak of', () => {
-    expect(openai({ OPENAI_API_KEY: 'old' }, { OPENAI_API_KEY: 'new' })[0]).toBe('new')
-    expect(openai({ OPENAI_API_KEY: 'old' }, { MISTRAL_API_KEY: 'new' })[0]).toBe('old')
+  test('counts more than what the server has, and leaves what it does not speak of', async () => {
+    expect((await openai({ OPENAI_API_KEY: 'old' }, { OPENAI_API_KEY: 'new' }))[0]).toBe('new')
+    expect((await openai({ OPENAI_API_KEY: 'old' }, { MISTRAL_API_KEY: 'new' }))[0]).toBe('old')
   })
 
-  test('and what the server has are never mixed: a key goes to no address of the other', () => {
+  test('and what the server has are never mixed: a key goes to no address of the other', async () => {
     const [there, here] = [{ OPENAI_BASE_URL: 'http://proxy/v1' }, { OPENAI_API_KEY: 'k' }]
-    expect(openai(there, here)).toEqual(['k', 'https://api.openai.com/v1'])
-    expect(openai(here, there)).toEqual([undefined, 'http://proxy/v1'])
+    expect(await openai(there, here)).toEqual(['k', 'https://api.openai.com/v1'])
+    expect(await openai(here, there)).toEqual([undefined, 'http://proxy/v1'])
   })
 
   test('is what the known providers and those of the user’s file need, and nothing else', async () => {

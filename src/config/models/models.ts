@@ -1,10 +1,9 @@
 /** Which providers of models there are for this user: the well-known ones, and those of their own `parley.toml`. */
-import { parse } from 'smol-toml'
 import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
 import { catalogue } from '../../errors/catalogue.ts'
 import { userFile } from '../places.ts'
-import { type ModelTable, type ProviderRead, type ProviderTable, readProviders } from './provider-tables.ts'
-import { readTextSync } from '../../state-files/bounded-read.ts'
+import type { ModelTable, ProviderRead, ProviderTable } from './provider-tables.ts'
+import { readText } from '../../state-files/bounded-read.ts'
 import { variablesIn } from '../files/variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -34,9 +33,12 @@ export interface ModelsConfig {
 
 const known: ReadonlySet<string> = new Set(knownProviders.map(({ name }) => name))
 
-/** Only the user's own file says where keys are sent: a project's may choose a model, never a provider. */
-export function readModels(environment: Environment, lent: Environment = {}): ModelsConfig {
-  const read = tablesIn(userFile(environment))
+/** `read` is what `readProviderTables` returned. */
+export function readModels(
+  read: readonly ProviderRead[],
+  environment: Environment,
+  lent: Environment = {},
+): ModelsConfig {
   const tables = read.flatMap((one) => ('table' in one ? [one.table] : []))
   const faults = read.flatMap((one) => ('fault' in one ? [sentence(one)] : []))
   const own = tables
@@ -51,8 +53,9 @@ export function readModels(environment: Environment, lent: Environment = {}): Mo
 }
 
 /** The names of the variables that the tables of the user's file need. */
-export function variablesOfOwnProviders(environment: Environment): readonly string[] {
-  return tablesIn(userFile(environment)).flatMap((one) => ('table' in one ? variablesOf(one.table) : []))
+export async function variablesOfOwnProviders(environment: Environment): Promise<readonly string[]> {
+  const read = await readProviderTables(environment)
+  return read.flatMap((one) => ('table' in one ? variablesOf(one.table) : []))
 }
 
 /** All of a provider is read from one environment: a key never goes to an address that the other one says. */
@@ -74,15 +77,20 @@ function tableNamed(name: string): ProviderTable {
 }
 
 /** Mistakes in the tables, for the loader of the whole file. */
-export function faultsOfProviders(providers: unknown): readonly ProviderRead[] {
+export async function faultsOfProviders(providers: unknown): Promise<readonly ProviderRead[]> {
+  const { readProviders } = await import('./provider-tables.ts')
   return readProviders(providers, known).filter((one) => 'fault' in one)
 }
 
-function tablesIn(path: string): readonly ProviderRead[] {
+/**
+ * The tables of the user's own file, which alone says where keys are sent: a project's may choose a model, never a provider.
+ * Their schema takes time to load and a client waits for the start, so it is loaded only where the file mentions providers.
+ */
+export async function readProviderTables(environment: Environment): Promise<readonly ProviderRead[]> {
   try {
-    // Once, when a server or a command starts, so a synchronous read blocks no other work.
-    const text = readTextSync(path)
-    if (text === undefined) return []
+    const text = await readText(userFile(environment))
+    if (text?.includes('providers') !== true) return []
+    const [{ parse }, { readProviders }] = await Promise.all([import('smol-toml'), import('./provider-tables.ts')])
     const { providers } = parse(text)
     return providers === undefined ? [] : readProviders(providers, known)
   } catch {
@@ -90,6 +98,8 @@ function tablesIn(path: string): readonly ProviderRead[] {
     return []
   }
 }
+
+export type { ProviderRead }
 
 function sentence({ fault }: Extract<ProviderRead, { fault: unknown }>): string {
   return catalogue.CONFIG_INVALID.sentence(fault)

@@ -1,7 +1,7 @@
 /** Connects to one MCP server as a session would, without a session and without the state, and reports all that it offers. */
 import type { Config } from '../../config/settings.ts'
 import type { McpServer, ToolList } from '../../ports/tools.ts'
-import { openTools } from '../compose/compose.ts'
+import { openTools } from '../compose/inspect.ts'
 
 export interface Examined extends ToolList {
   /** Problems of the server, in sentences. */

@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type { Config } from '../../config/settings.ts'
 import type { McpServer } from '../../ports/tools.ts'
-import { loginsOf } from '../compose/compose.ts'
+import { loginsOf } from '../compose/sessions.ts'
 import type { LoginPlace } from '../compose/configured-mcp-servers.ts'
 
 /** A login that waits for the user. */

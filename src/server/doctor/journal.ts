@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { inspectJournal, inspectSearchIndex } from '../compose/compose.ts'
+import { inspectJournal, inspectSearchIndex } from '../compose/inspect.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 
 const MEND =

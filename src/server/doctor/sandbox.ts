@@ -1,6 +1,6 @@
 /** Whether commands can run in a sandbox here, and whether they do. */
 import type { Config } from '../../config/settings.ts'
-import { inspectSandbox } from '../compose/compose.ts'
+import { inspectSandbox } from '../compose/inspect.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 
 const WHAT = 'sandbox'
