@@ -1,32 +1,30 @@
-/** A mechanism of ours taken out: what to write in place of what, and the test that must then fail. */
+/** A mechanism of ours taken out: how the syntax tree is patched, and the test that must then fail. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Patch, patched } from './syntax-patch.ts'
 
-export interface Mutant {
+export type Mutant = Patch & {
   /** What is broken, in the words of a reader. */
   readonly mechanism: string
   readonly file: string
-  /** Stands in the file exactly once. */
-  readonly text: string
-  readonly by: string
   /** What is run, its own name, and where that is written if not there. */
   readonly test: readonly [file: string, name: string, writtenIn?: string]
 }
 
-/** Why it can no longer be made: its text or its test is gone. Undefined when it can. */
-export function misfit(
-  root: string,
-  { file, text, test: [testFile, name, writtenIn = testFile] }: Mutant,
-): string | undefined {
-  const found = textOf(root, file).split(text).length - 1
-  if (found !== 1) return `${file} has ${found === 0 ? 'no longer' : `${found} times`} ${JSON.stringify(text)}`
+/** Why it can no longer be made: its place in the source or its test is gone. Undefined when it can. */
+export function misfit(root: string, mutant: Mutant): string | undefined {
+  const { file, test } = mutant
+  const [testFile, name, writtenIn = testFile] = test
+  const result = patched(textOf(root, file), mutant)
+  if ('why' in result) return `${file}: ${result.why}`
   return textOf(root, writtenIn).includes(name) ? undefined : `${writtenIn} has no longer a test “${name}”`
 }
 
-/** The source with the mechanism taken out. */
-export function spoilt(source: string, { text, by }: Pick<Mutant, 'text' | 'by'>): string {
-  // As a function: what stands for itself must not be read as a pattern.
-  return source.replace(text, () => by)
+/** The source with the mechanism taken out. Throws when it does not fit. */
+export function spoilt(source: string, mutant: Mutant): string {
+  const result = patched(source, mutant)
+  if ('why' in result) throw new Error(`${mutant.file}: ${result.why}`)
+  return result.text
 }
 
 function textOf(root: string, file: string): string {
