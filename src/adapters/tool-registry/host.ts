@@ -3,7 +3,7 @@ import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { ServerStatus, ToolHost, ToolRegistry } from '../../ports/tools.ts'
-import { withBuiltinTools, type BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
+import type { BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
 import type { Checker } from '../checking/checker.ts'
 import {
   DEFAULT_LIMITS,
@@ -18,7 +18,7 @@ import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
 import { ConnectQueue } from '../mcp/host/connect-queue.ts'
 import { ServerPool } from '../mcp/host/pool.ts'
-import { Registry } from './registry.ts'
+import { Registry, RegistryWithBuiltinTools } from './registry.ts'
 
 export interface ToolHostOptions {
   readonly processes: Processes
@@ -102,8 +102,8 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
         onClose: () => void open.delete(registry),
       })
       open.set(registry, request.scope)
-      const toolsets = own?.()
-      return toolsets === undefined ? registry : withBuiltinTools(registry, toolsets.open(request.scope, registry))
+      const builtin = own?.()?.open(request.scope, registry)
+      return builtin === undefined ? registry : new RegistryWithBuiltinTools(registry, builtin)
     },
     close: () => pool.close(),
     serversOf: (session) => [...open].findLast(([, scope]) => scope === session)?.[0],

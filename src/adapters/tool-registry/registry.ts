@@ -9,12 +9,13 @@ import type {
   ToolList,
   ToolPreview,
   ToolRegistry,
+  ToolResult,
   Tool,
   PromptTemplate,
   Resource,
   ResourceTemplate,
 } from '../../ports/tools.ts'
-import { InFlightCalls } from '../mcp/host/in-flight-calls.ts'
+import type { SessionTools } from '../builtin-tools/toolset/toolset.ts'
 import type { CallOptions, Connection, Offer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
@@ -281,4 +282,122 @@ function of<Item extends object>({ config }: McpServerLifecycle, item: Item): It
 function frozen(list: ToolList): ToolList {
   for (const part of Object.values(list)) Object.freeze(part)
   return Object.freeze(list)
+}
+
+/** The builtin tools stand before those of the MCP servers; calls go to whichever has the tool. */
+export class RegistryWithBuiltinTools implements ToolRegistry {
+  readonly #servers: Registry
+  readonly #builtin: SessionTools
+  readonly #calls = new InFlightCalls()
+  /** The same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
+  readonly #joined = new WeakMap<ToolList, ToolList>()
+  #isClosed = false
+
+  constructor(servers: Registry, builtin: SessionTools) {
+    this.#servers = servers
+    this.#builtin = builtin
+  }
+
+  list(): ToolList {
+    return this.#shown(this.#servers.list())
+  }
+
+  async ready(limitMs: number, signal: Signal): Promise<ToolList> {
+    return this.#shown(await this.#servers.ready(limitMs, signal))
+  }
+
+  preview(...[name, args, caller]: Parameters<ToolRegistry['preview']>): Promise<ToolPreview> {
+    return (this.#builtin.has(name) ? this.#builtin : this.#servers).preview(name, args, caller)
+  }
+
+  call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult> {
+    if (!this.#builtin.has(name)) return this.#servers.call(name, args, options)
+    return this.#calls.run(name, options, (bounded) => this.#builtin.call(name, args, bounded))
+  }
+
+  read(...asked: Parameters<ToolRegistry['read']>): ReturnType<ToolRegistry['read']> {
+    return this.#servers.read(...asked)
+  }
+
+  prompt(...asked: Parameters<ToolRegistry['prompt']>): ReturnType<ToolRegistry['prompt']> {
+    return this.#servers.prompt(...asked)
+  }
+
+  complete(...asked: Parameters<ToolRegistry['complete']>): ReturnType<ToolRegistry['complete']> {
+    return this.#servers.complete(...asked)
+  }
+
+  onChange(listener: (list: ToolList) => void): () => void {
+    return this.#servers.onChange((list) => listener(this.#shown(list)))
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([this.#calls.finish(), this.#servers.drain()])
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#calls.end()
+    await Promise.all([this.#servers.close(), this.#builtin.release()])
+  }
+
+  #shown(list: ToolList): ToolList {
+    if (this.#isClosed) return list
+    const known = this.#joined.get(list)
+    if (known !== undefined) return known
+    const joined = Object.freeze({ ...list, tools: Object.freeze([...this.#builtin.tools, ...list.tools]) })
+    this.#joined.set(list, joined)
+    return joined
+  }
+}
+
+type BoundedWork<Result> = (options: ToolCallOptions) => Promise<Result>
+
+const ENDED = 'its session is closing'
+
+/** The running calls of one registry, so that it can wait for them or cancel them without closing its servers. */
+class InFlightCalls {
+  readonly #open = new Map<AbortController, Promise<unknown>>()
+  #isTaking = true
+
+  /** Runs a call with a signal of its own. Throws TOOL_NOT_RUN after `finish` or `end`. */
+  async run<Result>(name: string, options: ToolCallOptions, work: BoundedWork<Result>): Promise<Result> {
+    if (!this.#isTaking) fail('TOOL_NOT_RUN', { tool: name, reason: ENDED })
+    const own = new AbortController()
+    const running = this.#bounded(own, options, work)
+    this.#open.set(own, running)
+    try {
+      return await running
+    } catch (error) {
+      // The caller did not cancel it: the call was cut off, and may have run.
+      const isCut = isParleyError(error, 'TOOL_CANCELLED') && !options.signal.aborted
+      if (isCut) fail('TOOL_LOST', { tool: name, reason: ENDED }, error)
+      throw error
+    }
+  }
+
+  /** Accepts no more calls and resolves when the running ones have ended. */
+  async finish(): Promise<void> {
+    this.#isTaking = false
+    await Promise.allSettled(this.#open.values())
+  }
+
+  /** Accepts no more calls and cancels the running ones. */
+  end(): void {
+    this.#isTaking = false
+    for (const own of this.#open.keys()) own.abort(ENDED)
+  }
+
+  async #bounded<Result>(own: AbortController, options: ToolCallOptions, work: BoundedWork<Result>): Promise<Result> {
+    const cancel = (): void => own.abort('cancelled')
+    options.signal.addEventListener('abort', cancel, { once: true })
+    if (options.signal.aborted) cancel()
+    try {
+      return await work({ ...options, signal: own.signal })
+    } finally {
+      options.signal.removeEventListener('abort', cancel)
+      this.#open.delete(own)
+    }
+  }
 }

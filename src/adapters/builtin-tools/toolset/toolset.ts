@@ -3,58 +3,11 @@ import { onAbort } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import type {
-  ToolCallContext,
-  Tool,
-  ToolCallOptions,
-  ToolPreview,
-  ToolResult,
-  ToolList,
-  ToolRegistry,
-} from '../../../ports/tools.ts'
-import { commandOutput } from '../run/command-output.ts'
-import { readDocument } from '../documents/read-document.ts'
-import { searchDocuments } from '../documents/search-documents.ts'
-import { editFile } from '../edit/edit-file.ts'
-import { fetchUrl } from '../fetch/fetch-url.ts'
-import { findFiles } from '../search/find-files.ts'
-import { listDirectory } from '../files/list-directory.ts'
-import { listResources } from '../resources/list-resources.ts'
+import type { Tool, ToolCallOptions, ToolPreview, ToolResult } from '../../../ports/tools.ts'
 import { type SessionMemory, openSessionMemory } from '../memory.ts'
-import { plan } from '../plan.ts'
-import { readFile } from '../files/read-file.ts'
-import { readResource } from '../resources/read-resource.ts'
-import { readResult } from '../read-result.ts'
-import { runCommand } from '../run/run-command.ts'
-import { searchSessions } from '../search-sessions.ts'
-import { searchText } from '../search/search-text.ts'
-import { type ToolServices, type BuiltinTool, type ServersOfSession } from './tool.ts'
+import { builtinTools } from './tool-table.ts'
+import type { PreviewContext, ServersOfSession, ToolServices } from './tool.ts'
 import { textBlock } from './result.ts'
-import { writeFile } from '../files/write-file.ts'
-import { InFlightCalls } from '../../mcp/host/in-flight-calls.ts'
-
-/** In this order, always: a model that has seen the list keeps what it made of it. */
-const TOOLS: readonly BuiltinTool[] = [
-  readFile,
-  writeFile,
-  editFile,
-  listDirectory,
-  findFiles,
-  searchText,
-  runCommand,
-  commandOutput,
-  fetchUrl,
-  plan,
-  searchDocuments,
-  readDocument,
-  searchSessions,
-  readResult,
-  listResources,
-  readResource,
-]
-
-/** The tools that read documents through their index. */
-export const documentTools: readonly Tool[] = [searchDocuments.tool, readDocument.tool]
 
 /** A cancelled call may take so long to end by itself. */
 const CANCEL_GRACE_MS = 1_500
@@ -63,11 +16,7 @@ const CANCEL_GRACE_MS = 1_500
 export interface SessionTools {
   readonly tools: readonly Tool[]
   has(name: string): boolean
-  preview(
-    name: string,
-    args: unknown,
-    caller: Pick<ToolCallContext, 'sessionId' | 'roots' | 'client'>,
-  ): Promise<ToolPreview>
+  preview(name: string, args: unknown, caller: PreviewContext['caller']): Promise<ToolPreview>
   /** Throws TOOL_ARGUMENTS, TOOL_TIMEOUT and TOOL_CANCELLED; every other failure is a result. */
   call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult>
   /** The registry is closed. The commands that a session runs end when its last registry is released. Idempotent. */
@@ -79,56 +28,78 @@ export interface BuiltinTools {
   open(session: string, servers: ServersOfSession): SessionTools
 }
 
-export function openBuiltinTools(services: ToolServices): BuiltinTools {
-  const byName = new Map(TOOLS.map((one) => [one.tool.name, one]))
-  const tools = TOOLS.map(({ tool }) => tool)
-  const sessions = openSessions(services)
-  return {
-    open(session, servers) {
-      const { memory, leave } = sessions.join(session)
-      const around = { memory, services, servers }
-      return {
-        tools,
-        has: (name) => byName.has(name),
-        async preview(name, args, caller) {
-          const tool = byName.get(name)
-          services.activity.began(`to look at a call of ${name} in session ${session}`)
-          return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...around, caller })
-        },
-        async call(name, args, options) {
-          const tool = byName.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
-          const { caller } = options
-          if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
-          services.activity.began(`to call ${name} in session ${session}`)
-          return runWithTimeout(name, { ...options, services }, (signal) =>
-            tool.run(args, { ...around, caller, signal }),
-          )
-        },
-        release: leave,
-      }
-    },
+/** The builtin tools of all sessions. What a session has beside them lasts as long as one of its registries is open. */
+export class BuiltinToolsets implements BuiltinTools {
+  readonly #services: ToolServices
+  readonly #sessions = new Map<string, OpenSession>()
+
+  constructor(services: ToolServices) {
+    this.#services = services
+  }
+
+  open(session: string, servers: ServersOfSession): SessionTools {
+    const joined = this.#sessions.get(session) ?? { memory: openSessionMemory(), registries: 0 }
+    this.#sessions.set(session, joined)
+    joined.registries += 1
+    const around = { memory: joined.memory, services: this.#services, servers }
+    return new Toolset(session, around, () => this.#leave(session, joined))
+  }
+
+  async #leave(session: string, joined: OpenSession): Promise<void> {
+    joined.registries -= 1
+    if (joined.registries > 0) return
+    this.#sessions.delete(session)
+    await Promise.all([joined.memory.close(), this.#services.documents.release(joined.memory)])
   }
 }
 
-/** A session's memory lasts from the opening of its first registry to the close of its last. */
-function openSessions({ documents }: Pick<ToolServices, 'documents'>) {
-  const open = new Map<string, { readonly memory: SessionMemory; registries: number }>()
-  return {
-    join(session: string) {
-      const joined = open.get(session) ?? { memory: openSessionMemory(), registries: 0 }
-      open.set(session, joined)
-      joined.registries += 1
-      let isIn = true
-      const leave = async () => {
-        if (!isIn) return
-        isIn = false
-        joined.registries -= 1
-        if (joined.registries > 0) return
-        open.delete(session)
-        await Promise.all([joined.memory.close(), documents.release(joined.memory)])
-      }
-      return { memory: joined.memory, leave }
-    },
+interface OpenSession {
+  readonly memory: SessionMemory
+  registries: number
+}
+
+type Around = Omit<PreviewContext, 'caller'>
+
+const BY_NAME = new Map(builtinTools.map((one) => [one.tool.name, one]))
+const TOOLS = builtinTools.map(({ tool }) => tool)
+
+class Toolset implements SessionTools {
+  readonly tools = TOOLS
+  readonly #session: string
+  readonly #around: Around
+  readonly #leave: () => Promise<void>
+  #released: Promise<void> | undefined
+
+  constructor(session: string, around: Around, leave: () => Promise<void>) {
+    this.#session = session
+    this.#around = around
+    this.#leave = leave
+  }
+
+  has(name: string): boolean {
+    return BY_NAME.has(name)
+  }
+
+  async preview(name: string, args: unknown, caller: PreviewContext['caller']): Promise<ToolPreview> {
+    const tool = BY_NAME.get(name)
+    this.#around.services.activity.began(`to look at a call of ${name} in session ${this.#session}`)
+    return tool === undefined ? { kind: 'other' } : tool.preview(args, { ...this.#around, caller })
+  }
+
+  async call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult> {
+    const tool = BY_NAME.get(name) ?? fail('TOOL_UNKNOWN', { tool: name })
+    const { caller } = options
+    if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
+    const { services } = this.#around
+    services.activity.began(`to call ${name} in session ${this.#session}`)
+    return runWithTimeout(name, { ...options, services }, (signal) =>
+      tool.run(args, { ...this.#around, caller, signal }),
+    )
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#leave()
+    return this.#released
   }
 }
 
@@ -176,49 +147,4 @@ function failure(error: unknown): ToolResult {
   if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
   const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
   return { content: [textBlock(why)], isError: true }
-}
-
-export function withBuiltinTools(inner: ToolRegistry, own: SessionTools): ToolRegistry {
-  const calls = new InFlightCalls()
-  const joined = joining(own)
-  let isClosed = false
-  const shown = (list: ToolList) => (isClosed ? list : joined(list))
-
-  async function close(): Promise<void> {
-    isClosed = true
-    calls.end()
-    await Promise.all([inner.close(), own.release()])
-  }
-
-  return {
-    list: () => shown(inner.list()),
-    ready: async (limitMs, signal) => shown(await inner.ready(limitMs, signal)),
-    preview: (name, args, caller) =>
-      own.has(name) ? own.preview(name, args, caller) : inner.preview(name, args, caller),
-    call(name, args, options: ToolCallOptions) {
-      if (!own.has(name)) return inner.call(name, args, options)
-      return calls.run(name, options, (bounded) => own.call(name, args, bounded))
-    },
-    read: (server, uri, options) => inner.read(server, uri, options),
-    prompt: (name, args, options) => inner.prompt(name, args, options),
-    complete: (server, request, options) => inner.complete(server, request, options),
-    onChange: (listener) => inner.onChange((list) => listener(shown(list))),
-    async drain() {
-      await Promise.all([calls.finish(), inner.drain()])
-      await close()
-    },
-    close,
-  }
-}
-
-/** Returns the same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
-function joining(own: SessionTools): (list: ToolList) => ToolList {
-  const made = new WeakMap<ToolList, ToolList>()
-  return (list) => {
-    const known = made.get(list)
-    if (known !== undefined) return known
-    const joint = Object.freeze({ ...list, tools: Object.freeze([...own.tools, ...list.tools]) })
-    made.set(list, joint)
-    return joint
-  }
 }
