@@ -19,7 +19,7 @@ export const NO_OFFER: ScriptOffer = {
 }
 
 /** `{modes?, configOptions?, promptCapabilities?}` as ACP has them. */
-export function offerOf(value: unknown): ScriptOffer {
+function offerOf(value: unknown): ScriptOffer {
   const fields = given(object(value, 'agent'))
   only(fields, ['modes', 'configOptions', 'promptCapabilities'], 'agent')
   const { modes, configOptions = [], promptCapabilities = {} } = fields

@@ -230,7 +230,7 @@ function spoken(text: string, messageId: string): Update {
 }
 
 /** True when the update differs between clients: only the one that has a terminal can show it. */
-export function hasTerminals(entry: Entry): boolean {
+function hasTerminals(entry: Entry): boolean {
   return contentOf(entry).some(({ type }) => type === 'terminal')
 }
 
