@@ -1,5 +1,6 @@
 /** Every error that Parley can report: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
 import { agentInstallRows } from './agent-install-rows.ts'
+import { agentRows } from './agent-rows.ts'
 import { clientRows } from './client-rows.ts'
 import { docsRows } from './docs-rows.ts'
 import { modelRows } from './model-rows.ts'
@@ -114,27 +115,7 @@ export const catalogue = {
 
   ...clientRows,
 
-  // External agents
-  AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(
-    INTERNAL,
-    false,
-    (d) => `${d.agent} refused ${d.method}: ${d.reason}`,
-  ),
-  AGENT_SIGN_IN: row<{ agent: string; reason: string }>(
-    INTERNAL,
-    false,
-    (d) => `${d.agent} requires you to sign in first: ${d.reason} Do that with its own command, then try again.`,
-  ),
-  AGENT_NOT_ALLOWED: row<{ agent: string; reason: string }>(
-    INTERNAL,
-    false,
-    (d) => `The agent ${JSON.stringify(d.agent)} may not be started: ${d.reason}.`,
-  ),
-  AGENT_GONE: row<{ agent: string; reason: string }>(
-    INTERNAL,
-    true,
-    (d) => `${d.agent} ended (${d.reason}) before its turn was over. Its output up to then is above.`,
-  ),
+  ...agentRows,
 
   ...agentInstallRows,
 

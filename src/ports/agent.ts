@@ -65,6 +65,8 @@ export interface AgentSession {
   readonly settings: Settings
   /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
   capabilitiesChanged(): Promise<void>
+  /** The session is being created, or was since this process has it; false for one that was loaded. */
+  readonly isNew: boolean
   /** Prompts that wait for the end of the running turn. */
   readonly promptsWaiting: number
   /** What was last stored with `remember` by an agent of this name; undefined also in a copy of a session, and in an imported one. */
@@ -99,6 +101,8 @@ export type AgentUpdate =
       /** As `MessagePart` has it. */
       readonly messageId?: string
     }
+  /** More about a tool call of a turn that has ended. */
+  | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'commands'; readonly commands: readonly SlashCommand[] }
@@ -202,6 +206,8 @@ export interface PromptKinds {
 
 /** One turn as its agent sees it. Everything that the agent says in a turn goes through here, and is stored before a client sees it. */
 export interface Turn {
+  /** Nothing that the agent still says is part of this turn. */
+  readonly isOver: boolean
   readonly turnId: string
   readonly sessionId: string
   /** `[cwd, …additionalDirectories]`, absolute. */

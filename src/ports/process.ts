@@ -9,6 +9,17 @@ export interface ProcessSpec {
   readonly cwd: string
   /** Added to the allow-listed environment; nothing else of ours reaches the child. */
   readonly env: Readonly<Record<string, string>>
+  /** `env` is the whole environment. */
+  readonly isWholeEnvironment?: true
+  /** Gets all that the child writes to stderr, as it comes. */
+  readonly onStderr?: (bytes: Uint8Array) => void
+}
+
+/** What the process group of a child uses now. */
+export interface ProcessUsage {
+  readonly residentBytes: number
+  /** Processor time so far, of the processes that live. */
+  readonly cpuMs: number
 }
 
 export interface ProcessExit {
@@ -24,6 +35,8 @@ export interface Child {
   /** The last few KiB of what it wrote to stderr; always drained, so that it never blocks the child. */
   stderrTail(): string
   readonly exited: Promise<ProcessExit>
+  /** Undefined where the system does not tell. */
+  usage(): Promise<ProcessUsage | undefined>
   /**
    * Closes stdin, waits `inputMs` (`graceMs` if absent), then SIGTERM, `graceMs` later SIGKILL to the whole group. Resolves when the
    * group is gone. Idempotent.

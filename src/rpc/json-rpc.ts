@@ -29,6 +29,9 @@ export interface ResponseError {
   readonly code: string
   /** As the other side wrote it; undefined where it gave none. */
   readonly message: string | undefined
+  /** The number of JSON-RPC, if it is one. */
+  readonly number?: number
+  readonly data?: unknown
 }
 
 export type Message = Request | Notification | Response
@@ -97,6 +100,8 @@ function errorIn(error: unknown): ResponseError {
   return {
     code: String(known ?? 'unknown'),
     message: typeof message === 'string' && message !== '' ? message : undefined,
+    ...(typeof code === 'number' && { number: code }),
+    ...(data !== undefined && { data }),
   }
 }
 

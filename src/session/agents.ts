@@ -35,6 +35,8 @@ const NO_SETTINGS: Settings = { modes: null, configOptions: [] }
 
 export class SessionAgents {
   readonly id: SessionId
+  /** The session is being created, and not loaded. */
+  readonly isNew: boolean
   /** Of the client that opened the session. */
   readonly config: SessionConfig
   readonly #ports: SessionPorts
@@ -47,7 +49,12 @@ export class SessionAgents {
   #isClosed = false
   #attach: (live: LiveSession) => void = () => {}
 
-  constructor(ports: SessionPorts, id: SessionId, config: SessionConfig) {
+  constructor(
+    ports: SessionPorts,
+    { id, isNew }: { readonly id: SessionId; readonly isNew: boolean },
+    config: SessionConfig,
+  ) {
+    this.isNew = isNew
     this.id = id
     this.#ports = ports
     this.config = config
@@ -261,6 +268,10 @@ class ViewOfSession implements AgentSession {
 
   get settings(): Settings {
     return this.#agents.settings
+  }
+
+  get isNew(): boolean {
+    return this.#agents.isNew
   }
 
   get promptsWaiting(): number {

@@ -148,7 +148,7 @@ export class SessionRegistry implements SessionDirectory {
     const { cwd, additionalDirectories, variables } = config
     const { agents: known } = this.#ports
     const agent = config.agent ?? (await known.resolveAgentName(known.default, variables))
-    const agents = new SessionAgents(this.#ports, id, config)
+    const agents = new SessionAgents(this.#ports, { id, isNew: true }, config)
     try {
       const { capabilities } = await agents.open(agent)
       const session = new Session(this.#ports, absent(id), agents)
@@ -165,7 +165,7 @@ export class SessionRegistry implements SessionDirectory {
     const state = await retryRead(this.#ports.clock, () => loadState(this.#ports, id))
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(state, config)
-    const agents = new SessionAgents(this.#ports, id, config)
+    const agents = new SessionAgents(this.#ports, { id, isNew: false }, config)
     const capabilities = await agents.tryOpen(config.agent ?? state.agent, state.agent)
     const session = new Session(this.#ports, state, agents)
     const servers = this.#serversOfUnloaded.get(id)

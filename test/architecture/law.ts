@@ -37,7 +37,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
   'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'threads', 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite', 'threads'] },
-  'adapters/agent': { ...adapter, may: [...adapter.may, 'access'] },
+  'adapters/agent': { ...adapter, may: [...adapter.may, 'access', 'rpc'] },
   'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
   'adapters/checking': { ...adapter, may: [...adapter.may, 'threads'] },
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },

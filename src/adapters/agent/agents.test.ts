@@ -36,6 +36,7 @@ const session: AgentSession = {
   mcpServers: [],
   variables: undefined,
   settings: { modes: null, configOptions: [] },
+  isNew: false,
   promptsWaiting: 0,
   memory: undefined,
   generation: 0,

@@ -4,6 +4,7 @@ import { fail } from '../../errors/parley-error.ts'
 import type { Agent, AgentSession, Agents, ClientVariables, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
+import type { ExternalAgents } from './external/agents.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
 import { Contexts } from './model/context/context.ts'
 import { type ScriptFile, acceptedBy, openScriptAgent, readScript } from './script/agent.ts'
@@ -20,16 +21,21 @@ export interface AgentsOptions extends ModelAgentsOptions {
   readonly models: Models
   /** The models with the variables of a client, the same for equal variables; undefined if those make no difference. */
   readonly modelsWith?: (variables: ClientVariables) => Models | undefined
+  /** Loads the external agents; absent where there are none. */
+  readonly external?: () => Promise<ExternalAgents>
 }
 
 export function openAgents(options: AgentsOptions): Agents {
   const { default: preset, clock } = options
   const models = new AgentsByModels(options)
+  const external = new LoadedOnce(options.external)
   // Finding the local models takes a while, so it begins before the first session waits for it.
   if (preset === 'auto') void models.of(undefined).found()
+  if (isExternal(preset)) void external.load()
 
   async function resolveAgentName(requested: string, variables?: ClientVariables): Promise<string> {
-    if (requested !== 'auto') return requested
+    if (requested !== 'auto')
+      return isOwn(requested) ? requested : ((await external.load())?.fullName(requested) ?? requested)
     return (await models.of(variables).found()) ? 'model' : 'guide'
   }
 
@@ -38,6 +44,7 @@ export function openAgents(options: AgentsOptions): Agents {
     const name = await resolveAgentName(requested, variables)
     if (name === 'guide') return { kind: 'guide' }
     if (name === SCRIPT_WITHOUT_FILE) return kindOf(preset, variables)
+    if (isExternal(name)) return externalKind(name)
     const model = modelIn(name)
     if (model !== undefined) return { kind: 'model', model }
     const file = scriptIn(name)
@@ -46,8 +53,15 @@ export function openAgents(options: AgentsOptions): Agents {
     return { kind: 'script', file }
   }
 
+  async function externalKind(name: string): Promise<AgentKind> {
+    const agents = await external.load()
+    if (agents === undefined) return fail('AGENT_UNKNOWN', { agent: name })
+    return { kind: 'external', agents, name }
+  }
+
   function accepts(name: string, variables?: ClientVariables): PromptKinds {
     if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, variables)
+    if (isExternal(name)) return external.loaded?.accepts(name) ?? ONLY_TEXT
     const model = name === 'auto' ? '' : modelIn(name)
     if (model !== undefined) return models.of(variables).accepts(model) ?? ONLY_TEXT
     const script = scriptIn(name)
@@ -61,10 +75,12 @@ export function openAgents(options: AgentsOptions): Agents {
     async check(name) {
       const known = await kindOf(name)
       if (known.kind === 'script') await readScript(known.file)
+      if (known.kind === 'external') known.agents.requireKnown(known.name)
     },
     async open(name, session) {
       const known = await kindOf(name, session.variables)
       if (known.kind === 'guide') return openGuide()
+      if (known.kind === 'external') return known.agents.open(known.name, session)
       return known.kind === 'model' ? models.open(known.model, session) : openScriptAgent(known.file, session, clock)
     },
   }
@@ -75,6 +91,28 @@ type AgentKind =
   /** Empty for the agent `model`, which takes whichever model there is. */
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'script'; readonly file: ScriptFile }
+  | { readonly kind: 'external'; readonly agents: ExternalAgents; readonly name: string }
+
+/** The adapter of external agents is loaded with the first name that only it can know. */
+class LoadedOnce {
+  readonly #load: AgentsOptions['external']
+  #loading: Promise<ExternalAgents> | undefined
+  #loaded: ExternalAgents | undefined
+
+  constructor(load: AgentsOptions['external']) {
+    this.#load = load
+  }
+
+  get loaded(): ExternalAgents | undefined {
+    return this.#loaded
+  }
+
+  async load(): Promise<ExternalAgents | undefined> {
+    this.#loading ??= this.#load?.()
+    this.#loaded = await this.#loading
+    return this.#loaded
+  }
+}
 
 /** The model agents: those with the server's own variables, and those with the variables of a client. */
 class AgentsByModels {
@@ -120,6 +158,15 @@ class AgentsByModels {
     })
     return agents
   }
+}
+
+function isExternal(name: string): boolean {
+  return name.startsWith('acp:')
+}
+
+/** Names that need nobody to know which external agents there are. */
+function isOwn(name: string): boolean {
+  return name === 'guide' || name === SCRIPT_WITHOUT_FILE || modelIn(name) !== undefined || scriptIn(name) !== undefined
 }
 
 /** Empty for the agent `model`; undefined for the name of another agent. */

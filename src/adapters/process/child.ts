@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Child, ProcessExit } from '../../ports/process.ts'
+import type { Child, ProcessExit, ProcessUsage } from '../../ports/process.ts'
 import { killDeserters } from './ledger.ts'
 
 export interface Started {
@@ -20,6 +20,7 @@ export interface Started {
 
 interface ChildOptions {
   readonly clock: Clock
+  readonly onStderr?: ((bytes: Uint8Array) => void) | undefined
   /** Called once, when the child has exited and its group was signalled. */
   readonly onGone: (child: Child) => void
 }
@@ -28,9 +29,10 @@ const DEFAULT_GRACE_MS = 1000
 /** Until a killed group is gone; a process stuck in a system call may never end. */
 const KILL_LIMIT_MS = 2000
 
-export function openChild(started: Started, { clock, onGone }: ChildOptions): Child {
+export function openChild(started: Started, { clock, onStderr, onGone }: ChildOptions): Child {
   const { command, pid, ended, stdin, stdout, stderr } = started
   const tail = tailOf(stderr)
+  if (onStderr !== undefined) stderr.on('data', onStderr)
   // When a child exits, Node discards output that has no reader yet; a listener keeps it.
   stdout.on('readable', () => undefined)
   let end: ProcessExit | undefined
@@ -52,6 +54,7 @@ export function openChild(started: Started, { clock, onGone }: ChildOptions): Ch
     stdout: chunksOf(stdout),
     stderrTail: () => tail(),
     exited,
+    usage: () => usageOf(pid),
     write: (bytes) =>
       write(stdin, bytes).catch((error: unknown) => {
         return fail('PROCESS_GONE', { command, reason: end ? howItEnded(end) : 'it no longer reads' }, error)
@@ -166,6 +169,26 @@ async function hasRunningMember(group: number): Promise<boolean> {
     if (/^\d+$/.test(pid) && (await runsIn(pid, group))) return true
   }
   return false
+}
+
+/** Pages and clock ticks as Linux counts them nearly everywhere. */
+const PAGE_BYTES = 4096
+const TICK_MS = 10
+
+async function usageOf(group: number): Promise<ProcessUsage | undefined> {
+  const pids = await readdir('/proc').catch(() => undefined)
+  if (pids === undefined) return undefined
+  let residentBytes = 0
+  let cpuMs = 0
+  for (const pid of pids) {
+    if (!/^\d+$/.test(pid)) continue
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (Number(fields[2]) !== group) continue
+    cpuMs += (Number(fields[11]) + Number(fields[12])) * TICK_MS
+    residentBytes += Number(fields[21]) * PAGE_BYTES
+  }
+  return { residentBytes, cpuMs }
 }
 
 async function runsIn(pid: string, group: number): Promise<boolean> {

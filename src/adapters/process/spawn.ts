@@ -32,13 +32,15 @@ export function openProcesses({ boot, environment, clock }: ProcessesOptions): P
   async function start(spec: ProcessSpec, signal: Signal | undefined): Promise<Child> {
     starts += 1
     const marker = `${markerOf(boot)}-${starts}`
-    const env = childEnvironment(environment, { cwd: spec.cwd, added: spec.env, marker })
+    const inherited = spec.isWholeEnvironment ? {} : environment
+    const env = childEnvironment(inherited, { cwd: spec.cwd, added: spec.env, marker })
     const file = await findCommand({ command: spec.command, cwd: spec.cwd, path: env.PATH })
     const launch: Launch = { spec, file, env, marker }
     const started = (await register(guard, launch)) ?? (await register(guard, launch))
     if (started === undefined) return fail('PROCESS_SPAWN', { command: spec.command, reason: 'it was ended at once' })
     const child = openChild(started, {
       clock,
+      onStderr: spec.onStderr,
       onGone: (gone) => {
         children.delete(gone)
         guard.forget(gone.pid)

@@ -1,5 +1,7 @@
 /** The one place that names every adapter, but for what commands read with: config in, an owner out. */
+import { join } from 'node:path'
 import { openAgents } from '../../adapters/agent/agents.ts'
+import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
 import { type OwnedJournal, openSqliteJournal } from '../../adapters/journal/sqlite/client.ts'
 import { followed } from '../../adapters/search/worker/client.ts'
@@ -17,6 +19,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
+import type { Processes } from '../../ports/process.ts'
 import type { Ownership } from '../../ports/ownership.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import type { Importing } from '../../session/lifecycle/import.ts'
@@ -26,6 +29,7 @@ import { logPathIn } from '../log/log-line.ts'
 import { ClientModels } from './client-models.ts'
 import { type Log, openLog } from '../log/log.ts'
 import type { OpenSessions } from './sessions.ts'
+import { serverInfo } from '../version.ts'
 import { workerUrl } from './workers.ts'
 
 /** The one process that may append; it alone recovers. */
@@ -61,13 +65,17 @@ export async function openOwner(config: Config): Promise<Owner> {
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
   const journal = openFollowedJournal(config, search, activity)
-  const { agents, models } = await openUserAgents(config)
+  let haveProcesses: (processes: Promise<Processes>) => void = () => undefined
+  const processes = new Promise<Processes>((resolve) => (haveProcesses = resolve))
+  const external = async () => loadExternalAgents(config, { processes: await processes, report })
+  const { agents, models } = await openUserAgents(config, external)
   let live: OpenSessions | undefined
   const opening = open()
   const sessions = opening.then(({ registry }) => registry)
+  haveProcesses(opening.then((opened) => opened.processes))
   const ownership = journal.then((owned) => owned.ownership)
   // A caller that awaits one of them gets the rejection; without a caller it is not unhandled.
-  for (const awaited of [ownership, sessions]) awaited.catch(() => undefined)
+  for (const awaited of [ownership, sessions, processes]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
 
   async function open(): Promise<OpenSessions> {
@@ -155,12 +163,27 @@ interface Which {
 }
 
 /** Agents with the models of the server's environment, and agents with models for the variables that clients send. */
-async function openUserAgents(config: Config) {
+async function openUserAgents(config: Config, external: () => Promise<ExternalAgents>) {
   const tables = await readProviderTables(config.environment)
   const own = modelsOf(config, tables)
   const lent = new ClientModels((variables) => modelsOf(config, tables, { lent: variables }), config.environment)
-  const agents = openAgents({ ...agentsOptions(config, own), modelsWith: (variables) => lent.with(variables) })
+  const modelsWith = (variables: ClientVariables) => lent.with(variables)
+  const agents = openAgents({ ...agentsOptions(config, own), modelsWith, external })
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
+}
+
+/** Loaded with the first session that has one. */
+async function loadExternalAgents(
+  config: Config,
+  services: { readonly processes: Processes; readonly report: (error: unknown) => void },
+): Promise<ExternalAgents> {
+  const [{ ExternalAgents: External }, { openCatalogue }] = await Promise.all([
+    import('../../adapters/agent/external/agents.ts'),
+    import('./agent-catalogue.ts'),
+  ])
+  const { catalogue } = openCatalogue(config)
+  const logDirectory = join(config.home, 'agents', 'logs')
+  return new External({ ...services, catalogue, clock: systemClock, clientInfo: serverInfo, logDirectory })
 }
 
 function agentsOptions({ agent, maxSteps, modelTitles, environment }: Config, models: Models) {

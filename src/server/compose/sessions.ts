@@ -25,6 +25,7 @@ import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal } from '../../ports/journal.ts'
+import type { Processes } from '../../ports/process.ts'
 import type { Rules } from '../../ports/rules.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import { type Importing, importSession } from '../../session/lifecycle/import.ts'
@@ -48,6 +49,8 @@ export interface OwnerServices {
 export interface OpenSessions {
   readonly registry: SessionRegistry
   readonly tools: McpHost
+  /** The children of this server. */
+  readonly processes: Processes
   /** Whole or not at all. Throws SESSION_EXISTS, and what the pieces throw. */
   importSession(importing: Importing): Promise<void>
   /** Ends every child. Call it when the registry has halted. */
@@ -96,6 +99,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   return {
     registry,
     tools,
+    processes,
     importSession: (importing) => importSession({ journal, clock: systemClock }, importing),
     close,
   }

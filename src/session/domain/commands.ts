@@ -82,7 +82,6 @@ export type Command =
 /** An event of an agent. */
 export type AgentEvent =
   | AgentUpdate
-  | { readonly kind: 'call'; readonly toolCallId: string; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   /** Part of a message of a turn that the agent had without Parley. */
   | {

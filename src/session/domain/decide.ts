@@ -212,7 +212,10 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
 }
 
 /** Handles updates that an agent may send at any time, with the same effect in a turn as outside of one. */
-function aboutSession(update: Exclude<AgentUpdate, { readonly kind: 'chunk' }>, state: Existing): readonly Body[] {
+function aboutSession(
+  update: Exclude<AgentUpdate, { readonly kind: 'chunk' | 'call' }>,
+  state: Existing,
+): readonly Body[] {
   switch (update.kind) {
     case 'title':
       return state.titleSetByUser ? [] : titled(update.title, state)
@@ -233,6 +236,7 @@ function aboutSession(update: Exclude<AgentUpdate, { readonly kind: 'chunk' }>, 
 function agentUpdate({ agent, update }: Of<'agent_update'>, state: Existing): readonly Body[] {
   if (agent !== state.agent || state.phase === 'closed') return []
   if (isBusy(state) && state.phase !== 'suspended') return agentSaid(update, state)
+  if (update.kind === 'call') return [{ ...update, kind: 'tool_call_patched' }]
   if (update.kind !== 'chunk') return aboutSession(update, state)
   // A suspended turn has no agent that speaks; its next words come when it is resumed.
   if (state.phase === 'suspended') return []

@@ -232,19 +232,20 @@ function agentTurn(
   }
 }
 
-/** The agent of this turn gets a prompt, and with that its own conversation becomes one worth keeping. */
+/** A turn of another agent is not in the conversation that this one keeps. */
 function prompted(state: Busy): Busy {
   const { agentSession, turn } = state
-  if (agentSession === null) return state
-  return {
-    ...state,
-    agentSession: { ...agentSession, standing: agentSession.agent === turn.agent ? 'cut' : 'outdated' },
-  }
+  if (agentSession === null || agentSession.agent === turn.agent) return state
+  return { ...state, agentSession: { ...agentSession, standing: 'outdated' } }
 }
 
-/** Opened in a turn, it is there for a prompt that it gets now; until that has ended well, the conversation counts as cut. */
-function remembered(state: Existing, { seq: _seq, at: _at, kind: _kind, ...record }: AgentSessionEntry): AgentMemory {
-  return { ...record, standing: isBusy(state) ? 'cut' : 'unprompted' }
+/** One that was reopened stands as it stood. */
+function remembered(
+  { agentSession }: Existing,
+  { seq: _seq, at: _at, kind: _kind, ...record }: AgentSessionEntry,
+): AgentMemory {
+  const isReopened = agentSession?.agentSessionId === record.agentSessionId && agentSession.agent === record.agent
+  return { ...record, standing: isReopened ? agentSession.standing : 'unprompted' }
 }
 
 type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }

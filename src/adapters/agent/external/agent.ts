@@ -1,0 +1,354 @@
+/**
+ * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends when it was idle for
+ * long, and comes back with the next prompt: its own conversation reopened, or told what it does not know.
+ */
+import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import { unlessAborted } from '../../../async/abort.ts'
+import { waitAtMost } from '../../../async/with-timeout.ts'
+import type { Agent, AgentCapabilities, AgentSession, StopReason, Turn } from '../../../ports/agent.ts'
+import type { Timer } from '../../../ports/clock.ts'
+import type { ConfigValue } from '../../../ports/values/settings.ts'
+import type { Signal } from '../../../ports/values/signal.ts'
+import { fieldsOf } from '../../../rpc/json-rpc.ts'
+import type { PeerListener } from './process/peer.ts'
+import { maskedJson } from './process/secrets.ts'
+import { type Conversation, closeConversation } from './reattach/conversation.ts'
+import type { Replay } from './reattach/replay.ts'
+import { CANCELLED, askPermission } from './requests/permission.ts'
+import { AgentSettings } from './settings/settings.ts'
+import { AgentStarter } from './supervision/starter.ts'
+import type { ExternalParts } from './supervision/parts.ts'
+import { OpenPrompt } from './turn/open-prompt.ts'
+import { OwnTurn, endsOwnTurn } from './turn/own-turn.ts'
+import { type SaidUpdate, readUpdate } from './updates/read-update.ts'
+import { TurnUpdates } from './updates/turn-updates.ts'
+
+/** Words that come so soon after the end of a turn belong to it, unless they say otherwise. */
+const LATE_MS = 2_000
+/** The core gives a turn to its agent at once; if it does not, the words are not held up for it. */
+const OWN_TURN_MS = 5_000
+/** A new session waits so long for what an agent offers that nobody has met yet. */
+const FIRST_OFFER_MS = 3_000
+
+export class ExternalAgent implements Agent, PeerListener {
+  /** Its full name. */
+  readonly name: string
+  readonly #parts: ExternalParts
+  readonly #session: AgentSession
+  readonly #settings: AgentSettings
+  readonly #starter: AgentStarter
+  #conversation: Conversation | undefined
+  #replay: Replay | undefined
+  #prompt: OpenPrompt | undefined
+  #own: OwnTurn | undefined
+  /** Waits for the turn that was begun for what the agent says by itself. */
+  #owning: ((own: OwnTurn | undefined) => void) | undefined
+  #beginning: Promise<OwnTurn | undefined> | undefined
+  #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
+  #idle: Timer | undefined
+  #offered: () => void = () => undefined
+  #isClosed = false
+
+  constructor(name: string, session: AgentSession, parts: ExternalParts) {
+    this.name = name
+    this.#parts = parts
+    this.#session = session
+    this.#settings = new AgentSettings(parts.catalogue.offers(name))
+    this.#starter = new AgentStarter(name, session, parts)
+  }
+
+  get capabilities(): AgentCapabilities {
+    return this.#settings.capabilities
+  }
+
+  /** A session that is being created: its agent starts at once, and is waited for only if nobody knows what it offers. */
+  async begin(): Promise<void> {
+    const { catalogue, clock, never, report } = this.#parts
+    const offered = new Promise<void>((resolve) => (this.#offered = resolve))
+    const starting = this.#open(undefined, never).catch(report)
+    // It is open once the session exists, which waits for this.
+    if (catalogue.offers(this.name) === undefined)
+      await waitAtMost(Promise.race([offered, starting]), { clock, ms: FIRST_OFFER_MS })
+  }
+
+  async setMode(modeId: string): Promise<void> {
+    const target = this.#target()
+    if (target !== undefined) await this.#settings.setMode(target, modeId)
+  }
+
+  async setConfigOption(configId: string, value: ConfigValue): Promise<void> {
+    const target = this.#target()
+    if (target !== undefined) await this.#settings.setConfigOption(target, configId, value)
+  }
+
+  async run(turn: Turn): Promise<StopReason> {
+    this.#idle?.cancel()
+    try {
+      return turn.by === 'agent' ? await this.#runOwn(turn) : await this.#runPrompt(turn)
+    } finally {
+      this.#restIdle()
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.unload()
+    this.#starter.close()
+  }
+
+  /** Ends the process; the next prompt starts another. */
+  async unload(): Promise<void> {
+    this.#idle?.cancel()
+    const conversation = this.#conversation
+    this.#conversation = undefined
+    if (conversation !== undefined) {
+      // An agent whose stdin ends in the middle of a turn may lose the whole turn.
+      if (this.#prompt?.isOver === false)
+        await waitAtMost(this.#prompt.settled, { clock: this.#parts.clock, ms: LATE_MS })
+      await closeConversation(conversation, this.#parts.clock)
+    }
+    await this.#starter.stop()
+    this.#settings.closed()
+  }
+
+  // What the agent says
+
+  async notified(method: string, params: unknown): Promise<void> {
+    const { sessionId, update } = fieldsOf(params)
+    if (method !== 'session/update') return this.noise(`ignored the notification ${method}`)
+    const process = this.#starter.process
+    const said = readUpdate(process === undefined ? update : maskedJson(update, process.mask))
+    if (this.#replay !== undefined) return this.#replayed(this.#replay, said)
+    const known = this.#conversation?.sessionId
+    if (known !== undefined && known !== sessionId)
+      return this.noise(`ignored an update of session ${String(sessionId)}`)
+    if (await this.#aboutSession(said)) {
+      if (this.#own !== undefined && endsOwnTurn(update, this.#quirks.turnSignals)) this.#own.end()
+      return undefined
+    }
+    await this.#spoken(said)
+  }
+
+  requested(method: string, params: unknown): Promise<unknown> | undefined {
+    if (method === 'session/request_permission') return this.#permission(params)
+    return undefined
+  }
+
+  noise(line: string): void {
+    this.#starter.process?.note(line)
+  }
+
+  // Turns
+
+  async #runPrompt(turn: Turn): Promise<StopReason> {
+    await this.#held(turn.signal)
+    for (let attempt = 1; ; attempt += 1) {
+      const conversation = await this.#reached(turn)
+      // It died before the prompt was written: nothing was sent yet, so it may be tried once more.
+      if (conversation.process.end !== undefined && attempt === 1) continue
+      return this.#send(conversation, turn)
+    }
+  }
+
+  async #send(conversation: Conversation, turn: Turn): Promise<StopReason> {
+    const updates = new TurnUpdates(turn, conversation.quirks)
+    const prompt = new OpenPrompt({
+      conversation,
+      updates,
+      clock: this.#parts.clock,
+      over: () => (this.#last = { updates, at: this.#parts.clock.monotonicNow() }),
+      notice: (text) => this.#session.notice(text),
+    })
+    this.#prompt = prompt
+    return prompt.end
+  }
+
+  /** A cancelled prompt that the agent has not answered yet is waited for: two prompts are never open at once. */
+  async #held(signal: Signal): Promise<void> {
+    const prompt = this.#prompt
+    if (prompt === undefined || prompt.isOver) return
+    await unlessAborted(prompt.settled, signal, () => new Error('it was cancelled'))
+  }
+
+  async #reached(turn: Turn): Promise<Conversation> {
+    const conversation = this.#conversation
+    if (conversation !== undefined && conversation.process.end === undefined) return conversation
+    return this.#open(turn, turn.signal)
+  }
+
+  async #open(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
+    const conversation = await this.#starter.open({
+      turn,
+      signal,
+      listener: this,
+      swallow: (replay) => (this.#replay = replay),
+      opened: (response) => {
+        this.#settings.opened(response)
+        this.#offered()
+      },
+    })
+    this.#conversation = conversation
+    void conversation.process.ended.then(() => this.#died(conversation))
+    await this.#session.capabilitiesChanged()
+    return conversation
+  }
+
+  #died(conversation: Conversation): void {
+    if (this.#conversation !== conversation) return
+    this.#conversation = undefined
+    this.#settings.closed()
+  }
+
+  // What the agent says, in a turn and outside of one
+
+  /** Updates of the session as a whole have no turn. */
+  async #aboutSession(said: SaidUpdate): Promise<boolean> {
+    switch (said.kind) {
+      case 'title':
+      case 'usage':
+        await this.#session.update(said.kind === 'title' ? said : { kind: 'usage', usage: said.usage })
+        return true
+      case 'commands':
+      case 'mode':
+      case 'options':
+        // The answer of the request that opens the conversation is handled before what follows it.
+        if (this.#settings.heard(said)) void this.#session.capabilitiesChanged()
+        return true
+      case 'nothing':
+        return true
+      default:
+        return false
+    }
+  }
+
+  #replayed(replay: Replay, said: SaidUpdate): void {
+    replay.take(said)
+    if (said.kind === 'commands' || said.kind === 'mode' || said.kind === 'options') this.#settings.heard(said)
+  }
+
+  async #spoken(said: SaidUpdate): Promise<void> {
+    const updates = this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+    // Once the core has ended a cancelled turn, what the agent still says of it comes late.
+    if (updates !== undefined && !this.#isEndedByCore(updates)) return updates.apply(said).catch(() => this.#late(said))
+    if (updates !== undefined || this.#isLate(said)) return this.#late(said)
+    const own = this.#own ?? (await this.#beginOwn())
+    if (own === undefined) return this.#late(said)
+    own.heard()
+    return own.updates.apply(said).catch(() => this.#late(said))
+  }
+
+  #isEndedByCore({ turn }: TurnUpdates): boolean {
+    return turn.isOver
+  }
+
+  #isLate(said: SaidUpdate): boolean {
+    const { clock } = this.#parts
+    if (said.kind === 'foreign' || said.kind === 'notice') return this.#own === undefined
+    return this.#last !== undefined && clock.monotonicNow() - this.#last.at <= LATE_MS && this.#last.updates.owns(said)
+  }
+
+  /** Of a turn that has ended. */
+  async #late(said: SaidUpdate): Promise<void> {
+    switch (said.kind) {
+      case 'chunk': {
+        const { role, content, messageId } = said
+        const part = messageId === undefined ? {} : { messageId }
+        if (role !== 'user') await this.#session.update({ kind: 'chunk', role, content, ...part })
+        return
+      }
+      case 'call':
+        await this.#session.update({ kind: 'call', toolCallId: said.toolCallId, patch: said.patch })
+        return
+      case 'foreign':
+        await this.#session.update({ kind: 'foreign', protocol: 'acp/v1', update: said.update })
+        return
+      default:
+    }
+  }
+
+  /** The agent works by itself: it gets a turn. Undefined if another turn has just begun. */
+  #beginOwn(): Promise<OwnTurn | undefined> {
+    this.#beginning ??= this.#begun().finally(() => (this.#beginning = undefined))
+    return this.#beginning
+  }
+
+  async #begun(): Promise<OwnTurn | undefined> {
+    const given = new Promise<OwnTurn | undefined>((resolve) => (this.#owning = resolve))
+    const hasBegun = await this.#session.beginTurn().catch(() => false)
+    if (!hasBegun) return undefined
+    return waitAtMost(given, { clock: this.#parts.clock, ms: OWN_TURN_MS })
+  }
+
+  async #runOwn(turn: Turn): Promise<StopReason> {
+    const conversation = this.#conversation
+    if (conversation === undefined) return 'end_turn'
+    const own = new OwnTurn(new TurnUpdates(turn, conversation.quirks), this.#parts.clock)
+    this.#own = own
+    this.#owning?.(own)
+    try {
+      return await own.play(this.#session, conversation)
+    } finally {
+      this.#own = undefined
+      this.#last = { updates: own.updates, at: this.#parts.clock.monotonicNow() }
+    }
+  }
+
+  async #permission(params: unknown): Promise<unknown> {
+    if (this.#replay !== undefined) return CANCELLED
+    const open = this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+    if (open !== undefined) {
+      if (open.turn.signal.aborted) return CANCELLED
+      return this.#asked(params, open)
+    }
+    const own = this.#own ?? (await this.#beginOwn())
+    if (own === undefined) return CANCELLED
+    own.openQuestions += 1
+    try {
+      return await this.#asked(params, own.updates)
+    } finally {
+      own.openQuestions -= 1
+      own.heard()
+    }
+  }
+
+  async #asked(params: unknown, updates: TurnUpdates): Promise<unknown> {
+    const { toolCallId } = fieldsOf(fieldsOf(params)['toolCall'])
+    if (typeof toolCallId === 'string') updates.met(toolCallId)
+    try {
+      return await askPermission(params, updates.turn, () => updates.refused())
+    } catch (error) {
+      // The turn is over, and nobody can be asked any more.
+      if (isParleyError(error, 'TURN_OVER')) return CANCELLED
+      this.noise(`a permission request could not be asked: ${reasonOf(error)}`)
+      throw error
+    }
+  }
+
+  // Idle
+
+  #restIdle(): void {
+    this.#idle?.cancel()
+    const minutes = this.#conversation?.process.launch.idleMinutes
+    if (minutes === undefined || this.#isClosed) return
+    this.#idle = this.#parts.clock.setTimer(minutes * 60_000, () => {
+      if (this.#prompt?.isOver === false || this.#own !== undefined) this.#restIdle()
+      else void this.unload().catch(this.#parts.report)
+    })
+  }
+
+  #target() {
+    const conversation = this.#conversation
+    if (conversation === undefined || conversation.process.end !== undefined) return undefined
+    const { process, sessionId } = conversation
+    return {
+      sessionId,
+      request: (method: string, params: object) =>
+        process.ask(method, params, { silenceMs: this.#parts.settingMs, signal: this.#parts.never }),
+    }
+  }
+
+  get #quirks() {
+    return this.#conversation?.quirks ?? { turnSignals: [] }
+  }
+}

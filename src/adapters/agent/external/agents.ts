@@ -1,0 +1,65 @@
+/** The external agents of a server: opened for sessions by their full names, `acp:NAME`. */
+import { fail } from '../../../errors/parley-error.ts'
+import type { Agent, AgentSession, PromptKinds } from '../../../ports/agent.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Processes } from '../../../ports/process.ts'
+import { ExternalAgent } from './agent.ts'
+import type { AgentCatalogue } from './catalogue.ts'
+import type { ExternalParts } from './supervision/parts.ts'
+
+/** Until an agent has been met, only what every agent takes is sent to it. */
+const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
+const SETTING_MS = 15_000
+
+export interface ExternalAgentsOptions {
+  readonly processes: Processes
+  readonly clock: Clock
+  readonly catalogue: AgentCatalogue
+  readonly logDirectory?: string | undefined
+  readonly clientInfo: ExternalParts['clientInfo']
+  readonly report: (error: unknown) => void
+}
+
+export class ExternalAgents {
+  readonly #parts: ExternalParts
+  readonly #catalogue: AgentCatalogue
+
+  constructor(options: ExternalAgentsOptions) {
+    this.#catalogue = options.catalogue
+    this.#parts = { ...options, settingMs: SETTING_MS, never: options.clock.abortSource().signal }
+  }
+
+  /** Whether this is the full name of an external agent. */
+  static has(name: string): boolean {
+    return name.startsWith('acp:')
+  }
+
+  /** As `AgentCatalogue.fullName` has it. */
+  fullName(requested: string, cwd?: string): string | undefined {
+    return this.#catalogue.fullName(requested, cwd)
+  }
+
+  /** Throws AGENT_UNKNOWN, which names those that the user could have meant. */
+  requireKnown(name: string): void {
+    const short = name.slice('acp:'.length)
+    if (this.#catalogue.fullName(short) === undefined && this.#catalogue.offers(name) === undefined)
+      fail('AGENT_UNKNOWN', { agent: name })
+  }
+
+  /**
+   * A new session starts its agent at once; a stored one only with its first prompt. Throws what keeps the agent of a new session from
+   * being started: AGENT_UNKNOWN, AGENT_NOT_INSTALLED, AGENT_NOT_ALLOWED and AGENT_CONFIG.
+   */
+  async open(name: string, session: AgentSession): Promise<Agent> {
+    const agent = new ExternalAgent(name, session, this.#parts)
+    if (!session.isNew) return agent
+    const { cwd, variables } = session
+    await this.#catalogue.launch(name, { cwd, variables })
+    await agent.begin()
+    return agent
+  }
+
+  accepts(name: string): PromptKinds {
+    return this.#catalogue.offers(name)?.promptKinds ?? ONLY_TEXT
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * JSON-RPC with an agent over its stdin and stdout. One reader handles the messages strictly in the order in which they
+ * arrived: a response is handled after all updates before it, and nothing is read on while the journal is behind.
+ */
+import { LineFraming, decodeUtf8, type Frame } from '../../../../rpc/framing.ts'
+import {
+  PendingRequests,
+  notificationMessage,
+  parseMessage,
+  refuseCostly,
+  requestMessage,
+  resultMessage,
+  type Message,
+  type Request,
+  type RequestId,
+  type Response,
+  type Unreadable,
+} from '../../../../rpc/json-rpc.ts'
+import type { Child } from '../../../../ports/process.ts'
+import { METHOD_UNKNOWN, WireError } from './wire-error.ts'
+
+/** Bytes of one line. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024
+/** Of a line that is no message, for the log. */
+const MAX_NOISE_CHARS = 500
+
+/** Whoever speaks for Parley with this agent. */
+export interface PeerListener {
+  /** Reading goes on once this resolves. */
+  notified(method: string, params: unknown): Promise<void>
+  /** Called in the order of arrival; reading goes on while it works. Undefined for a method that Parley does not have. */
+  requested(method: string, params: unknown, id: RequestId): Promise<unknown> | undefined
+  /** A line on stdout that is no message, or a message that fits nothing. */
+  noise(line: string): void
+}
+
+/** An answer to a request of the agent that is an error of JSON-RPC. */
+export class RefusedRequest extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export class AgentPeer {
+  readonly #child: Child
+  readonly #listener: PeerListener
+  readonly #pending = new PendingRequests('')
+  #lastId = 0
+  #heard = 0
+  #isOver = false
+  #isTooLong = false
+
+  constructor(child: Child, listener: PeerListener) {
+    this.#child = child
+    this.#listener = listener
+  }
+
+  /** Counts the lines that came: silence is when it stays the same. */
+  get heard(): number {
+    return this.#heard
+  }
+
+  /** The agent wrote a line that is longer than any may be; nothing after it was read. */
+  get wroteTooLong(): boolean {
+    return this.#isTooLong
+  }
+
+  /** Reads until stdout ends, or a line is too long. Never throws. */
+  async read(): Promise<void> {
+    const framing = new LineFraming(MAX_LINE_BYTES)
+    for await (const chunk of this.#child.stdout) {
+      if (this.#isOver || !(await this.#take(framing.push(chunk)))) return
+    }
+    await this.#take(framing.end())
+  }
+
+  /**
+   * The result. `answered` is called with the response before any later message is handled. Throws WireError, and
+   * `PROCESS_GONE` if the request could not be written; never settles once the process is gone.
+   */
+  async request(method: string, params: unknown, answered?: () => void): Promise<unknown> {
+    this.#lastId += 1
+    const id = this.#lastId
+    const response = new Promise<Response>((resolve) => {
+      this.#pending.expect(id, (came) => {
+        answered?.()
+        resolve(came)
+      })
+    })
+    await this.#write(requestMessage(id, method, params))
+    const { error, result } = await response
+    if (error !== undefined) throw new WireError(error)
+    return result
+  }
+
+  /** Never throws: an agent that is gone is noticed elsewhere. */
+  async notify(method: string, params: unknown): Promise<void> {
+    await this.#write(notificationMessage(method, params)).catch(() => undefined)
+  }
+
+  /** Nothing is handled any more. */
+  end(): void {
+    this.#isOver = true
+    this.#pending.takeAll()
+  }
+
+  async #take(frames: readonly Frame[]): Promise<boolean> {
+    for (const frame of frames) {
+      if (this.#isOver) return false
+      if (frame === 'too_long') {
+        this.#isTooLong = true
+        return false
+      }
+      await this.#line(frame)
+    }
+    return true
+  }
+
+  async #line(bytes: Uint8Array): Promise<void> {
+    this.#heard += 1
+    const text = (decodeUtf8(bytes) ?? Buffer.from(bytes).toString('utf8')).trim()
+    if (text === '') return
+    const message = text.startsWith('{') ? (refuseCostly(text) ?? parseMessage(text, 'lenient')) : undefined
+    if (message === undefined || message.kind === 'unreadable') return this.#unreadable(text, message)
+    await this.#handle(message)
+  }
+
+  async #handle(message: Message): Promise<void> {
+    switch (message.kind) {
+      case 'notification':
+        return this.#listener.notified(message.method, message.params)
+      case 'request':
+        return this.#requested(message)
+      case 'response': {
+        const waiter = this.#pending.take(message.id)
+        if (waiter === undefined) this.#listener.noise(`a response to request ${String(message.id)}, which is not open`)
+        else waiter(message)
+        return undefined
+      }
+    }
+  }
+
+  #requested({ id, method, params }: Request): void {
+    const answer = this.#listener.requested(method, params, id)
+    if (answer === undefined) {
+      this.#listener.noise(`refused the request ${method}, which Parley does not have`)
+      this.#refuse(id, new RefusedRequest(METHOD_UNKNOWN, `Parley does not have the method ${method}.`))
+      return
+    }
+    answer.then(
+      (result) => this.#write(resultMessage(id, result)).catch(() => undefined),
+      (error: unknown) => this.#refuse(id, error),
+    )
+  }
+
+  #refuse(id: RequestId, error: unknown): void {
+    const { code = -32_603, message } = error as Partial<RefusedRequest>
+    const number = typeof code === 'number' ? code : -32_603
+    const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code: number, message: message ?? 'It failed.' } })
+    void this.#write(text).catch(() => undefined)
+  }
+
+  #unreadable(text: string, message: Unreadable | undefined): void {
+    const why = message === undefined ? '' : ` (${message.reason})`
+    this.#listener.noise(`not a message${why}: ${text.slice(0, MAX_NOISE_CHARS)}`)
+    if (message !== undefined && message.id !== null)
+      this.#refuse(message.id, new RefusedRequest(-32_600, message.reason))
+  }
+
+  #write(message: string): Promise<void> {
+    return this.#child.write(Buffer.from(`${message}\n`))
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * Opens an agent's own conversation for a session: the one that it had, reopened by `session/resume` or `session/load`, or a
+ * new one. What the agent does not know of the session is told with the next prompt.
+ */
+import { waitAtMost } from '../../../../async/with-timeout.ts'
+import { fail } from '../../../../errors/parley-error.ts'
+import type { AgentMemory, AgentSession, AgentSessionRecord, PastTurn, Turn } from '../../../../ports/agent.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
+import { fieldsOf } from '../../../../rpc/json-rpc.ts'
+import { type AgentInfo, type AgentProcess, refusalOf } from '../process/agent-process.ts'
+import { LOGIN_NEEDED, NOT_FOUND, WireError } from '../process/wire-error.ts'
+import type { Quirks } from '../quirks.ts'
+import { AgentAbilities } from './abilities.ts'
+import { type Comparison, compare } from './compare.ts'
+import { Replay, type ReplayedTurn } from './replay.ts'
+import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
+import { serversFor } from './servers.ts'
+
+/** `session/new`, `load` and `resume` are given up when the agent is silent for so long. */
+const OPEN_SILENCE_MS = 120_000
+/** A conversation that another process holds is tried for so long. */
+const BUSY_MS = 10_000
+const BUSY_STEP_MS = 500
+/** A replay whose updates do not end after its response is no longer waited for. */
+const MAX_DRAIN_MS = 10_000
+
+export interface OpeningParts {
+  /** The agent's full name. */
+  readonly agent: string
+  readonly session: AgentSession
+  readonly process: AgentProcess
+  readonly info: AgentInfo
+  readonly quirks: Quirks
+  readonly clock: Clock
+  readonly signal: Signal
+  /** The turn whose prompt waits for this; absent if nobody has prompted yet. */
+  readonly turn: Turn | undefined
+  /** Updates go there until it is called with undefined. */
+  readonly swallow: (replay: Replay | undefined) => void
+  /** The response to the request that opened the conversation. */
+  readonly opened: (response: unknown) => void
+}
+
+export interface Conversation {
+  readonly process: AgentProcess
+  readonly info: AgentInfo
+  readonly quirks: Quirks
+  readonly abilities: AgentAbilities
+  readonly sessionId: string
+  /** What the agent must be told in front of the next prompt; empty if it knows everything. */
+  preamble: string
+}
+
+/** The agent failed to reopen its conversation in a way that a fresh process may not. */
+export class ReopeningFailed extends Error {}
+
+/**
+ * With `isLastTry`, a conversation that cannot be reopened is replaced by a new one. Throws ReopeningFailed,
+ * AGENT_LOGIN_NEEDED, AGENT_SESSION_BUSY, AGENT_START_FAILED, AGENT_STUCK and AGENT_FAILED.
+ */
+export async function openConversation(parts: OpeningParts, isLastTry: boolean): Promise<Conversation> {
+  return new Opening(parts, isLastTry).open()
+}
+
+class Opening {
+  readonly #parts: OpeningParts
+  readonly #isLastTry: boolean
+  readonly #abilities: AgentAbilities
+
+  constructor(parts: OpeningParts, isLastTry: boolean) {
+    this.#parts = parts
+    this.#isLastTry = isLastTry
+    this.#abilities = new AgentAbilities(parts.info.capabilities, parts.quirks)
+  }
+
+  async open(): Promise<Conversation> {
+    const { session, quirks } = this.#parts
+    const { memory } = session
+    if (memory === undefined || memory.standing === 'outdated') return this.#begin('')
+    if (memory.standing === 'unprompted' && !quirks.unpromptedLoads) return this.#begin('')
+    return this.#reopen(memory)
+  }
+
+  async #reopen(memory: AgentMemory): Promise<Conversation> {
+    const { canLoad, canResume } = this.#abilities
+    const isClean = memory.standing !== 'cut'
+    try {
+      if (canResume && (isClean || !canLoad)) return await this.#resume(memory)
+      if (canLoad) return await this.#load(memory)
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      return this.#notReopened(error)
+    }
+    return this.#begin('it cannot reopen sessions')
+  }
+
+  async #notReopened(error: WireError): Promise<Conversation> {
+    const reason = refusalOf(error, this.#parts.process.mask)
+    const isGone = error.code === NOT_FOUND || this.#parts.quirks.notFound.some((pattern) => error.fits(pattern))
+    if (!isGone && !this.#isLastTry) throw new ReopeningFailed(reason)
+    return this.#begin(reason)
+  }
+
+  async #resume(memory: AgentMemory): Promise<Conversation> {
+    const swallowed = new Replay(this.#parts.quirks.pseudoUser)
+    await this.#swallowing(swallowed, () => this.#askUnlessBusy('session/resume', memory))
+    await this.#remember(memory, 'resume')
+    const cut = memory.standing === 'cut' ? await this.#lastTurn(memory) : undefined
+    const knows = this.#parts.quirks.cutKeeps
+    return this.#made(memory.agentSessionId, cut === undefined || knows === 'partial' ? '' : cutWords(cut, knows))
+  }
+
+  async #load(memory: AgentMemory): Promise<Conversation> {
+    const replay = new Replay(this.#parts.quirks.pseudoUser)
+    await this.#swallowing(replay, () => this.#askUnlessBusy('session/load', memory))
+    const transcript = await this.#transcript(memory.upTo)
+    const compared = compare(transcript, replay.turns)
+    if (compared.isEmpty) return this.#begin('it came back without any of it')
+    await this.#remember(memory, 'load')
+    await this.#takeIn(compared.outside)
+    return this.#made(memory.agentSessionId, lostWords(transcript, compared))
+  }
+
+  /** A new conversation; if the session has turns already, the agent is told of them. */
+  async #begin(reason: string): Promise<Conversation> {
+    const { session, process } = this.#parts
+    const result = await this.#ask('session/new', { ...this.#place() })
+    const { sessionId } = fieldsOf(result)
+    if (typeof sessionId !== 'string' || sessionId === '')
+      fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
+    let upTo = 0
+    const past = pastOnly(session.pastTurns(0), (cursor) => (upTo = cursor))
+    const rendered = await renderTranscript(past, budgetFor(undefined))
+    const how = rendered.told === 0 && reason === '' ? 'new' : 'reseed'
+    await session.remember({
+      ...this.#record(),
+      generation: session.generation + 1,
+      agentSessionId: sessionId,
+      how,
+      upTo,
+    })
+    if (how === 'reseed') await session.notice(reseedWords(process.launch.name, reason, rendered))
+    return this.#made(sessionId, rendered.text)
+  }
+
+  #made(sessionId: string, preamble: string): Conversation {
+    const { process, info, quirks } = this.#parts
+    return { process, info, quirks, abilities: this.#abilities, sessionId, preamble }
+  }
+
+  /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */
+  async #swallowing(replay: Replay, reopen: () => Promise<unknown>): Promise<void> {
+    const { swallow, quirks, clock } = this.#parts
+    swallow(replay)
+    try {
+      await reopen()
+      // Some agents answer before their replay is over.
+      for (let waited = 0; waited < MAX_DRAIN_MS; waited += quirks.replayAfterResponseMs) {
+        const before = replay.count
+        await clock.sleep(quirks.replayAfterResponseMs)
+        if (replay.count === before || quirks.replayAfterResponseMs === 0) break
+      }
+    } finally {
+      swallow(undefined)
+    }
+  }
+
+  async #askUnlessBusy(method: string, { agentSessionId }: AgentMemory): Promise<unknown> {
+    const { clock, quirks, process, signal } = this.#parts
+    const until = clock.monotonicNow() + BUSY_MS
+    for (;;) {
+      try {
+        return await this.#ask(method, { sessionId: agentSessionId, ...this.#place() })
+      } catch (error) {
+        if (!(error instanceof WireError) || !quirks.busy.some((pattern) => error.fits(pattern))) throw error
+        if (clock.monotonicNow() >= until)
+          fail('AGENT_SESSION_BUSY', { agent: process.launch.name, id: agentSessionId }, error)
+      }
+      await clock.sleep(BUSY_STEP_MS, signal)
+    }
+  }
+
+  /** Throws AGENT_LOGIN_NEEDED; other refusals of a new conversation are AGENT_FAILED. */
+  async #ask(method: string, params: object): Promise<unknown> {
+    const { process, info, signal, opened } = this.#parts
+    try {
+      const result = await process.ask(method, params, { silenceMs: OPEN_SILENCE_MS, signal })
+      opened(result)
+      return result
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      if (error.code === LOGIN_NEEDED)
+        fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
+      if (method !== 'session/new') throw error
+      return fail('AGENT_FAILED', { reason: refusalOf(error, process.mask) }, error)
+    }
+  }
+
+  #place() {
+    const { session, process } = this.#parts
+    const { servers } = serversFor(session.mcpServers, process.launch.mcp, this.#abilities)
+    const [, ...directories] = session.roots
+    const roots = this.#abilities.hasRoots && directories.length > 0 ? { additionalDirectories: directories } : {}
+    return { cwd: session.cwd, mcpServers: servers, ...roots }
+  }
+
+  #record(): Omit<AgentSessionRecord, 'generation' | 'agentSessionId' | 'how' | 'upTo'> {
+    const { agent, info, session } = this.#parts
+    const { cwd, roots } = session
+    return { agent, version: info.version, caps: this.#abilities.names, cwd, roots }
+  }
+
+  async #remember({ standing: _standing, ...memory }: AgentMemory, how: 'load' | 'resume'): Promise<void> {
+    await this.#parts.session.remember({ ...memory, ...this.#record(), how })
+  }
+
+  async #transcript(after: number): Promise<readonly PastTurn[]> {
+    const turns: PastTurn[] = []
+    for await (const turn of pastOnly(this.#parts.session.pastTurns(after))) {
+      if (turn.by !== 'agent') turns.push(turn)
+    }
+    return turns
+  }
+
+  async #lastTurn({ upTo }: AgentMemory): Promise<PastTurn | undefined> {
+    return (await this.#transcript(upTo)).at(-1)
+  }
+
+  /** Turns that were made in the agent's own tool become part of the transcript. */
+  async #takeIn(outside: readonly ReplayedTurn[]): Promise<void> {
+    const { turn, session } = this.#parts
+    if (turn === undefined || outside.length === 0) return
+    const count = outside.length === 1 ? '1 turn was' : `${outside.length} turns were`
+    await session.notice(`${count} added outside Parley, in ${this.#parts.process.launch.name}'s own session:`)
+    let message = 0
+    for (const { prompt, parts } of outside) {
+      message += 1
+      await turn.tellOutside('user', message, { type: 'text', text: prompt })
+      message += 1
+      for (const part of parts) {
+        const text = part.kind === 'text' ? part.text : `[${part.title}: ${part.status}]`
+        await turn.tellOutside('agent', message, { type: 'text', text })
+      }
+    }
+  }
+}
+
+/** Without the turn that runs; `upTo` is told the last entry before it. */
+async function* pastOnly(
+  turns: AsyncIterable<PastTurn>,
+  upTo: (cursor: number) => void = () => undefined,
+): AsyncGenerator<PastTurn> {
+  for await (const turn of turns) {
+    if (turn.end === undefined && turn.by !== 'outside') upTo(turn.cursor - 1)
+    else yield turn
+  }
+}
+
+function cutWords(turn: PastTurn, knows: Quirks['cutKeeps']): string {
+  return renderCut(turn, { knowsPrompt: knows !== 'nothing' })
+}
+
+/** What the agent lost, as the comparison shows it. */
+function lostWords(transcript: readonly PastTurn[], { unknown, last }: Comparison): string {
+  const cut = transcript.at(-1)
+  const isCut = cut !== undefined && cut.end !== 'end_turn' && cut.by === 'prompt'
+  const said = isCut ? cut.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('') : ''
+  const theirs = last?.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('') ?? ''
+  const knowsAll = last !== undefined && squeezed(theirs).includes(squeezed(said)) && (said !== '' || isEmptyTurn(cut))
+  const others = unknown.filter((turn) => turn !== cut && !isEmptyTurn(turn))
+  const others2 = isCut || cut === undefined || !unknown.includes(cut) ? others : [...others, cut]
+  const cutPart = isCut && !knowsAll && !isEmptyTurn(cut) ? renderCut(cut, { knowsPrompt: last !== undefined }) : ''
+  return renderUnknown(others2) + cutPart
+}
+
+/** It failed before the agent did anything. */
+function isEmptyTurn(turn: PastTurn | undefined): boolean {
+  return turn === undefined || (turn.parts.length === 0 && turn.end === 'error')
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/gu, '')
+}
+
+function reseedWords(agent: string, reason: string, { told, leftOut }: Rendered): string {
+  const why = reason === '' ? '' : `${agent} could not reopen its session (${reason}). `
+  const who = reason === '' ? agent : 'It'
+  const given = `${who} was given ${told} ${told === 1 ? 'turn' : 'turns'} of this session`
+  return `${why}${given}${leftOut === 0 ? '' : `; ${leftOut} older ones were left out`}.`
+}
+
+function loginWords({ authMethods }: AgentInfo): string {
+  const names = authMethods.flatMap((one) => {
+    const { name, id } = fieldsOf(one)
+    return typeof name === 'string' ? [name] : typeof id === 'string' ? [id] : []
+  })
+  return names.length === 0 ? '' : ` (${names.slice(0, 5).join(', ')})`
+}
+
+/** At most two seconds: the agent may do without it. */
+export async function closeConversation({ process, abilities, sessionId }: Conversation, clock: Clock): Promise<void> {
+  if (!abilities.canClose || process.end !== undefined) return
+  const closed = process.peer.request('session/close', { sessionId }).catch(() => undefined)
+  await waitAtMost(Promise.race([closed, process.ended]), { clock, ms: 2_000 })
+}

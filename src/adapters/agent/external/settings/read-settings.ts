@@ -1,0 +1,61 @@
+/** Reads modes and config options as agents of ACP v1 send them. What does not have the right shape is left out. Pure. */
+import type { Choice, ChoiceGroup, ConfigOption, Modes } from '../../../../ports/values/settings.ts'
+import { fieldsOf } from '../../../../rpc/json-rpc.ts'
+import { metaIn } from '../updates/content.ts'
+
+/** Null for an agent without modes. Their ids are the agent's own: none of them means a mode of Parley. */
+export function modesIn(value: unknown): Modes | null {
+  const { currentModeId, availableModes } = fieldsOf(value)
+  if (!Array.isArray(availableModes)) return null
+  const modes = availableModes.flatMap((one) => {
+    const fields = fieldsOf(one)
+    const { id, name, description } = fields
+    if (typeof id !== 'string') return []
+    const about = { ...(typeof description === 'string' && { description }), ...metaIn(fields) }
+    return [{ id, name: typeof name === 'string' ? name : id, ...about }]
+  })
+  const current = modes.find(({ id }) => id === currentModeId) ?? modes[0]
+  return current === undefined ? null : { currentModeId: current.id, availableModes: modes, areAgents: true }
+}
+
+export function optionsIn(value: unknown): readonly ConfigOption[] {
+  return Array.isArray(value) ? value.flatMap((one) => optionIn(one) ?? []) : []
+}
+
+function optionIn(value: unknown): ConfigOption | undefined {
+  const fields = fieldsOf(value)
+  const { id, name, description, category, type, currentValue, options } = fields
+  if (typeof id !== 'string') return undefined
+  const about = {
+    id,
+    name: typeof name === 'string' ? name : id,
+    ...(typeof description === 'string' && { description }),
+    ...(typeof category === 'string' && { category }),
+    ...metaIn(fields),
+  }
+  if (type === 'boolean') return typeof currentValue === 'boolean' ? { ...about, type, currentValue } : undefined
+  const choices = type === 'select' && Array.isArray(options) ? choicesIn(options) : []
+  if (typeof currentValue !== 'string' || choices.length === 0) return undefined
+  return { ...about, type: 'select', currentValue, options: choices }
+}
+
+function choicesIn(options: readonly unknown[]): readonly Choice[] | readonly ChoiceGroup[] {
+  const isGrouped = options.some((one) => 'group' in fieldsOf(one))
+  return isGrouped ? options.flatMap((one) => groupIn(one)) : options.flatMap((one) => choiceIn(one))
+}
+
+function groupIn(value: unknown): readonly ChoiceGroup[] {
+  const fields = fieldsOf(value)
+  const { group, name, options } = fields
+  if (typeof group !== 'string' || !Array.isArray(options)) return []
+  const about = { group, name: typeof name === 'string' ? name : group, ...metaIn(fields) }
+  return [{ ...about, options: options.flatMap((one) => choiceIn(one)) }]
+}
+
+function choiceIn(one: unknown): readonly Choice[] {
+  const fields = fieldsOf(one)
+  const { value, name, description } = fields
+  if (typeof value !== 'string') return []
+  const about = { ...(typeof description === 'string' && { description }), ...metaIn(fields) }
+  return [{ value, name: typeof name === 'string' ? name : value, ...about }]
+}

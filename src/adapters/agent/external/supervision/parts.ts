@@ -1,0 +1,20 @@
+/** What the external agents of a server share. */
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Processes } from '../../../../ports/process.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
+import type { AgentCatalogue } from '../catalogue.ts'
+
+export interface ExternalParts {
+  readonly processes: Processes
+  readonly clock: Clock
+  readonly catalogue: Pick<AgentCatalogue, 'launch' | 'offers' | 'quirks' | 'remember'>
+  /** The directory of the logs of agents; absent, their stderr is not kept on disk. */
+  readonly logDirectory?: string | undefined
+  /** As which Parley introduces itself. */
+  readonly clientInfo: { readonly name: string; readonly title?: string; readonly version: string }
+  /** An agent that is silent for so long has not taken a setting. */
+  readonly settingMs: number
+  /** Never aborts. */
+  readonly never: Signal
+  readonly report: (error: unknown) => void
+}

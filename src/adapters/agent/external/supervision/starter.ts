@@ -1,0 +1,205 @@
+/** Starts the process of one agent and opens its conversation for a session; a failed start is tried again only by a prompt. */
+import { backoffMs } from '../../../../async/backoff.ts'
+import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
+import type { AgentSession, Turn } from '../../../../ports/agent.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
+import { fieldsOf } from '../../../../rpc/json-rpc.ts'
+import type { AgentLaunch, AgentOffers, LoginMethod } from '../launch.ts'
+import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
+import type { PeerListener } from '../process/peer.ts'
+import { WireError } from '../process/wire-error.ts'
+import { AgentAbilities } from '../reattach/abilities.ts'
+import { type Conversation, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
+import type { Replay } from '../reattach/replay.ts'
+import type { ExternalParts } from './parts.ts'
+
+/** So many failures in so long a time, and starts are held back. */
+const MAX_FAILURES = 3
+const FAILURES_MS = 5 * 60_000
+const BACKOFF = { firstMs: 1_000, longestMs: 60_000 }
+
+export interface OpenWish {
+  readonly turn: Turn | undefined
+  readonly signal: Signal
+  readonly listener: PeerListener
+  readonly swallow: (replay: Replay | undefined) => void
+  readonly opened: (response: unknown) => void
+}
+
+export class AgentStarter {
+  readonly #name: string
+  readonly #session: AgentSession
+  readonly #parts: ExternalParts
+  #process: AgentProcess | undefined
+  #opening: Promise<Conversation> | undefined
+  #failures: readonly number[] = []
+  #reason = ''
+  #isClosed = false
+
+  constructor(name: string, session: AgentSession, parts: ExternalParts) {
+    this.#name = name
+    this.#session = session
+    this.#parts = parts
+  }
+
+  /** The process that runs, or is being started. */
+  get process(): AgentProcess | undefined {
+    return this.#process
+  }
+
+  /**
+   * A conversation that is being opened is joined. Throws what keeps the agent from being started, and AGENT_CRASHES while
+   * starts are held back.
+   */
+  async open(wish: OpenWish): Promise<Conversation> {
+    if (this.#opening !== undefined) {
+      const joined = await this.#opening.catch(() => undefined)
+      if (joined !== undefined && joined.process.end === undefined) return joined
+    }
+    this.#requireCalm()
+    this.#opening = this.#open(wish)
+    try {
+      return await this.#opening
+    } catch (error) {
+      await this.stop('kill')
+      if (!wish.signal.aborted) this.#failed(error)
+      throw error
+    } finally {
+      this.#opening = undefined
+    }
+  }
+
+  /** Resolves when no process of it is left. Idempotent. */
+  async stop(how?: 'kill'): Promise<void> {
+    const process = this.#process
+    await process?.stop(how)
+    if (this.#process === process) this.#process = undefined
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #open(wish: OpenWish): Promise<Conversation> {
+    try {
+      return await this.#attempt(wish, false)
+    } catch (error) {
+      if (!(error instanceof ReopeningFailed)) throw error
+      await this.stop()
+      return this.#attempt(wish, true)
+    }
+  }
+
+  async #attempt(wish: OpenWish, isLastTry: boolean): Promise<Conversation> {
+    const { catalogue, clock } = this.#parts
+    const { cwd, variables, id } = this.#session
+    const launch = await catalogue.launch(this.#name, { cwd, variables })
+    if (this.#isClosed) fail('SESSION_CLOSED', { session: id })
+    const began = clock.monotonicNow()
+    const start = { launch, sessionId: id, cwd, listener: wish.listener, signal: wish.signal }
+    const process = await AgentProcess.start(start, this.#parts)
+    this.#process = process
+    const info = await this.#introduced(process, wish.signal)
+    const initMs = clock.monotonicNow() - began
+    const quirks = catalogue.quirks(this.#name, info)
+    let response: unknown
+    const conversation = await openConversation(
+      {
+        agent: this.#name,
+        session: this.#session,
+        process,
+        info,
+        quirks,
+        clock,
+        signal: wish.signal,
+        turn: wish.turn,
+        swallow: wish.swallow,
+        opened: (came) => {
+          response = came
+          wish.opened(came)
+        },
+      },
+      isLastTry,
+    )
+    this.#failures = []
+    await this.#remember(launch, info, { response, initMs })
+    return conversation
+  }
+
+  async #introduced(process: AgentProcess, signal: Signal): Promise<AgentInfo> {
+    const { launch } = process
+    const { protocol, clientInfo = this.#parts.clientInfo } = launch.quirks
+    const params = { protocolVersion: protocol, clientInfo, clientCapabilities: CLIENT_CAPABILITIES }
+    try {
+      return await process.initialize(params, protocol, signal)
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      const reason = process.mask(error.words)
+      return fail('AGENT_START_FAILED', { agent: launch.name, step: 'initialize', reason }, error)
+    }
+  }
+
+  /** What it offers is known from now on before it runs. */
+  async #remember(
+    launch: AgentLaunch,
+    info: AgentInfo,
+    { response, initMs }: { readonly response: unknown; readonly initMs: number },
+  ): Promise<void> {
+    const { catalogue, clock, report } = this.#parts
+    const { modes, configOptions, models } = fieldsOf(response)
+    const { agentName, version, protocol, capabilities } = info
+    const offers: AgentOffers = {
+      agentName,
+      version,
+      protocol,
+      capabilities,
+      promptKinds: new AgentAbilities(capabilities, launch.quirks).promptKinds,
+      logins: info.authMethods.flatMap(loginIn),
+      ...(modes !== undefined && { modes }),
+      ...(configOptions !== undefined && { configOptions }),
+      ...(models !== undefined && { models }),
+      commands: catalogue.offers(this.#name)?.commands ?? [],
+      needsLogin: false,
+      initMs: Math.round(initMs),
+      at: clock.now(),
+    }
+    await catalogue.remember(launch, offers).catch(report)
+  }
+
+  #failed(error: unknown): void {
+    // What a person must do first is no crash.
+    const isCrash = isParleyError(error, 'AGENT_START_FAILED') || isParleyError(error, 'AGENT_STUCK')
+    if (!isCrash) return
+    const now = this.#parts.clock.monotonicNow()
+    this.#failures = [...this.#failures.filter((at) => now - at < FAILURES_MS), now]
+    this.#reason = reasonOf(error)
+  }
+
+  #requireCalm(): void {
+    const failures = this.#failures.length
+    const last = this.#failures.at(-1)
+    if (last === undefined || failures < MAX_FAILURES) return
+    const waitMs = last + backoffMs(failures - MAX_FAILURES + 1, BACKOFF) - this.#parts.clock.monotonicNow()
+    if (waitMs <= 0) return
+    const seconds = Math.ceil(waitMs / 1_000)
+    fail('AGENT_CRASHES', { agent: this.#process?.launch.name ?? this.#name, failures, seconds, reason: this.#reason })
+  }
+}
+
+/** What Parley itself can serve, whichever client is attached. */
+const CLIENT_CAPABILITIES = {
+  fs: { readTextFile: false, writeTextFile: false },
+  terminal: false,
+  auth: { terminal: true },
+  session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+  _meta: { 'terminal-auth': true },
+} as const
+
+function loginIn(method: unknown): readonly LoginMethod[] {
+  const raw = fieldsOf(method)
+  const { id, name, description, type } = raw
+  if (typeof id !== 'string') return []
+  const about = typeof description === 'string' ? { description } : {}
+  const kind = typeof type === 'string' ? type : 'agent'
+  return [{ id, name: typeof name === 'string' ? name : id, ...about, type: kind, raw }]
+}

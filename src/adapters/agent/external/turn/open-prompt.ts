@@ -1,0 +1,141 @@
+/** One prompt that was written to an agent: it is written once, and ends with the response, or with the agent. */
+import { fail, isParleyError } from '../../../../errors/parley-error.ts'
+import type { StopReason } from '../../../../ports/agent.ts'
+import type { Clock, Timer } from '../../../../ports/clock.ts'
+import { onAbort } from '../../../../async/abort.ts'
+import { refusalOf } from '../process/agent-process.ts'
+import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
+import type { Conversation } from '../reattach/conversation.ts'
+import type { TurnUpdates } from '../updates/turn-updates.ts'
+import { promptBlocks, stopReasonIn } from './prompt.ts'
+
+export interface OpenPromptParts {
+  readonly conversation: Conversation
+  readonly updates: TurnUpdates
+  readonly clock: Clock
+  /** The agent has answered, or is gone: what comes now is not part of the turn. */
+  readonly over: () => void
+  /** A sentence for the conversation. */
+  readonly notice: (text: string) => Promise<void>
+}
+
+export class OpenPrompt {
+  readonly updates: TurnUpdates
+  /** Resolves when the agent owes nothing more for it. */
+  readonly settled: Promise<void>
+  readonly #parts: OpenPromptParts
+  readonly #end: Promise<StopReason>
+  #killTimer: Timer | undefined
+  #isOver = false
+
+  /** Writes the prompt. */
+  constructor(parts: OpenPromptParts) {
+    this.#parts = parts
+    this.updates = parts.updates
+    this.#end = this.#play()
+    this.settled = this.#end.then(
+      () => undefined,
+      () => undefined,
+    )
+  }
+
+  /** The stop reason. Throws AGENT_GONE, AGENT_LOGIN_NEEDED, AGENT_OUTPUT_TOO_LARGE and AGENT_FAILED. */
+  get end(): Promise<StopReason> {
+    return this.#end
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get isCancelled(): boolean {
+    return this.updates.turn.signal.aborted
+  }
+
+  async #play(): Promise<StopReason> {
+    const { turn } = this.updates
+    const stopListening = onAbort(turn.signal, () => void this.#cancel())
+    try {
+      return await this.#answered()
+    } catch (error) {
+      if (this.isCancelled) return 'cancelled'
+      throw error
+    } finally {
+      this.#over()
+      this.#killTimer?.cancel()
+      stopListening()
+    }
+  }
+
+  async #answered(): Promise<StopReason> {
+    const { conversation, clock } = this.#parts
+    const { process, sessionId, abilities, quirks, preamble } = conversation
+    const { turn } = this.updates
+    const prompt = promptBlocks(turn.prompt, abilities.promptKinds, preamble)
+    const params = { sessionId, prompt, ...(turn.promptMeta && { _meta: turn.promptMeta }) }
+    const answered = quirks.lateMs > 0 ? undefined : () => this.#over()
+    const asked = process.peer.request('session/prompt', params, answered).catch(async (error: unknown) => {
+      // It may have read the prompt before it went: it is not sent again.
+      if (isParleyError(error, 'PROCESS_GONE')) return this.#gone(await process.ended)
+      return this.#refused(error)
+    })
+    const response = await Promise.race([asked, process.ended.then((reason) => this.#gone(reason))])
+    if (quirks.lateMs > 0) await clock.sleep(quirks.lateMs)
+    conversation.preamble = ''
+    return this.#ended(stopReasonIn(response))
+  }
+
+  async #ended(stopReason: StopReason): Promise<StopReason> {
+    const { updates } = this
+    const { quirks, process } = this.#parts.conversation
+    if (this.isCancelled) return 'cancelled'
+    const { name } = process.launch
+    if (stopReason === 'end_turn' && updates.isErrorText) fail('AGENT_FAILED', { reason: updates.beginning.trim() })
+    if (stopReason === 'end_turn' && quirks.emptyEndIsError && !updates.hasSaid)
+      fail('AGENT_FAILED', { reason: `${name} ended the turn without a word, which it does when its model fails.` })
+    const isByRefusal = updates.wasRefused && (stopReason === 'cancelled' || updates.isRefusedSilently)
+    if (isByRefusal) await this.#parts.notice(`${name} ended the turn because of the refusal.`)
+    else if (stopReason === 'cancelled') await this.#parts.notice(`${name} cancelled the turn by itself.`)
+    return stopReason
+  }
+
+  #gone(reason: string): never {
+    const { process } = this.#parts.conversation
+    const { name } = process.launch
+    return process.peer.wroteTooLong
+      ? fail('AGENT_OUTPUT_TOO_LARGE', { agent: name, limit: 64 * 1024 * 1024 })
+      : fail('AGENT_GONE', { agent: name, reason })
+  }
+
+  #refused(error: unknown): never {
+    const { process, quirks } = this.#parts.conversation
+    if (!(error instanceof WireError)) throw error
+    if (error.code === LOGIN_NEEDED) fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: '' }, error)
+    // Its next prompt gets a fresh process.
+    if (quirks.reloadAfter.some((pattern) => error.fits(pattern))) void process.stop()
+    return fail('AGENT_FAILED', { reason: refusalOf(error, process.mask) }, error)
+  }
+
+  /** The agent is told; if it does not end the turn then, it is ended itself, and only this session's. */
+  async #cancel(): Promise<void> {
+    const { conversation, clock } = this.#parts
+    const { process, sessionId, quirks } = conversation
+    this.#killTimer = clock.setTimer(quirks.cancelKillMs, () => void this.#kill())
+    await process.peer.notify('session/cancel', { sessionId })
+  }
+
+  async #kill(): Promise<void> {
+    const { conversation, notice } = this.#parts
+    const { process, quirks } = conversation
+    if (this.#isOver) return
+    const seconds = Math.round(quirks.cancelKillMs / 1_000)
+    await notice(`${process.launch.name} did not end the cancelled turn for ${seconds} s and was stopped.`)
+    await process.stop('kill')
+  }
+
+  #over(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#parts.over()
+  }
+}
