@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitsPath, fitsWord, mayName } from '../src/access/path-access.ts'
+import { fitsPath, fitsWord, mayName } from '../src/path-rules/path-rules.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
 import { diffOf } from '../src/adapters/builtin-tools/files/files.ts'
 import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'

@@ -15,7 +15,7 @@ import { settings } from '../src/config/settings.ts'
 import { load } from '../src/docs-search/index/collect/load.ts'
 import { withoutPowers } from '../src/session/domain/imported-entries.ts'
 import { namesIn, ignoreRulesIn, defaultIgnoreRules } from '../src/workspace/walk.ts'
-import { withResolvedPath } from '../src/workspace/resolve.ts'
+import { withResolvedPath } from '../src/workspace/resolve-in-roots.ts'
 import { read } from './architecture/source.ts'
 
 /** As the tools and the document search read them. */

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { isWithin } from '../access/path-access.ts'
+import { isWithin } from '../path-rules/path-rules.ts'
 
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 

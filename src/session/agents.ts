@@ -20,7 +20,7 @@ import { type Existing, isBusy } from './domain/state.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
 import type { SessionPorts } from './session-ports.ts'
-import type { RegistryPool } from './tools/registry-pool.ts'
+import type { ToolRegistryPool } from './tools/tool-registry-pool.ts'
 import { pastTurns } from './turn/past-turns.ts'
 
 type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option' }
@@ -28,7 +28,7 @@ type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option
 /** The parts of the session that its agents see; there are none before the session's first agent is open. */
 interface LiveSession {
   readonly log: SessionLog
-  readonly registries: RegistryPool
+  readonly registries: ToolRegistryPool
 }
 
 const NO_SETTINGS: Settings = { modes: null, configOptions: [] }

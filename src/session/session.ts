@@ -20,7 +20,7 @@ import { type LogFailure, SessionLog } from './log/session-log.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
 import { Subscribers } from './subscribers/subscribers.ts'
-import { RegistryPool } from './tools/registry-pool.ts'
+import { ToolRegistryPool } from './tools/tool-registry-pool.ts'
 import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { TurnRunner } from './turn/turn-runner.ts'
 
@@ -32,7 +32,7 @@ export class Session implements SessionHandle {
   readonly #ports: SessionPorts
   readonly #agents: SessionAgents
   readonly #log: SessionLog
-  readonly #registries: RegistryPool
+  readonly #registries: ToolRegistryPool
   readonly #slashCommands: SlashCommandSync
   readonly #clients: AttachedClients
   readonly #subscribers: Subscribers
@@ -53,7 +53,7 @@ export class Session implements SessionHandle {
       failed: (failure) => this.#failed(failure),
     })
     this.#log = log
-    const registries = new RegistryPool(ports, {
+    const registries = new ToolRegistryPool(ports, {
       id: state.id,
       cwd: config.cwd,
       toolsChanged: () => {
@@ -89,7 +89,7 @@ export class Session implements SessionHandle {
     return this.#clients
   }
 
-  get tools(): RegistryPool {
+  get tools(): ToolRegistryPool {
     return this.#registries
   }
 

@@ -1,5 +1,5 @@
 /** Bytes as text and back. A file is written in the encoding in which it was read. */
-import { refuse } from './resolve.ts'
+import { refuse } from './resolve-in-roots.ts'
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin-1'
 

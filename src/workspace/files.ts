@@ -11,7 +11,7 @@ import {
   childPath,
   type Root,
   pathFromFirstRoot,
-} from './resolve.ts'
+} from './resolve-in-roots.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 

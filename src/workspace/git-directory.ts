@@ -1,10 +1,10 @@
 /** Files that git executes or obeys, found by what a directory contains and what git configuration names. */
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { isWithin } from '../access/path-access.ts'
+import { isWithin } from '../path-rules/path-rules.ts'
 import { isParleyError } from '../errors/parley-error.ts'
 import { readBytesIfThere } from './files.ts'
-import { unlessAbsent } from './resolve.ts'
+import { unlessAbsent } from './resolve-in-roots.ts'
 
 /** Bytes of a configuration that is read; a longer one is taken to name every file. */
 const LONGEST_CONFIG = 256 * 1024

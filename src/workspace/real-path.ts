@@ -1,7 +1,7 @@
 /** The real path of a place that another program opens: it must lie inside given directories, wherever links lead. */
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { isWithin } from '../access/path-access.ts'
+import { isWithin } from '../path-rules/path-rules.ts'
 import { fail } from '../errors/parley-error.ts'
 
 /** The path is absolute and may not exist yet. Throws PATH_OUTSIDE_ROOTS. */

@@ -10,7 +10,7 @@ import {
   routeTo,
   pathFromFirstRoot,
   childPath,
-} from './resolve.ts'
+} from './resolve-in-roots.ts'
 import type { Signal } from '../ports/values/signal.ts'
 import { bytesAt, readBytes } from './files.ts'
 import type { Dirent } from 'node:fs'

@@ -11,7 +11,17 @@ const pure: Wall['node'] = []
 
 /** An adapter: its port, the errors, the language, small files of the state, and the two things that every adapter may share. */
 const adapter: Wall = {
-  may: ['ports', 'errors', 'text', 'access', 'async', 'state-files', 'net-policy', 'adapters/clock', 'adapters/fault'],
+  may: [
+    'ports',
+    'errors',
+    'text',
+    'path-rules',
+    'async',
+    'state-files',
+    'net-policy',
+    'adapters/clock',
+    'adapters/fault',
+  ],
   node: 'any',
 }
 
@@ -21,23 +31,23 @@ export const walls: Readonly<Record<string, Wall>> = {
   text: { may: [], node: pure },
   form: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
-  access: { may: ['ports'], node: pure },
+  'path-rules': { may: ['ports'], node: pure },
   // Pure decisions about commands, entries and state: they know nothing of the log, the turns and the clients around them.
-  'session/domain': { may: ['ports', 'errors', 'form', 'access'], node: pure },
-  session: { may: ['session/domain', 'ports', 'errors', 'form', 'access', 'async'], node: pure },
+  'session/domain': { may: ['ports', 'errors', 'form', 'path-rules'], node: pure },
+  session: { may: ['session/domain', 'ports', 'errors', 'form', 'path-rules', 'async'], node: pure },
   rpc: { may: [], node: pure },
   async: { may: ['errors', 'ports'], node: pure },
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
   threads: { may: ['errors'], node: ['worker_threads'] },
   'state-files': { may: ['ports', 'errors', 'async', 'sqlite'], node: 'any' },
-  workspace: { may: ['ports', 'errors', 'text', 'access'], node: 'any' },
+  workspace: { may: ['ports', 'errors', 'text', 'path-rules'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
   'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'threads', 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite', 'threads'] },
-  'adapters/agent': { ...adapter, may: [...adapter.may, 'access', 'rpc'] },
+  'adapters/agent': { ...adapter, may: [...adapter.may, 'path-rules', 'rpc'] },
   'shell-safety': { may: ['errors', 'ports', 'workspace'], node: 'any' },
   'adapters/checking': { ...adapter, may: [...adapter.may, 'threads'] },
   'adapters/mcp': { ...adapter, may: [...adapter.may, 'rpc', 'adapters/checking'] },
@@ -57,14 +67,14 @@ export const walls: Readonly<Record<string, Wall>> = {
   relay: { may: ['errors', 'rpc'], node: ['net'] },
   // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
   'docs-search/index': {
-    may: ['errors', 'text', 'async', 'sqlite', 'threads', 'access', 'workspace', 'state-files'],
+    may: ['errors', 'text', 'async', 'sqlite', 'threads', 'path-rules', 'workspace', 'state-files'],
     node: 'any',
   },
   'docs-search': {
-    may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'access', 'workspace', 'state-files'],
+    may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'path-rules', 'workspace', 'state-files'],
     node: 'any',
   },
-  config: { may: ['ports', 'errors', 'state-files', 'access'], node: 'any' },
+  config: { may: ['ports', 'errors', 'state-files', 'path-rules'], node: 'any' },
   server: {
     may: [
       'session',
@@ -76,7 +86,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'rpc',
       'sqlite',
       'threads',
-      'access',
+      'path-rules',
       'state-files',
       'workspace',
       'adapters/*',
@@ -202,4 +212,4 @@ export const habits = {
 } as const satisfies Record<string, Habit>
 
 /** The core never says `Date`, not even to format one. */
-export const withoutDate = ['src/errors/', 'src/text/', 'src/form/', 'src/ports/', 'src/access/', 'src/session/']
+export const withoutDate = ['src/errors/', 'src/text/', 'src/form/', 'src/ports/', 'src/path-rules/', 'src/session/']

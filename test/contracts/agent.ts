@@ -1,7 +1,7 @@
 /** What the agent of every session promises (`src/ports/agent.ts`), as one suite for all adapters. */
 import { beforeEach, expect, test } from 'vitest'
 import type { Agent, AgentSession, Agents } from '../../src/ports/agent.ts'
-import { SessionRegistry } from '../../src/session/registry.ts'
+import { SessionRegistry } from '../../src/session/session-registry.ts'
 import type { Session } from '../../src/session/session.ts'
 import { account } from '../sim/account.ts'
 import { quiet } from '../sim/clock.ts'

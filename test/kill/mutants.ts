@@ -6,7 +6,7 @@ const WRITER = 'src/session/log/session-log.ts'
 const WRITER_TEST = 'src/session/log/session-log.test.ts'
 const DECIDE_TEST = 'src/session/domain/decide.test.ts'
 const CALL_TEST = 'src/session/tool-call/call-tool.test.ts'
-const SESSIONS_TEST = 'src/session/registry.test.ts'
+const SESSIONS_TEST = 'src/session/session-registry.test.ts'
 /** Held to every journal; that of SQLite is run here. */
 const CONTRACT = 'test/contracts/journal.ts'
 const JOURNAL_TEST = 'src/adapters/journal/sqlite/sqlite.test.ts'
@@ -93,7 +93,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'recovery: what ran is ended, before anyone is served',
-    file: 'src/session/registry.ts',
+    file: 'src/session/session-registry.ts',
     inside: 'SessionRegistry.recover',
     find: 'for (const $row of $unfinished) $halt',
     put: '',
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'recovery: an opened session has nothing left to run',
-    file: 'src/session/registry.ts',
+    file: 'src/session/session-registry.ts',
     inside: 'prepare',
     find: 'if (UNFINISHED.includes($phase)) await $session.recoverInterrupted()',
     put: '',
@@ -301,8 +301,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'a slow MCP server holds up nobody',
-    file: 'src/adapters/tool-registry/registry.ts',
-    inside: 'Registry.ready',
+    file: 'src/adapters/tool-registry/mcp-tool-registry.ts',
+    inside: 'McpToolRegistry.ready',
     find: 'await settled($servers, $limits)',
     put: 'await Promise.all($servers.map((server) => server.settled()))',
     test: [
@@ -336,7 +336,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'root set: what leads out of it is refused, by its words and by where it really is',
-    file: 'src/access/path-access.ts',
+    file: 'src/path-rules/path-rules.ts',
     inside: 'isWithin',
     find: 'return $path === $directory || $path.startsWith($prefix)',
     put: 'return $path.startsWith($directory.slice(0, 1))',

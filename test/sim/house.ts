@@ -1,6 +1,6 @@
 /** A whole owner of sessions over a test's disk, clock, agent and tools; it can be killed and started again. */
 import type { FaultPoint } from '../../src/ports/fault.ts'
-import { SessionRegistry } from '../../src/session/registry.ts'
+import { SessionRegistry } from '../../src/session/session-registry.ts'
 import type { Session } from '../../src/session/session.ts'
 import { TestClock, quiet } from './clock.ts'
 import { Disk } from './disk.ts'

@@ -2,7 +2,7 @@
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import { isParleyError } from '../../src/errors/parley-error.ts'
 import type { ToolResult } from '../../src/ports/tools.ts'
-import { SessionRegistry } from '../../src/session/registry.ts'
+import { SessionRegistry } from '../../src/session/session-registry.ts'
 import { TestClock } from './clock.ts'
 import type { Oversight } from './oversight.ts'
 import { Speakers } from './speakers.ts'

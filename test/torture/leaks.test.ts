@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { queryObjects } from 'node:v8'
 import { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { Registry } from '../../src/adapters/tool-registry/registry.ts'
+import { McpToolRegistry } from '../../src/adapters/tool-registry/mcp-tool-registry.ts'
 import { McpServerLifecycle } from '../../src/adapters/mcp/host/mcp-server-lifecycle.ts'
 import { StdioTransport } from '../../src/adapters/mcp/transport/stdio.ts'
 import { startHttpServer } from '../fixtures/mcp/http-server.ts'
@@ -34,7 +34,7 @@ test('two dozen sessions with three servers each leave no process and no open fi
   }
 }, 180_000)
 
-const KINDS = { Registry, McpServerLifecycle, Client, StdioTransport }
+const KINDS = { McpToolRegistry, McpServerLifecycle, Client, StdioTransport }
 
 /** What one session of this test needs; the one that closed last may still stand on some stack. */
 const ONE_SESSION = { Registry: 1, Server: 2, Client: 2, StdioTransport: 1 }

@@ -18,7 +18,7 @@ import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
 import { ConnectQueue } from '../mcp/host/connect-queue.ts'
 import { ServerPool } from '../mcp/host/pool.ts'
-import { Registry, RegistryWithBuiltinTools } from './registry.ts'
+import { McpToolRegistry, RegistryWithBuiltinTools } from './mcp-tool-registry.ts'
 
 export interface ToolHostOptions {
   readonly processes: Processes
@@ -90,12 +90,12 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
     ...(started && { started }),
   }
   const pool = new ServerPool(context)
-  const open = new Map<Registry, string>()
+  const open = new Map<McpToolRegistry, string>()
   const completions = openCompletions(clock)
   return {
     open(request) {
       const configs = serversOf(request, configured(request.cwd))
-      const registry = new Registry({
+      const registry = new McpToolRegistry({
         clock: context.clock,
         connectWaitMs: context.limits.callMs,
         lease: (changed) => configs.map((config) => pool.take(config, changed)),
@@ -122,7 +122,7 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
   }
 }
 
-function completing(registry: Registry): CompletionSource {
+function completing(registry: McpToolRegistry): CompletionSource {
   return {
     list: () => registry.list(),
     complete: (server, wanted, signal) => registry.complete(server, wanted, { signal }),

@@ -2,7 +2,7 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { isWithin } from '../../access/path-access.ts'
+import { isWithin } from '../../path-rules/path-rules.ts'
 import { isAllowed } from '../../config/mcp/trust.ts'
 import { PROJECT_FILE, userFile } from '../../config/places.ts'
 import {

@@ -2,8 +2,8 @@
  * Removes privileges from the entries of an imported session as they are applied. The stored entries stay as they were
  * exported, but the user who imports the file has granted nothing, and the file may come from an untrusted source. Pure.
  */
-import { PERMISSIVE_MODES } from '../../access/permissive-modes.ts'
-import type { Modes } from '../../ports/values/settings.ts'
+import { PERMISSIVE_MODES } from '../../path-rules/permissive-modes.ts'
+import { type Modes } from '../../ports/values/settings.ts'
 import type { Entry } from './entries.ts'
 
 /** The same entry, without a permission mode or agent that would run tool calls without asking the user. */

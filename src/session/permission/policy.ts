@@ -1,6 +1,6 @@
 /** Whether a tool call runs, needs permission or is refused, who says so and why; and which files it may reach then. Pure. */
-import { executorOf } from '../../access/executed-later.ts'
-import { type PathAccess, barOf, isGoverning, isOwnPlace, isWithin, mayName } from '../../access/path-access.ts'
+import { executorOf } from '../../path-rules/executed-later.ts'
+import { type PathAccess, barOf, isGoverning, isOwnPlace, isWithin, mayName } from '../../path-rules/path-rules.ts'
 import type { PermissionDecision } from '../../ports/values/content.ts'
 import type { PermissionModeId, Settings } from '../../ports/values/settings.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'

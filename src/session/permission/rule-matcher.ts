@@ -3,7 +3,7 @@
  * deny match broadly. A grant is an answer that holds for later calls of a session: for exactly this tool, and for exactly this
  * command or host if the tool runs or fetches something. Pure.
  */
-import { catchesPath, folded, placesIn, fitsPath, fitsWord } from '../../access/path-access.ts'
+import { catchesPath, folded, placesIn, fitsPath, fitsWord } from '../../path-rules/path-rules.ts'
 import type { PermissionOption } from '../../ports/values/content.ts'
 import type { Grant, GrantSubject, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { PreviewedCommand, Tool, ToolPreview } from '../../ports/tools.ts'

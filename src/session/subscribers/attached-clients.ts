@@ -7,7 +7,7 @@ import { type State, isOpenPrompt } from '../domain/state.ts'
 import type { ClientPrompt, PresentClient, SessionConfig, SubscribeOptions, SubscribedClient } from '../handle.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import type { RegistryPool } from '../tools/registry-pool.ts'
+import type { ToolRegistryPool } from '../tools/tool-registry-pool.ts'
 
 /** The two kinds of questions that a client can put to its user for an MCP server. */
 export type AskingMode = 'form' | 'url'
@@ -31,13 +31,13 @@ interface Attached {
 export class AttachedClients {
   readonly #ports: Pick<SessionPorts, 'clock' | 'report'>
   readonly #log: SessionLog
-  readonly #registries: RegistryPool
+  readonly #registries: ToolRegistryPool
   readonly #attached = new Map<object, Attached>()
   /** The clients that wait for the end of a prompt; they stay listed after they have left. */
   readonly #ofPrompt = new Map<string, readonly ClientPeer[]>()
   readonly #onJoined = new Set<() => void>()
 
-  constructor(ports: Pick<SessionPorts, 'clock' | 'report'>, log: SessionLog, registries: RegistryPool) {
+  constructor(ports: Pick<SessionPorts, 'clock' | 'report'>, log: SessionLog, registries: ToolRegistryPool) {
     this.#ports = ports
     this.#log = log
     this.#registries = registries

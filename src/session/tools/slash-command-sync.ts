@@ -4,7 +4,7 @@ import type { Existing } from '../domain/state.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import type { SessionAgents } from '../agents.ts'
-import type { RegistryPool } from './registry-pool.ts'
+import type { ToolRegistryPool } from './tool-registry-pool.ts'
 
 interface Offered {
   readonly state: Existing
@@ -14,14 +14,14 @@ interface Offered {
 export interface SlashCommandSyncDeps {
   readonly ports: SessionPorts
   readonly log: SessionLog
-  readonly registries: RegistryPool
+  readonly registries: ToolRegistryPool
   readonly agents: SessionAgents
 }
 
 export class SlashCommandSync {
   readonly #ports: SessionPorts
   readonly #log: SessionLog
-  readonly #registries: RegistryPool
+  readonly #registries: ToolRegistryPool
   readonly #agents: SessionAgents
   #offeredPrompts = '[]'
   #isRunning = false

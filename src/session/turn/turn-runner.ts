@@ -5,11 +5,11 @@ import type { Command } from '../domain/commands.ts'
 import { ruleMadeBy } from '../domain/permission-answer.ts'
 import { isBusy } from '../domain/state.ts'
 import { LogRecovery } from '../log/repair.ts'
-import type { RegistryPool } from '../tools/registry-pool.ts'
+import type { ToolRegistryPool } from '../tools/tool-registry-pool.ts'
 import { RunningTurn, type TurnParts, failedWith } from './running-turn.ts'
 
 export interface TurnRunnerParts extends TurnParts {
-  readonly registries: RegistryPool
+  readonly registries: ToolRegistryPool
 }
 
 export class TurnRunner {

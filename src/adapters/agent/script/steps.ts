@@ -1,4 +1,5 @@
 /** Reads a script: its agent's offer, and one step per line of JSON. `docs/script.md` shows the format. */
+import { PERMISSIVE_MODES } from '../../../path-rules/permissive-modes.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { StopReason } from '../../../ports/agent.ts'
 import type { FileRange, FileText, FormRequest, TerminalCommand, UrlRequest } from '../../../ports/client.ts'
@@ -12,8 +13,7 @@ import type {
   ToolCallPatch,
   Usage,
 } from '../../../ports/values/content.ts'
-import { PERMISSIVE_MODES } from '../../../access/permissive-modes.ts'
-import type { ConfigValue } from '../../../ports/values/settings.ts'
+import { type ConfigValue } from '../../../ports/values/settings.ts'
 import {
   type ScriptOffer,
   NO_OFFER,

@@ -1,7 +1,7 @@
 /** The text files of a call: with the unsaved changes of the client's editor where the client serves files, else as stored on disk; and how a change to one is shown to users. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { type FileBytes, readBytesIfThere, writeBytes } from '../../../workspace/files.ts'
-import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
+import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding.ts'
 import { describeBinary } from '../../../workspace/file-type.ts'
 import { type ToolCall, type PreviewContext, assertPathAllowed } from '../toolset/tool.ts'

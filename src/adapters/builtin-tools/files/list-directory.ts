@@ -1,7 +1,7 @@
 /** `list_directory`: lists a directory and, to a depth, the directories below it. */
 import { z } from 'zod'
 import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
-import { openRoots } from '../../../workspace/resolve.ts'
+import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
 import { formatCount, textResult } from '../toolset/result.ts'
 

@@ -1,6 +1,6 @@
 /** The arguments of bubblewrap: the files that a command may see and write inside the sandbox. Pure. */
 import { isAbsolute } from 'node:path'
-import { isWithin } from '../../../access/path-access.ts'
+import { isWithin } from '../../../path-rules/path-rules.ts'
 
 export interface Enclosure {
   /** The directories of the session: the only ones that may be written, besides a private /tmp. Absolute and without links. */

@@ -1,7 +1,7 @@
 /** `find_files`: files by their names. */
 import { z } from 'zod'
 import { shownName, walkTree } from '../../../workspace/walk.ts'
-import { openRoots } from '../../../workspace/resolve.ts'
+import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { pathTest } from './glob.ts'
 import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
 import { formatCount, textResult } from '../toolset/result.ts'

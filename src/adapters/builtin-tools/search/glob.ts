@@ -1,5 +1,5 @@
 /** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. In time that no pattern can blow up. */
-import { matchesAll } from '../../../access/path-access.ts'
+import { matchesAll } from '../../../path-rules/path-rules.ts'
 import { refuse } from '../toolset/result.ts'
 
 export type PathTest = (way: string) => boolean

@@ -1,7 +1,7 @@
 /** `search_text`: lines of files that match a pattern. */
 import { z } from 'zod'
 import { bytesAt } from '../../../workspace/files.ts'
-import { type Root, openRoots, routeTo, withResolvedPath, placeIn } from '../../../workspace/resolve.ts'
+import { type Root, openRoots, routeTo, withResolvedPath, placeIn } from '../../../workspace/resolve-in-roots.ts'
 import { type TreeEntry, walkTree, shownName } from '../../../workspace/walk.ts'
 import { UNLIMITED_DEPTH } from './find-files.ts'
 import { candidatesFor, literalIn } from './candidates.ts'

@@ -17,7 +17,7 @@ import type { CommandSandbox } from '../sandbox/sandbox.ts'
 import { join } from 'node:path'
 import { formatCount, refuse } from './result.ts'
 import { gitReasonFor } from '../../../workspace/git-directory.ts'
-import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve.ts'
+import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
 /** Where tools of our own stand in lists of tools. */
 const BUILTIN_SERVER = 'parley'

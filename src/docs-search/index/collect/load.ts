@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { readableText } from '../../../workspace/encoding.ts'
 import { bytesAt } from '../../../workspace/files.ts'
-import { withResolvedPath } from '../../../workspace/resolve.ts'
+import { withResolvedPath } from '../../../workspace/resolve-in-roots.ts'
 import { formatOf, type PackedFormat } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
 import type { FoundFile } from './walk.ts'

@@ -13,7 +13,7 @@ import {
   placeIn,
   unlessAbsent,
   type Root,
-} from '../../../workspace/resolve.ts'
+} from '../../../workspace/resolve-in-roots.ts'
 import { formatOf } from './formats.ts'
 
 export interface FoundFile {

@@ -1,7 +1,7 @@
 /** Documents that rules of permission keep from the asker: in no result, no count and no list, and refused by their address. */
 import { join } from 'node:path'
 import { LruMap } from '../../../async/lru.ts'
-import { type PathAccess, barOf } from '../../../access/path-access.ts'
+import { type PathAccess, barOf } from '../../../path-rules/path-rules.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import type { ServedCollection } from '../worker/protocol.ts'

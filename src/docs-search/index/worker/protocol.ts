@@ -1,5 +1,5 @@
 /** Messages between the owner of an index and its worker threads. */
-import type { PathAccess } from '../../../access/path-access.ts'
+import type { PathAccess } from '../../../path-rules/path-rules.ts'
 import type { Collection } from '../collections.ts'
 import type { ExtractLimits } from '../extract/extractor.ts'
 

@@ -2,7 +2,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isWithin } from '../../../../access/path-access.ts'
+import { isWithin } from '../../../../path-rules/path-rules.ts'
 import type { PathAccessFilter } from '../../../../ports/values/path-access.ts'
 import { type Instruction, instructionText } from './system-prompt.ts'
 import type { Content } from '../../../../ports/values/content.ts'

@@ -5,7 +5,7 @@
  * Left out on purpose: files that a user runs by name, such as `package.json`, a Makefile, tests and build configuration,
  * and files that run on another machine after a push, such as workflows.
  */
-import { catchesPath } from './path-access.ts'
+import { catchesPath } from './path-rules.ts'
 
 /** Patterns as in rules of permission, at any depth: a home directory may be the root set, or lie in it. */
 interface Row {

@@ -27,7 +27,7 @@ interface OpenRegistry {
 }
 
 /** Equal MCP servers of two registries share one connection, so that another set of directories costs little. */
-export class RegistryPool {
+export class ToolRegistryPool {
   readonly #ports: Pick<SessionPorts, 'tools' | 'report'>
   readonly #session: PoolOwner
   readonly #configs = new ClientConfigs()

@@ -6,7 +6,7 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises'
 import { join, resolve, isAbsolute, relative, sep } from 'node:path'
 import { fail, isParleyError } from '../errors/parley-error.ts'
-import { isWithin } from '../access/path-access.ts'
+import { isWithin } from '../path-rules/path-rules.ts'
 
 /** A directory that is held open. */
 export interface OpenDirectory {

@@ -1,6 +1,6 @@
 /** Patterns of rules, and that no pattern takes long. */
 import { describe, expect, test } from 'vitest'
-import { fitsPath, fitsWord } from './path-access.ts'
+import { fitsPath, fitsWord } from './path-rules.ts'
 
 describe('a word', () => {
   test.each([

@@ -35,7 +35,7 @@ interface RegistryOptions {
   readonly onClose?: () => void
 }
 
-export class Registry implements ToolRegistry {
+export class McpToolRegistry implements ToolRegistry {
   readonly #clock: Clock
   readonly #connectWaitMs: number
   readonly #onClose: () => void
