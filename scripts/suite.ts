@@ -9,7 +9,6 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     model: 'test/model/kill-main.ts',
     docs: 'test/docs-search/kill-main.ts',
     mcp: 'test/torture/main.ts',
-    'side-by-side': 'test/kill/side-by-side.ts',
   },
   conformance: {
     '': 'test/conformance/acp/main.ts',

@@ -5,7 +5,6 @@ import { setup as build } from '../build.setup.ts'
 import { report } from './report.ts'
 import { reportMutants } from '../mutants/series.ts'
 import { runMany } from './many.ts'
-import { reportThrees, runThrees } from './series.ts'
 import { mutants } from './mutants.ts'
 import { reportStall } from './report-stall.ts'
 import { runStall } from './stall.ts'
@@ -16,7 +15,6 @@ const USAGE = `npm run kill -- [--runs N | --seconds N] [--seed S] [--faults SHA
   --seconds as many runs as begin in that time instead; with --stall, how long it lasts
   --seed    the seed of the first run; the next one has the next (random)
   --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
-  --three   kills the server under two relays and a follower instead (20 runs)
   --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N
   --trace   under strace: was every update on the disk before it was told?
   --mutants takes each mechanism out in a copy of the sources, to see its test fail; --only TEXT, --jobs N
@@ -33,7 +31,6 @@ const { values } = parseArgs({
     faults: { type: 'string', default: '0.3' },
     jobs: { type: 'string' },
     bin: { type: 'string' },
-    three: { type: 'boolean', default: false },
     stall: { type: 'boolean', default: false },
     updates: { type: 'string', default: '200000' },
     seconds: { type: 'string' },
@@ -52,7 +49,7 @@ async function main(): Promise<number> {
   }
   if (values.mutants) return reportMutants(mutants, { jobs: Number(values.jobs ?? 2), only: values.only })
   if (values.stall) return stallOne()
-  return values.three ? killUnderThree() : killUnderOne()
+  return killUnderOne()
 }
 
 async function stallOne(): Promise<number> {
@@ -60,15 +57,6 @@ async function stallOne(): Promise<number> {
   const updates = Number(values.updates)
   const plan = { updates, stallMs: Number(values.seconds ?? 60) * 1_000, ...(values.bin && { bin: values.bin }) }
   return reportStall(updates, await runStall(plan))
-}
-
-async function killUnderThree(): Promise<number> {
-  if (values.bin === undefined) await build()
-  const began = performance.now()
-  const jobs = Number(values.jobs ?? availableParallelism())
-  const series = { runs: Number(values.runs ?? 20), seed: firstSeed(), jobs }
-  const results = await runThrees(series, { keep: values.keep, ...(values.bin && { bin: values.bin }) })
-  return reportThrees(results, (performance.now() - began) / 1000)
 }
 
 async function killUnderOne(): Promise<number> {

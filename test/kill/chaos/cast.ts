@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, type Message, type SeenUpdate, updatesIn } from '../../e2e/message.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { RawSocket } from '../../e2e/raw-socket.ts'
+import { until } from '../../fixtures/process/running.ts'
 import { type Phase, phaseOf } from '../phase.ts'
 import { type Follower, type Town, patiently } from '../town.ts'
 import { Goer } from './goer.ts'
@@ -104,20 +105,34 @@ export class Cast {
     return this.#visitByRelay(opening)
   }
 
-  /** All that is stored is told once more, to somebody else who has seen nothing; then the session is closed. */
-  async close(): Promise<readonly SeenUpdate[]> {
+  /**
+   * All that is stored is told once more, to somebody else who has seen nothing; then the session is closed. `isWhole`: nothing
+   * of the log was taken away, so whoever was there all the time has heard the last word too.
+   */
+  async close(isWhole: boolean): Promise<readonly SeenUpdate[]> {
     const connection = await RawSocket.open(this.#town.socket)
     try {
       const opening = { sessionId: this.sessionId, ...this.#town.opening('reader') }
       const { error } = await patiently('the last load', connection.request('session/load', opening))
       if (error !== undefined) throw new Error(`the last load was refused: ${error.message}`)
       const replay = updatesIn(connection.received, this.sessionId)
+      if (isWhole) await this.#hasAll(replay)
       await this.leave()
       await patiently('the close', connection.request('session/close', { sessionId: this.sessionId }))
       return replay
     } finally {
       await connection.leave()
     }
+  }
+
+  async #hasAll(replay: readonly SeenUpdate[]): Promise<void> {
+    const last = replay.findLast(({ update }) => update.sessionUpdate.endsWith('_chunk'))?.seq ?? 0
+    const isThere = (message: Message): boolean => updatesIn([message], this.sessionId).some(({ seq }) => seq >= last)
+    for (const relay of this.relays) if (!relay.gone) await patiently('the last word at a relay', relay.until(isThere))
+    await patiently(
+      'the last word at the raw client',
+      until(() => this.goer.received.some(isThere)),
+    )
   }
 
   /** All but the relays, which go on to the next session. */

@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: several clients on a real server, and whatever can go wrong goes wrong. `npm run kill` is its special case of
- * one client and one server in one process, `-- --three` that of two relays and a follower, `-- --stall` that of a client that
- * reads nothing for a minute; they go deeper where this goes wide.
+ * one client and one server in one process, `-- --stall` that of a client that reads nothing for a minute; they go deeper where
+ * this goes wide.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -120,10 +120,10 @@ export class Round {
     await patiently('the end of the runner', cast.runner.ended)
     const last = visit.prompt()
     await patiently('the answer of the next prompt', last.answered())
-    const replay = await cast.close()
+    const isCutShort = this.#does('cut the log short')
+    const replay = await cast.close(!isCutShort)
     const journal = readJournal(this.#town.home, cast.sessionId)
     const stay = await this.#toolsThatStay()
-    const isCutShort = this.#does('cut the log short')
     const effects = readEffects(this.#town.effects)
     return judge({
       cast,
