@@ -89,7 +89,7 @@ test('where the key must not stand in the address, it does not open the door', a
   expect((await raw(server, { path: '/mcp', headers, body: INITIALIZE })).status).toBe(200)
 })
 
-test('pages of this machine may call, also by name', async () => {
+test('pages of this machine may call, also by name [Z8]', async () => {
   const { server } = await serve({ 'a.md': 'a' })
   const headers = { ...JSON_ONLY, Host: `localhost:${server.port}`, Origin: 'http://localhost:5173' }
   expect((await raw(server, { headers, body: INITIALIZE })).status).toBe(200)

@@ -37,7 +37,7 @@ test('--json is one object, with resources and prompts', async () => {
   })
 })
 
-test('a server that cannot be connected says why, and without words the usage is told', async () => {
+test('a server that cannot be connected says why, and without words the usage is told [L7]', async () => {
   const { code, stdout } = await parley(['mcp', 'test', '--', 'no-such-server'], { home })
   expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('no-such-server was not found') })
   expect((await parley(['mcp', 'test'], { home })).code).toBe(2)
@@ -86,7 +86,7 @@ describe('the servers of the configuration', () => {
     expect(readFileSync(file, 'utf8')).toBe('[mcp.good]\ncommand = "npx"\nargs = [ "-y", "good" ]\n')
   })
 
-  test('of a project start nothing in a session until they are allowed, and then they do', async () => {
+  test('of a project start nothing in a session until they are allowed, and then they do [Z1]', async () => {
     const { home, cwd, mcp } = configured('')
     const mark = join(home, 'started')
     writeFileSync(join(cwd, '.parley.toml'), `[mcp.sly]\ncommand = "/bin/sh"\nargs = ["-c", "touch '${mark}'"]\n`)

@@ -124,7 +124,7 @@ describe('a question of a tool call', () => {
     },
   )
 
-  test('may be two, in two rounds, and a page; each round outlives a kill', { timeout: LONG }, async () => {
+  test('may be two, in two rounds, and a page; each round outlives a kill [R5]', { timeout: LONG }, async () => {
     const one = await company('asks for more in two rounds')
     await restarted(one)
     const ada = await again(one)

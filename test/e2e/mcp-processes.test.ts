@@ -12,7 +12,7 @@ cleanUpServers()
 
 const program = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
 
-test('every process that is started as a server is in the log, for which session, without what may be secret', async () => {
+test('every process that is started as a server is in the log, for which session, without what may be secret [Z3]', async () => {
   const place = await placeWith([{ end: 'end_turn' }])
   await serve(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })
@@ -37,7 +37,7 @@ test('every process that is started as a server is in the log, for which session
   expect(logOf(place)).not.toContain('sentinel')
 })
 
-test('sessions at HTTP servers end with the session that has one alone, and with the server that others share', async () => {
+test('sessions at HTTP servers end with the session that has one alone, and with the server that others share [H5]', async () => {
   const [own, shared] = [await listenHttp(() => false), await listenHttp(() => false)]
   onTestFinished(async () => {
     await own.close()

@@ -20,7 +20,7 @@ function offers(name: string) {
   }
 }
 
-test.each(['script', 'guide'])('they come, change and are filled in with the agent %s', async (agent) => {
+test.each(['script', 'guide'])('they come, change and are filled in with the agent %s [X5]', async (agent) => {
   const place = await placeWith([{ toolCall: { name: 's__do' } }, { end: 'end_turn' }])
   await serve(place)
   const ada = await RawSocket.open(place.socket, { agent: agent === 'guide' ? agent : place.agent })
@@ -48,7 +48,7 @@ test.each(['script', 'guide'])('they come, change and are filled in with the age
   } else await ada.until(offers('s__greet'))
 })
 
-test('what is typed behind one can be completed, by its arguments, and is asked for once', async () => {
+test('what is typed behind one can be completed, by its arguments, and is asked for once [X7]', async () => {
   const place = await placeWith([{ end: 'end_turn' }])
   await serve(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })

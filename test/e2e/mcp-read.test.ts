@@ -43,7 +43,7 @@ test('it is listed and read unasked, and the list says what has changed since', 
   expect(said).toContain('- s: test://one — one [changed since it was read]"')
 })
 
-test('what no list has is asked about first, for its address tells its server something', async () => {
+test('what no list has is asked about first, for its address tells its server something [C8]', async () => {
   const { ada, ended } = await turnOf([
     { name: 'read_resource', arguments: { uri: 'test://x?secret=1', server: 's' }, ask: true },
   ])

@@ -107,7 +107,7 @@ test('always in this session is listed and taken back, and the next call is aske
   expect(await outcome(client, session)).toBe(asked)
 })
 
-test('plan mode refuses what may change something, allow all does not ask, and both hold from the next call', async () => {
+test('plan mode refuses what may change something, allow all does not ask, and both hold from the next call [T12]', async () => {
   const { place, client } = await begin([{ agent: { modes } }, call])
   const session = await openSession(client, place, [files])
   for (const [modeId, expected] of [

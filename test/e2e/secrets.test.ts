@@ -90,7 +90,7 @@ function wrongRequests(cwd: string): readonly (readonly [string, Fields])[] {
 
 const NOTIFICATIONS = ['turn', 'presence', 'queue', 'mcp', 'server']
 
-test('secrets of servers and clients are in nothing that anyone else can read', { timeout: 120_000 }, async () => {
+test('secrets of servers and clients are in nothing that anyone else can read [Z6]', { timeout: 120_000 }, async () => {
   newSentinels()
   const token = secret('authtoken')
   const docsKey = secret('docskey')

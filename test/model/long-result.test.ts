@@ -55,7 +55,7 @@ async function turnWith(server: ModelServer): Promise<void> {
   expect(result).toMatchObject({ stopReason: 'end_turn' })
 }
 
-test('a model reads the whole of a long result, page by page', { timeout: 60_000 }, async () => {
+test('a model reads the whole of a long result, page by page [C7]', { timeout: 60_000 }, async () => {
   const server = await startModelServer(reader)
   opened.push(() => server.close())
   await turnWith(server)

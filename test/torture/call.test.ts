@@ -11,7 +11,7 @@ const callsIn = (log: Parameters<Case['check']>[0]['log']): readonly Fields[] =>
 
 const times: readonly Case[] = [
   {
-    row: 'L6',
+    row: 'L6 C6',
     does: 'never answers a call',
     async check({ ready, failure, log }) {
       await ready()
@@ -110,7 +110,7 @@ const answers: readonly Case[] = [
     },
   },
   {
-    row: 'C1 G7',
+    row: 'C1 G7 X4',
     does: 'answers with every kind of content',
     async check({ ready, call }) {
       await ready()
@@ -193,7 +193,7 @@ const answers: readonly Case[] = [
     },
   },
   {
-    row: 'C7',
+    row: 'C7 G16',
     does: 'answers with fifty megabytes',
     async check({ ready, call }) {
       await ready()
@@ -205,7 +205,7 @@ const answers: readonly Case[] = [
     },
   },
   {
-    row: 'K1',
+    row: 'K1 K2',
     does: 'answers with a task',
     async check({ ready, call }) {
       await ready()
@@ -281,7 +281,7 @@ const questions: readonly Case[] = [
     },
   },
   {
-    row: 'R1 R2',
+    row: 'R1 R2 R5',
     does: 'asks for more in two rounds',
     async check({ ready, call, log }) {
       await ready()
@@ -438,5 +438,5 @@ describe.each([
   ['answers', answers],
   ['asks back', questions],
 ])('a server %s, and', (_, cases) => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playStdio(one))
 })

@@ -106,7 +106,7 @@ const cases: readonly HttpCase[] = [
     },
   },
   {
-    row: 'M5',
+    row: 'M5 M3 G8',
     does: 'wants in a header what its list did not say',
     options: patient,
     script: forgetful,
@@ -170,5 +170,5 @@ const cases: readonly HttpCase[] = [
 ]
 
 describe('a server over HTTP without a handshake', () => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playHttp(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playHttp(one))
 })

@@ -98,7 +98,7 @@ const calls: readonly HttpCase[] = [
     },
   },
   {
-    row: 'H4 G2',
+    row: 'H4 G2 C9',
     does: 'forgets its sessions while ten calls come',
     script: nothing,
     async check({ ready, call, http }) {
@@ -460,5 +460,5 @@ describe.each([
   ['streams and', streams],
   ['is met and', meetings],
 ])('a server over HTTP %s', (_, cases) => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playHttp(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playHttp(one))
 })

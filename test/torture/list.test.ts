@@ -9,7 +9,7 @@ function listings(methods: readonly (string | undefined)[]): number {
 
 const definitions: readonly Case[] = [
   {
-    row: 'T9 G6 J3 K1',
+    row: 'T9 G6 J3 K1 N9 G17',
     does: 'has malformed tools among good ones',
     async check({ ready, call, bench }) {
       expect((await ready()).servers).toMatchObject([{ state: 'ready', tools: 2 }])
@@ -33,7 +33,7 @@ const definitions: readonly Case[] = [
     },
   },
   {
-    row: 'T7 T8',
+    row: 'T7 T8 G16',
     does: 'has odd names',
     async check({ ready, registry }) {
       const { tools } = await ready()
@@ -45,7 +45,7 @@ const definitions: readonly Case[] = [
     },
   },
   {
-    row: 'T7',
+    row: 'T7 N7',
     does: 'has odd names',
     async check({ ready, bench, server }) {
       const alone = (await ready()).tools.map((tool) => tool.name)
@@ -63,7 +63,7 @@ const definitions: readonly Case[] = [
     },
   },
   {
-    row: 'P (include, exclude)',
+    row: 'P (include, exclude) T11',
     does: 'has odd names',
     options: ruled({ include: ['get*', 'a__b'], exclude: ['*/*'] }),
     async check({ ready, failure }) {
@@ -173,7 +173,7 @@ const isChanged = ({ changed }: ToolList['resources'][number]): boolean => chang
 
 const more: readonly Case[] = [
   {
-    row: 'X1 X7',
+    row: 'X1 X7 B5 C8 X2 X6',
     does: 'has resources and prompts',
     async check({ ready, registry, call }) {
       await ready()
@@ -253,7 +253,7 @@ const more: readonly Case[] = [
     },
   },
   {
-    row: 'X1',
+    row: 'X1 L6',
     does: 'lists resources never',
     async check({ ready, call, bench }) {
       expect((await ready()).servers[0]?.state).toBe('ready')
@@ -268,5 +268,5 @@ describe.each([
   ['changes', changes],
   ['offers more', more],
 ])('a server %s, and', (_, cases) => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playStdio(one))
 })

@@ -5,7 +5,7 @@ import { manySessions } from './many-sessions.ts'
 
 cleanUpServers()
 
-test('sessions that are closed leave no process, nor does a killed server and guard after the next start', async () => {
+test('sessions that are closed leave no process, nor does a killed server and guard after the next start [S5]', async () => {
   const place = await placeWith([{ chunk: 'ready' }])
   const figures = await manySessions(place, 10)
   expect(figures).toMatchObject({ sessions: 10, afterClosing: 0, afterRestart: 0 })

@@ -75,5 +75,5 @@ const cases: readonly Case[] = [
 ]
 
 describe('a server', () => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playStdio(one))
 })

@@ -34,7 +34,7 @@ function first(
 }
 
 const older: readonly HttpCase[] = [
-  { row: 'founding B', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
+  { row: 'founding B E3', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
   ...[405, 404, 400].map((status): HttpCase => ({
     row: 'E1 G4',
     does: `speaks only SSE behind an HTTP entry and says ${status}`,
@@ -83,5 +83,5 @@ const older: readonly HttpCase[] = [
 ]
 
 describe('a server over SSE', () => {
-  for (const one of older) test(`${one.does} (${one.row})`, () => playHttp(one))
+  for (const one of older) test(`${one.does} [${one.row}]`, () => playHttp(one))
 })

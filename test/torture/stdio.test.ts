@@ -66,7 +66,7 @@ const starting: readonly Case[] = [
     },
   },
   {
-    row: 'L3',
+    row: 'L3 L7',
     does: 'speaks only 2023-01-01',
     async check({ ready }) {
       const [server] = (await ready()).servers
@@ -81,7 +81,7 @@ const starting: readonly Case[] = [
       expect(scene.registry.list().servers[0]?.protocol).toBe('2024-11-05')
     },
   },
-  { row: 'L3', does: 'greets with malformed words', check: works },
+  { row: 'L3 N7', does: 'greets with malformed words', check: works },
   {
     row: 'N1 T3 P5',
     does: 'speaks only the newest protocol',
@@ -114,7 +114,7 @@ const starting: readonly Case[] = [
     },
   },
   {
-    row: 'L1 L2 L4',
+    row: 'L1 L2 L4 X1',
     does: 'honest',
     async check(scene) {
       await works(scene)
@@ -134,7 +134,7 @@ const starting: readonly Case[] = [
     },
   },
   {
-    row: 'N (configured as modern)',
+    row: 'N (configured as modern) N9',
     does: 'says nothing of what it has',
     options: ruled({ protocol: 'modern' }),
     async check(scene) {
@@ -161,7 +161,7 @@ const starting: readonly Case[] = [
 
 const streams: readonly Case[] = [
   { row: 'S9', does: 'writes a banner and junk', check: works },
-  { row: 'S2', does: 'complains without end', check: works },
+  { row: 'S2 U9', does: 'complains without end', check: works },
   {
     row: 'S10',
     does: 'answers with a line without end',
@@ -196,7 +196,7 @@ const streams: readonly Case[] = [
     },
   },
   {
-    row: 'B1 B2 B4',
+    row: 'B1 B2 B4 B6 S1',
     does: 'honest',
     async check({ ready, call, log }) {
       await ready()
@@ -226,7 +226,7 @@ const streams: readonly Case[] = [
     },
   },
   {
-    row: 'B3',
+    row: 'B3 K2',
     does: 'answers with results of no known type',
     options: { limits: { probeMs: 10_000 } },
     async check({ ready, failure }) {
@@ -235,7 +235,7 @@ const streams: readonly Case[] = [
     },
   },
   {
-    row: 'P4 U3',
+    row: 'P4 U3 U1',
     does: 'asks for what we cannot do',
     async check({ ready, log }) {
       await ready()
@@ -245,7 +245,7 @@ const streams: readonly Case[] = [
     },
   },
   {
-    row: 'S12',
+    row: 'S12 Z6',
     does: 'tells its environment',
     async check({ ready, call }) {
       process.env.PARLEY_SENTINEL = 'sentinel'
@@ -358,5 +358,5 @@ describe.each([
   ['speaks', streams],
   ['ends', ends],
 ])('a process %s, and', (_, cases) => {
-  for (const one of cases) test(`${one.does} (${one.row})`, () => playStdio(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playStdio(one))
 })

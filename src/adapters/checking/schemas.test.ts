@@ -47,7 +47,7 @@ describe('arguments', () => {
     expect(await check(schema, { page: '22' })).toBeDefined()
   })
 
-  test('pass a schema that cannot be understood, which is said once', async () => {
+  test('pass a schema that cannot be understood, which is said once [J1]', async () => {
     const { check, faults } = checker()
     for (const schema of [
       object({ a: { $ref: 'https://example.com/schema.json' } }),

@@ -55,7 +55,7 @@ describe('a child', () => {
     expect([await line(), await line()]).toEqual([String(child.pid), '/usr'])
   })
 
-  test('sees the allow-listed environment, its own additions, the marker, and no secret of ours', async () => {
+  test('sees the allow-listed environment, its own additions, the marker, and no secret of ours [S12 G11]', async () => {
     const { processes, marker } = open({
       HOME: '/home/sam',
       PATH: process.env.PATH,
@@ -84,7 +84,7 @@ describe('a child', () => {
     )
   })
 
-  test('may write ten megabytes of complaints without being held up; the last of them are kept', async () => {
+  test('may write ten megabytes of complaints without being held up; the last of them are kept [S2]', async () => {
     const child = await open().processes.spawn(shell('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done'))
     expect(await linesOf(child.stdout)()).toBe('done')
     await child.exited
@@ -142,7 +142,7 @@ describe('stopping', () => {
     expect(await child.exited).toEqual({ code: null, signal: 'SIGTERM' })
   })
 
-  test('asks before it kills', async () => {
+  test('asks before it kills [S3]', async () => {
     const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
     await linesOf(child.stdout)()
     await child.stop(50)
@@ -243,7 +243,7 @@ describe('a start', () => {
 describe('when the server dies', () => {
   const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
 
-  test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark', async () => {
+  test('of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark [S5]', async () => {
     const id = systemClock.id()
     const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
       stdio: ['ignore', 'pipe', 'inherit'],

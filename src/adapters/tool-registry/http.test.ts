@@ -53,7 +53,7 @@ describe('a registry over HTTP', () => {
 
 describe('a server over Streamable HTTP', () => {
   for (const answers of ['json', 'stream'] as const) {
-    test(`is listed, called and left by answers as ${answers}, with the client's headers on every request`, async () => {
+    test(`is listed, called and left by answers as ${answers}, with the client's headers on every request [H1]`, async () => {
       const server = await served({ answers })
       const headers = [
         ['X-Team', 'blue'],
@@ -97,7 +97,7 @@ describe('a server over Streamable HTTP', () => {
     )
   })
 
-  test('that is not there, or is no address at all, says so without its secrets', async () => {
+  test('that is not there, or is no address at all, says so without its secrets [L7]', async () => {
     const gone = await startHttpServer()
     await gone.close()
     const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
@@ -239,7 +239,7 @@ describe('a server of the newest protocol', () => {
     expect(server.seen).not.toContain('initialize')
   })
 
-  test('notices a cancelled call by its stream', async () => {
+  test('notices a cancelled call by its stream [M6]', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)

@@ -15,7 +15,7 @@ const pairs = fc.uniqueArray(fc.tuple(name, name), {
 })
 
 describe('a registry name', () => {
-  test('is legal, at most 64 long and never shared by two tools', () => {
+  test('is legal, at most 64 long and never shared by two tools [T7]', () => {
     fc.assert(
       fc.property(pairs, (tools) => {
         const names = tools.map(([server, tool]) => registryName(server, tool))

@@ -47,7 +47,7 @@ describe('registries of one session', () => {
     expect(runs(pid)).toBe(false)
   })
 
-  test('the order of variables makes no difference, another value, directory or session does', async () => {
+  test('the order of variables makes no difference, another value, directory or session does [Z7]', async () => {
     const made = bench()
     const pid = await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one'), 'a')
     expect(await pidOf(made.open([stdioServer('a', {}, { Y: '2', X: '1' })], 'one'), 'a')).toBe(pid)
@@ -109,7 +109,7 @@ describe('registries of several sessions', () => {
     return made
   }
 
-  test('have a process each, unless the configuration shares it, and then only with the same directories', async () => {
+  test('have a process each, unless the configuration shares it, and then only with the same directories [N8]', async () => {
     const apart = wide({})
     expect(await pidOf(apart.open([stdioServer('a')]), 'a')).not.toBe(await pidOf(apart.open([stdioServer('a')]), 'a'))
     const together = wide(shared({ shared: true }))

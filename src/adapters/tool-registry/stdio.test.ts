@@ -48,7 +48,7 @@ describe('a registry over stdio', () => {
 })
 
 describe('connecting', () => {
-  test('a server is met, asked who it is, and all pages of its tools are listed', async () => {
+  test('a server is met, asked who it is, and all pages of its tools are listed [S13]', async () => {
     const registry = bench().open([stdioServer('docs', { pageSize: 2 })])
     expect(registry.list()).toMatchObject({ tools: [], servers: [{ name: 'docs', state: 'connecting' }] })
     const list = await readied(registry)
@@ -297,7 +297,7 @@ describe('a call', () => {
     await expect(registry.call('s__search', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
   })
 
-  test('that is cancelled is cancelled at the server within a tenth of a second', async () => {
+  test('that is cancelled is cancelled at the server within a tenth of a second [P3]', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const heard = (method: string) => log.read().filter((message) => message.method === method)

@@ -24,7 +24,7 @@ const request = { sessionId: 's', message: 'docs: log in', url: 'https://example
 const kept = new AbortController().signal
 
 describe.runIf(process.platform === 'linux')('a page', () => {
-  test('is shown whole with its host, and opened by a program and not a shell once the person agrees', async () => {
+  test('is shown whole with its host, and opened by a program and not a shell once the person agrees [U7]', async () => {
     const { environment, opened } = browser()
     const asked: PermissionQuestion[] = []
     const ask = (question: PermissionQuestion) => {
@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
     ['decline', 'decline'],
     [null, 'cancel'],
     ['whatever', 'cancel'],
-  ])('answered with %j is not opened', async (chosen, action) => {
+  ])('answered with %j is not opened [U7]', async (chosen, action) => {
     const { environment, opened } = browser()
     const pages = pagesFor({ ask: () => Promise.resolve(chosen), note: () => undefined, environment })
     expect(await pages.visit(request, kept)).toBe(action)
@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
   })
 
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'vscode://x', 'no address'])(
-    '%s is none, and nobody is asked',
+    '%s is none, and nobody is asked [Z5]',
     async (url) => {
       const ask = () => Promise.reject(new Error('was asked'))
       const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
   )
 })
 
-describe('what is odd about an address is said', () => {
+describe('what is odd about an address is said [U7]', () => {
   test.each([
     ['https://xn--80ak6aa92e.com/', 'reads "аррӏе.com"'],
     ['https://аррӏе.com/', 'reads "аррӏе.com"'],

@@ -12,7 +12,7 @@ test.each([
   ['dd', ['if=/dev/zero', 'of=/dev/sda'], 'disks'],
   ['node', ['server.js', '--key', '/home/ada/.ssh/id_rsa'], 'keys'],
   ['docker', ['run', '--privileged', 'image'], 'container'],
-])('%s %j is warned of', (command, args, word) => expect(dangerOf(command, args)).toContain(word))
+])('%s %j is warned of [Z2 Z3]', (command, args, word) => expect(dangerOf(command, args)).toContain(word))
 
 test.each([
   ['npx', ['-y', '@modelcontextprotocol/server-filesystem', '/srv/files']],

@@ -20,7 +20,7 @@ function codeOf(act: () => unknown): string | undefined {
 }
 
 describe('a form', () => {
-  test('may ask for texts, numbers, a yes or no, and choices', () => {
+  test('may ask for texts, numbers, a yes or no, and choices [U6]', () => {
     const asked = form({
       name: { type: 'string', title: 'Name', minLength: 1, pattern: '^[A-Z]' },
       mail: { type: 'string', format: 'email' },

@@ -431,7 +431,7 @@ describe('whatever is allowed, in whatever mode', () => {
     )
   })
 
-  test('with nothing allowed, a stranger is always asked about or refused', () => {
+  test('with nothing allowed, a stranger is always asked about or refused [T6]', () => {
     fc.assert(
       fc.property(
         anyCall,

@@ -44,7 +44,7 @@ function question({ state }: Session): string {
 }
 
 describe('a tool call', () => {
-  test('is stored as in progress before the tool is called', async () => {
+  test('is stored as in progress before the tool is called [T12]', async () => {
     const inJournal: unknown[] = []
     const { house, session, reader, results } = await calling(async () => {
       inJournal.push(...statuses(await house.disk.entries(session.id)))
@@ -159,7 +159,7 @@ describe('a tool call', () => {
     },
   )
 
-  test.each(wayFaults)('that only reads is not tried a third time when $code', async (fault) => {
+  test.each(wayFaults)('that only reads is not tried a third time when $code [T6]', async (fault) => {
     const { house, session, reader, results } = await calling(() => Promise.reject(fault))
     await prompted(session, 'p1')
     expect(house.tools.called).toHaveLength(2)
@@ -230,7 +230,7 @@ describe('a tool that others must be asked about', () => {
     expect(session.state.phase).toBe('idle')
   })
 
-  test('is asked about once when the answer is always, but not for another tool', async () => {
+  test('is asked about once when the answer is always, but not for another tool [C6]', async () => {
     const { house, session } = await calling(async () => found, {})
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))

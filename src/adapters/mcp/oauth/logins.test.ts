@@ -133,7 +133,7 @@ describe('a server that wants somebody to log in', () => {
     expect(server.registered).toHaveLength(1)
   })
 
-  test('is never shown a login where its configuration has an Authorization header', async () => {
+  test('is never shown a login where its configuration has an Authorization header [S11]', async () => {
     const server = await guarded()
     await loggedIn(server)
     const registry = bench().open([{ ...at(server), headers: [['authorization', 'Bearer mine']] }])
@@ -144,7 +144,7 @@ describe('a server that wants somebody to log in', () => {
 })
 
 describe('what a login brings', () => {
-  test('is kept for the user alone, by issuer, and registers a client once for the same way back', async () => {
+  test('is kept for the user alone, by issuer, and registers a client once for the same way back [A1 A7 A8 A15]', async () => {
     const server = await guarded()
     await loggedIn(server)
     const [file = ''] = files()
@@ -158,7 +158,7 @@ describe('what a login brings', () => {
     expect(files()).toEqual([file])
   })
 
-  test('is renewed once for all sessions and processes that it has become too old for', async () => {
+  test('is renewed once for all sessions and processes that it has become too old for [A15 G15]', async () => {
     const server = await guarded({ slowMs: 100 })
     await loggedIn(server)
     // Each bench has logins of its own, as another process would.
@@ -194,7 +194,7 @@ describe('what a login brings', () => {
     expect(readFileSync(join(directory, file), 'utf8')).toContain('sentinel-refresh')
   })
 
-  test('is not enough for one tool: the person is asked for more, once', async () => {
+  test('is not enough for one tool: the person is asked for more, once [A12]', async () => {
     const server = await guarded({ scopes: { write: 'write' } })
     await loggedIn(server)
     const registry = await opened(bench(), server)
@@ -226,7 +226,7 @@ async function opened(made: Bench, server: Guarded): Promise<ToolRegistry> {
 }
 
 describe('a login', () => {
-  test('finds its way where the authorization server describes itself as OpenID providers do', async () => {
+  test('finds its way where the authorization server describes itself as OpenID providers do [A3]', async () => {
     await loggedIn(await guarded({ wellKnown: 'openid-configuration' }))
   })
 
@@ -245,7 +245,7 @@ describe('a login', () => {
     await next.done.catch(() => undefined)
   })
 
-  test('takes a client that was registered beforehand, and its way back to the letter', async () => {
+  test('takes a client that was registered beforehand, and its way back to the letter [A6]', async () => {
     const server = await guarded({ metadata: { registration_endpoint: undefined } })
     expect(await failure(server)).toContain('does not support dynamic client registration')
     const port = await freePort()
@@ -253,7 +253,7 @@ describe('a login', () => {
     expect(server.registered).toEqual([])
   })
 
-  test('names the document that says who we are, where the authorization server reads one', async () => {
+  test('names the document that says who we are, where the authorization server reads one [A6]', async () => {
     const server = await guarded({ metadata: { client_id_metadata_document_supported: true } })
     const login = await new DirectoryLogins({ directory, clock: systemClock })
       .at(at(server), { clientMetadataUrl: 'https://parley.example/client.json' })
@@ -263,7 +263,7 @@ describe('a login', () => {
     expect(server.registered).toEqual([])
   })
 
-  test('with the word of another authorization server is none, and what that says is not repeated', async () => {
+  test('with the word of another authorization server is none, and what that says is not repeated [A9]', async () => {
     const server = await guarded({
       comeBackWith(params) {
         params.set('iss', 'https://evil.example')
@@ -276,7 +276,7 @@ describe('a login', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  test('without its state is not for us, and the one that was asked for still comes', async () => {
+  test('without its state is not for us, and the one that was asked for still comes [A10 G15]', async () => {
     const server = await guarded()
     const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
     const back = new URL(new URL(login.url).searchParams.get('redirect_uri') ?? '')
@@ -299,7 +299,7 @@ describe('a login', () => {
   })
 
   test.each([
-    ['without PKCE', { code_challenge_methods_supported: undefined }, 'PKCE'],
+    ['without PKCE [A4]', { code_challenge_methods_supported: undefined }, 'PKCE'],
     ['with plain PKCE only', { code_challenge_methods_supported: ['plain'] }, 'PKCE'],
     ['for another issuer', { issuer: 'https://evil.example' }, 'Issuer mismatch'],
     ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
@@ -310,14 +310,14 @@ describe('a login', () => {
       { token_endpoint: 'https://169.254.169.254/token' },
       'which is not allowed',
     ],
-    ['with tokens in clear text', { token_endpoint: 'http://tokens.example/token' }, ''],
+    ['with tokens in clear text [A16]', { token_endpoint: 'http://tokens.example/token' }, ''],
   ])('%s is refused', async (_, metadata, word) => {
     const said = await failure(await guarded({ metadata }))
     expect(said).toContain('Not logged in')
     expect(said).toContain(word)
   })
 
-  test('for another resource is refused', async () => {
+  test('for another resource is refused [A5]', async () => {
     const server = await guarded({ resource: 'https://elsewhere.example/mcp' })
     expect(await failure(server)).toContain('it says that its logins are for https://elsewhere.example/mcp')
     expect(server.registered).toEqual([])
@@ -330,7 +330,7 @@ describe('a login', () => {
     },
   )
 
-  test('is not led there by a redirect either, from whichever host', async () => {
+  test('is not led there by a redirect either, from whichever host [A16 Z4]', async () => {
     let hops = 0
     const hop = createServer((_, response) => {
       hops += 1

@@ -71,7 +71,11 @@ describe('Tab', () => {
   test.each([
     ['completes a command', '/revi\t', '/review '],
     ['as far as those that fit have in common', '/r\t', '/rev'],
-    ['completes the word behind a command, and keeps those before it', '/review a.ts sr\t', '/review a.ts src/main.ts'],
+    [
+      'completes the word behind a command, and keeps those before it [X7]',
+      '/review a.ts sr\t',
+      '/review a.ts src/main.ts',
+    ],
     ['leaves alone what could become several things', '/review \t', '/review '],
     ['leaves alone what is no command', 'words\t', 'words'],
   ])('%s', async (_name, keys, becomes) => {

@@ -105,7 +105,7 @@ describe('a turn', () => {
     expect(story(model.requests[3]?.messages ?? [])).toEqual([...told, 'model: Fine.', 'user: Still?'])
   })
 
-  test('tells the model of each step exactly the tools of that moment', async () => {
+  test('tells the model of each step exactly the tools of that moment [T10]', async () => {
     const { house, model } = houseWith([calls({ id: 'c1', name: 'b' }), says('Done.')])
     house.tools.add(
       'b',

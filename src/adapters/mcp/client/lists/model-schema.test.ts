@@ -41,7 +41,7 @@ test.each([
   expect(new Set(kept)).toEqual(new Set(Object.keys(a)))
 })
 
-test('what stands at the root in pieces becomes one object', () => {
+test('what stands at the root in pieces becomes one object [J4]', () => {
   const pieces = {
     allOf: [of({ type: 'string' }, { required: ['a'] })],
     anyOf: [

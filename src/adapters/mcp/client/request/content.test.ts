@@ -4,7 +4,7 @@ import { readResult } from './content.ts'
 const text = (value: string) => ({ type: 'text', text: value })
 
 describe('what a tool answered', () => {
-  test('keeps every type of content that there is, with its annotations', () => {
+  test('keeps every type of content that there is, with its annotations [C1]', () => {
     const words = { ...text('words'), annotations: { audience: ['user'] } }
     const content = [
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },

@@ -76,7 +76,7 @@ describe('a server that asks while its tool runs', () => {
     expect(ada.received.filter(isAsked)).toEqual([])
   })
 
-  test('gets nothing that is not as the form has it', async () => {
+  test('gets nothing that is not as the form has it [U6]', async () => {
     const { ada, id } = await booking(FORM, { form: {} })
     ada.send({ id: (await ada.until(isAsked)).id, result: { action: 'accept', content: { day: 'tomorrow' } } })
     await ada.answerTo(id)
@@ -84,7 +84,7 @@ describe('a server that asks while its tool runs', () => {
     expect(ada.text).toContain('“day” is not written as date')
   })
 
-  test('gets a cancel when the client disconnects', async () => {
+  test('gets a cancel when the client disconnects [U5]', async () => {
     const { ada, bob } = await booking(FORM, { form: {} })
     await ada.until(isAsked)
     await ada.leave()
