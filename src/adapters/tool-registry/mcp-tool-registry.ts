@@ -293,7 +293,7 @@ export class RegistryWithBuiltinTools implements ToolRegistry {
   readonly #joined = new WeakMap<ToolList, ToolList>()
   #isClosed = false
 
-  constructor(servers: Registry, builtin: SessionTools) {
+  constructor(servers: McpToolRegistry, builtin: SessionTools) {
     this.#servers = servers
     this.#builtin = builtin
   }
