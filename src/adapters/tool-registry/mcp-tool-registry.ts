@@ -286,7 +286,7 @@ function frozen(list: ToolList): ToolList {
 
 /** The builtin tools stand before those of the MCP servers; calls go to whichever has the tool. */
 export class RegistryWithBuiltinTools implements ToolRegistry {
-  readonly #servers: Registry
+  readonly #servers: McpToolRegistry
   readonly #builtin: SessionTools
   readonly #calls = new InFlightCalls()
   /** The same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
