@@ -3,12 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { directoryWith, found, RawSession, search, serve, write } from './served.ts'
 
-const SOON_MS = 5_000
-
 test.each([
   ['as the system tells of it', false],
   ['by looking, where the system tells nothing', true],
-])('a new, changed, moved or deleted file is noticed within five seconds, %s', async (_, poll) => {
+])('a new, changed, moved or deleted file is noticed, %s', async (_, poll) => {
   const { server, directory } = await serve({ 'a.md': 'alpha', 'deep/er/b.md': 'alpha' }, { poll })
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md', 'deep/er/b.md'])
@@ -22,11 +20,11 @@ test.each([
   ]
   for (const [change, query, files] of changes) {
     await change()
-    expect(await found(session, query, files)).toBeLessThan(SOON_MS)
+    await found(session, query, files)
   }
 })
 
-test('what changes deep in a new, moved or replaced directory is noticed within five seconds', async () => {
+test('what changes deep in a new, moved or replaced directory is noticed', async () => {
   const { server, directory } = await serve({ 'old/deep/a.md': 'alpha', 'replaced/deep/b.md': 'beta' })
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['old/deep/a.md'])
@@ -41,7 +39,7 @@ test('what changes deep in a new, moved or replaced directory is noticed within 
   await found(session, 'gamma', ['new/deep/er/c.md'])
   for (const file of ['new/deep/er/c.md', 'moved/deep/a.md', 'replaced/deep/b.md']) {
     await write(directory, { [file]: `changed${file.length}` })
-    expect(await found(session, `changed${file.length}`, [file])).toBeLessThan(SOON_MS)
+    await found(session, `changed${file.length}`, [file])
   }
 })
 
@@ -82,7 +80,7 @@ test('when the directory vanishes, clients are told, tools say so, and all is we
   expect(await session.request('tools/list')).toMatchObject({ tools: [{}, {}, {}, {}, {}] })
   await found(session, 'alpha', ['b.md'])
   await write(directory, { 'c.md': 'gamma' })
-  expect(await found(session, 'gamma', ['c.md'])).toBeLessThan(SOON_MS)
+  await found(session, 'gamma', ['c.md'])
   await notifications.return(undefined)
 })
 
@@ -129,7 +127,7 @@ test('a directory may be named by a symbolic link, and is watched through it', a
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md'])
   await write(parent, { 'real/b.md': 'beta' })
-  expect(await found(session, 'beta', ['b.md'])).toBeLessThan(SOON_MS)
+  await found(session, 'beta', ['b.md'])
 })
 
 test('nothing behind a symbolic link is found or read', async () => {

@@ -131,7 +131,6 @@ describe('parley run', () => {
     ['an empty prompt', ['run', ' ']],
     ['a flag that does not exist', ['run', 'x', '--jsno']],
     ['two prompts', ['run', 'x', 'y']],
-    ['an agent that does not exist', ['run', 'x', '--agent', 'oracle']],
   ])('%s is wrong usage, exit 2', async (_name, args) => {
     const { code, stdout, stderr } = await parley(args, await stage())
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -140,6 +139,7 @@ describe('parley run', () => {
 
   test.each([
     ['a session that does not exist', ['run', 'x', '--session', 'zzz'], /^parley: There is no session zzz\./u],
+    ['an agent that does not exist', ['run', 'x', '--agent', 'oracle'], /^parley: There is no agent "oracle"\./u],
     [
       'a directory that is not there',
       ['run', 'x', '--cwd', '/gone'],

@@ -433,7 +433,7 @@ const questions: readonly Case[] = [
   },
 ]
 
-describe.each([
+describe.concurrent.each([
   ['takes its time', times],
   ['answers', answers],
   ['asks back', questions],

@@ -169,6 +169,6 @@ const cases: readonly HttpCase[] = [
   })),
 ]
 
-describe('a server over HTTP without a handshake', () => {
+describe.concurrent('a server over HTTP without a handshake', () => {
   for (const one of cases) test(`${one.does} [${one.row}]`, () => playHttp(one))
 })

@@ -308,6 +308,8 @@ const meetings: readonly HttpCase[] = [
   {
     row: 'N6 E4',
     does: 'is overloaded when it is met',
+    // It answers at once, on a busy machine too.
+    options: { limits: { probeMs: 20_000 } },
     script: (_, response) => (response.writeHead(503).end(), true),
     async check({ ready, http }) {
       expect((await ready()).servers[0]).toMatchObject({
@@ -455,7 +457,7 @@ const meetings: readonly HttpCase[] = [
   },
 ]
 
-describe.each([
+describe.concurrent.each([
   ['is called and', calls],
   ['streams and', streams],
   ['is met and', meetings],

@@ -1,7 +1,16 @@
 /** Servers that list badly, too often or too much, and the one list that comes of it. */
 import { describe, expect, test } from 'vitest'
 import type { ToolList } from '../../src/ports/tools.ts'
-import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import {
+  changeTo,
+  eventually,
+  never,
+  originals,
+  playStdio,
+  ruled,
+  wordsOf,
+  type Case,
+} from '../fixtures/mcp/torture.ts'
 
 function listings(methods: readonly (string | undefined)[]): number {
   return methods.filter((method) => method === 'tools/list').length
@@ -164,7 +173,7 @@ const changes: readonly Case[] = [
       await ready()
       await call()
       expect(wordsOf(await call('say', { text: 'still' }))).toBe('changed')
-      await expect.poll(() => bench.warnings.join()).toContain('its tools could not be listed again: ')
+      await eventually(() => expect(bench.warnings.join()).toContain('its tools could not be listed again: '))
     },
   },
 ]
@@ -214,7 +223,7 @@ const more: readonly Case[] = [
       const asked = (method: string) => log.read().filter((message) => message.method === method)
       await Promise.all([read('test://one'), read('test://unlisted'), read('test://one')])
       await expect(read('test://gone')).rejects.toMatchObject({ code: 'MCP_REQUEST' })
-      await expect.poll(() => asked('resources/unsubscribe')).toHaveLength(1)
+      await eventually(() => expect(asked('resources/unsubscribe')).toHaveLength(1))
       await call()
       const after = await changeTo(registry, ({ resources }) => resources.filter(isChanged).length === 2)
       expect(after.version).toBeGreaterThan(before.version)
@@ -225,7 +234,7 @@ const more: readonly Case[] = [
         ['test://one', 'test://unlisted', 'test://gone'].map((uri) => ({ uri })),
       )
       await registry.close()
-      await expect.poll(() => asked('resources/unsubscribe')).toHaveLength(3)
+      await eventually(() => expect(asked('resources/unsubscribe')).toHaveLength(3))
     },
   },
   {
@@ -239,7 +248,7 @@ const more: readonly Case[] = [
         log.read().flatMap(({ method, params }) => (method === 'subscriptions/listen' ? [params] : []))
       await read('test://one')
       await read('test://two')
-      await expect.poll(listened).toHaveLength(2)
+      await eventually(() => expect(listened()).toHaveLength(2))
       expect(listened().at(-1)).toMatchObject({
         notifications: { resourceSubscriptions: ['test://one', 'test://two'] },
       })
@@ -247,9 +256,9 @@ const more: readonly Case[] = [
       await changeTo(registry, ({ resources }) => resources.filter(isChanged).length === 2)
       expect(log.methods()).not.toContain('resources/subscribe')
       // The second stream has taken the place of the first, and ends with the session.
-      await expect.poll(() => log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(1)
+      await eventually(() => expect(log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(1))
       await registry.close()
-      await expect.poll(() => log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(2)
+      await eventually(() => expect(log.methods().filter((one) => one === 'notifications/cancelled')).toHaveLength(2))
     },
   },
   {
@@ -258,12 +267,12 @@ const more: readonly Case[] = [
     async check({ ready, call, bench }) {
       expect((await ready()).servers[0]?.state).toBe('ready')
       expect(wordsOf(await call())).toBe('done')
-      await expect.poll(() => bench.warnings.join()).toContain('its prompts could not be listed again')
+      await eventually(() => expect(bench.warnings.join()).toContain('its prompts could not be listed again'))
     },
   },
 ]
 
-describe.each([
+describe.concurrent.each([
   ['defines', definitions],
   ['changes', changes],
   ['offers more', more],

@@ -82,6 +82,6 @@ const older: readonly HttpCase[] = [
   },
 ]
 
-describe('a server over SSE', () => {
+describe.concurrent('a server over SSE', () => {
   for (const one of older) test(`${one.does} [${one.row}]`, () => playHttp(one))
 })

@@ -1,6 +1,6 @@
 /** Processes that do everything wrong, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
-import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, eventually, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 
 const works: Case['check'] = async ({ ready, call }) => {
@@ -314,7 +314,7 @@ const ends: readonly Case[] = [
       expect(await failure()).toBe('TOOL_LOST')
       // Nobody can say whether it has changed meanwhile.
       await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready' && changed() === 1)
-      await expect.poll(() => log.methods().filter((one) => one === 'resources/subscribe')).toHaveLength(2)
+      await eventually(() => expect(log.methods().filter((one) => one === 'resources/subscribe')).toHaveLength(2))
       await registry.read('s', 'test://one', { signal: never })
       expect(changed()).toBe(0)
       await call('say', { text: '' })
@@ -353,7 +353,7 @@ const ends: readonly Case[] = [
   },
 ]
 
-describe.each([
+describe.concurrent.each([
   ['starts', starting],
   ['speaks', streams],
   ['ends', ends],
