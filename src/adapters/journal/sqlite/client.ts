@@ -24,6 +24,8 @@ export interface SqliteJournalOptions extends SqliteReaderOptions {
   readonly faults?: FaultsSpec
   /** How the journal's thread watches the main thread; absent: not at all. */
   readonly watch?: WatchOrder
+  /** For tests only: how long the journal is left alone before its WAL is emptied. */
+  readonly idleMs?: number
 }
 
 /** The journal of the process that owns the state directory. The worker thread holds the lock. */
@@ -41,8 +43,8 @@ export interface JournalReader extends Pick<Journal, 'page' | 'find' | 'head' | 
  * JOURNAL_CORRUPT, JOURNAL_FOREIGN, JOURNAL_TOO_OLD or JOURNAL_TOO_NEW with the file untouched.
  */
 export async function openSqliteJournal(options: SqliteJournalOptions): Promise<OwnedJournal> {
-  const { directory, workerUrl, faults = [], watch } = options
-  const connection = await Connection.open(workerUrl, { directory, role: 'owner', faults, watch })
+  const { directory, workerUrl, faults = [], watch, idleMs } = options
+  const connection = await Connection.open(workerUrl, { directory, role: 'owner', faults, watch, idleMs })
   const { subscribers } = connection
   const reader = readerOn(connection)
   const played = faultsFrom(faults)

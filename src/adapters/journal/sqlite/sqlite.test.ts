@@ -8,6 +8,7 @@ import { journalContract } from '../../../../test/contracts/journal.ts'
 import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Append } from '../../../ports/journal.ts'
+import { openDatabase } from '../../../sqlite/database.ts'
 import { openSqliteJournal } from './client.ts'
 
 describe('sqlite journal', () => {
@@ -50,6 +51,26 @@ test('only its owner may read the files, and a closed journal is one file', asyn
   for (const name of names) expect([name, (await stat(join(directory, name))).mode & 0o777]).toEqual([name, 0o600])
   await journal.close()
   expect((await readdir(directory)).toSorted()).toEqual(['journal.db', 'server.lock'])
+})
+
+test('a journal that is left alone empties its WAL, but for as long as a reader looks at it', async () => {
+  const wal = join(directory, 'journal.db-wal')
+  const bytes = async () => (await stat(wal)).size
+  const journal = await openSqliteJournal({ directory, workerUrl, idleMs: 1 })
+  await journal.append(appendOf('s', 0, 300))
+  await expect.poll(bytes).toBe(0)
+  const reader = openDatabase(join(directory, 'journal.db'), { readOnly: true })
+  const rows = reader.prepare('SELECT seq FROM entries').iterate()
+  rows.next()
+  await journal.append(appendOf('s', 300, 300))
+  const before = await everything(journal, 's')
+  expect(await bytes()).toBeGreaterThan(0)
+  rows.return?.()
+  reader.close()
+  await expect.poll(bytes).toBe(0)
+  expect(await everything(journal, 's')).toEqual(before)
+  await journal.append(appendOf('s', 600, 1))
+  await journal.close()
 })
 
 test('a journal that was being made when the power went is made anew', async () => {

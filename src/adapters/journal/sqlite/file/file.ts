@@ -10,7 +10,7 @@ import { journalError } from './journal-error.ts'
 import { applicationId, developmentId, knownVersion, migrate } from './schema.ts'
 
 /** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
-const BUSY_TIMEOUT_MS = 5_000
+export const BUSY_TIMEOUT_MS = 5_000
 
 /** FULL: a commit is on the disk before any client sees its entries. The library's default for WAL is less. */
 const OWNER_PRAGMAS = [

@@ -13,6 +13,8 @@ export interface WorkerOrder {
   readonly faults: FaultsSpec
   /** This thread sleeps most of the time, so an owner's also watches the main thread. */
   readonly watch?: WatchOrder | undefined
+  /** After so many milliseconds without a call an owner empties the WAL; for tests. */
+  readonly idleMs?: number | undefined
 }
 
 export interface AppendOrder {

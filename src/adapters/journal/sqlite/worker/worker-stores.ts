@@ -10,7 +10,7 @@ import type { Database } from '../../../../sqlite/database.ts'
 import { rollBack } from '../../../../sqlite/statements.ts'
 import { makeDirectory } from '../../../../state-files/make-directory.ts'
 import type { Answer } from '../../../../threads/worker-port.ts'
-import { openForOwner, openForReader } from '../file/file.ts'
+import { BUSY_TIMEOUT_MS, openForOwner, openForReader } from '../file/file.ts'
 import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
 import { lockPathIn, takeLock } from '../lock/lock.ts'
 import { Store } from '../store/store.ts'
@@ -21,6 +21,8 @@ export interface WorkerStore {
   write(group: readonly WriteCall[]): Promise<readonly Answer[]>
   /** Removes some entries of deleted sessions; false when there are none. */
   sweep(): boolean
+  /** Empties the WAL, which otherwise keeps the size that it once had; false when a reader is in the way. Waits for nobody. */
+  tidy(): boolean
   close(): void
 }
 
@@ -53,6 +55,7 @@ export function openOwnerStore(directory: string, faults: Faults): WorkerStore {
         return answers
       },
       sweep: () => sweep(journal),
+      tidy: () => truncateWal(db),
       close() {
         closeOwner(db)
         lock.release()
@@ -79,6 +82,7 @@ export function openReaderStore(directory: string, { quiet }: { readonly quiet: 
     read: (call) => answer(call, path, open),
     write: async (group) => group.map(([call]) => [call, null, refusalOf(new Error('it was opened to be read'), path)]),
     sweep: () => false,
+    tidy: () => true,
     close: () => db?.close(),
   }
 }
@@ -191,6 +195,23 @@ function closeOwner(db: Database): void {
     // Everything is durable in the WAL already; the next owner reads it from there.
   }
   db.close()
+}
+
+/**
+ * Writers and readers come first: it would wait for them as long as a statement waits for another program. SQLite syncs the
+ * WAL, then the file, before it cuts the WAL off, so that a crash at any moment loses nothing.
+ */
+function truncateWal(db: Database): boolean {
+  try {
+    db.exec('PRAGMA busy_timeout = 0')
+    const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
+    return busy === 0
+  } catch {
+    // A disk that fails, or is full. The next write tells; another attempt follows it.
+    return true
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The journal's worker thread: it alone loads SQLite, holds the owner's lock and touches the disk. Its loop answers some reads, commits
- * one group of writes, and begins again; it sleeps when there is nothing to do.
+ * one group of writes, and begins again; when there is nothing to do it empties the WAL once and sleeps.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Answer, sendEvent } from '../../../../threads/worker-port.ts'
@@ -14,6 +14,8 @@ import { type WorkerStore, journalPath, openOwnerStore, openReaderStore } from '
 
 /** The most that one group commit takes: more would keep reads and the answers of the others waiting. */
 const GROUP_CHARS = 4 * 1024 * 1024
+/** Without a call for so long, what was written is moved from the WAL into the journal's file. Milliseconds. */
+const IDLE_MS = 10_000
 /** Reads answered between two group commits: neither kind waits for the whole queue of the other. */
 const READS_PER_GROUP = 8
 
@@ -22,7 +24,7 @@ async function run(port: MessagePort, order: WorkerOrder): Promise<void> {
   const watch = order.watch === undefined ? undefined : new StallWatch(order.watch, systemClock)
   if (store !== undefined) {
     watch?.start()
-    await serve(port, store)
+    await serve(port, store, order.idleMs ?? IDLE_MS)
   }
   watch?.stop()
   // The thread ends here, and with it the last descriptors close.
@@ -45,15 +47,19 @@ function tryOpen(port: MessagePort, { directory, role, faults }: WorkerOrder): W
 }
 
 /** Resolves when the journal was asked to close and is closed. */
-async function serve(port: MessagePort, store: WorkerStore): Promise<void> {
+async function serve(port: MessagePort, store: WorkerStore, idleMs: number): Promise<void> {
   const queue = new RequestQueue(port)
+  // Also what a former owner has left in the WAL.
+  let isTidy = false
   for (;;) {
     queue.collect()
     for (const call of queue.takeReads()) port.postMessage([store.read(call)] satisfies Answer[])
     const group = queue.takeGroup()
-    if (group.length > 0) port.postMessage(await store.write(group))
-    else if (queue.closeCall !== undefined) return close(port, store, queue.closeCall)
-    else if (!store.sweep()) await queue.arrival()
+    if (group.length > 0) {
+      isTidy = false
+      port.postMessage(await store.write(group))
+    } else if (queue.closeCall !== undefined) return close(port, store, queue.closeCall)
+    else if (!store.sweep() && !(await queue.arrives(isTidy ? undefined : idleMs))) isTidy = store.tidy()
   }
 }
 
@@ -105,10 +111,15 @@ class RequestQueue {
     return this.#reads.length + this.#writes.length === 0 ? this.#closeCall : undefined
   }
 
-  async arrival(): Promise<void> {
-    if (this.#reads.length > 0 || this.#closeCall !== undefined) return
-    await new Promise<void>((resolve) => {
-      this.#arrived = resolve
+  /** Resolves with true when there is a call, with false when none has come for `ms`. */
+  arrives(ms: number | undefined): Promise<boolean> {
+    if (this.#reads.length > 0 || this.#closeCall !== undefined) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const idle = ms === undefined ? undefined : systemClock.setTimer(ms, () => resolve(false))
+      this.#arrived = () => {
+        idle?.cancel()
+        resolve(true)
+      }
     })
   }
 
