@@ -7,11 +7,40 @@ import type { Measuring, Row } from '../row.ts'
 import { freshHome, writeScript } from '../scene.ts'
 
 const GOAL = 5
+const SHORT_TURNS = 200
+const SHORT_TURNS_GOAL_BYTES = 1024 * 1024
+/** Longer than the journal waits before it empties its WAL. Milliseconds. */
+const IDLE_MS = 15_000
 
 export async function disk({ quick, directory }: Measuring): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const size of [4, 20, 100]) rows.push(await ratioFor(size, { directory, chunks: quick ? 5_000 : 40_000 }))
+  rows.push(await afterShortTurns(directory))
   return rows
+}
+
+/** What stays on the disk of a server that has had many short turns, once it is left alone. */
+async function afterShortTurns(directory: string): Promise<Row> {
+  const home = freshHome(directory)
+  const peer = parley(home, writeScript(directory, [{ chunk: 'hello' }]))
+  await peer.initialize()
+  const session = await peer.newSession(directory)
+  for (let turn = 0; turn < SHORT_TURNS; turn += 1) await peer.prompt(session)
+  const busy = sizeOf(home, '')
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
+  const idle = sizeOf(home, '')
+  await peer.close()
+  return {
+    what: `disk after ${SHORT_TURNS} short turns, idle for ${IDLE_MS / 1000} s`,
+    measured: kibibytes(idle),
+    goal: `≤ ${kibibytes(SHORT_TURNS_GOAL_BYTES)}`,
+    floor: `${kibibytes(busy)} before it was idle`,
+    ok: idle <= SHORT_TURNS_GOAL_BYTES,
+  }
+}
+
+function kibibytes(bytes: number): string {
+  return `${Math.round(bytes / 1024)} KiB`
 }
 
 async function ratioFor(size: number, { directory, chunks }: { directory: string; chunks: number }): Promise<Row> {
@@ -27,10 +56,10 @@ async function ratioFor(size: number, { directory, chunks }: { directory: string
   return { what, measured: `${ratio.toFixed(1)} × the text`, goal: `≤ ${GOAL} ×`, floor: '–', ok: ratio <= GOAL }
 }
 
-/** The journal and whatever stands beside it. */
-function sizeOf(home: string): number {
-  const files = readdirSync(home).filter((name) => name.startsWith('journal.db'))
-  return files.reduce((total, name) => total + statSync(join(home, name)).size, 0)
+/** The journal and whatever stands beside it; with an empty `name`, all files of the state directory. */
+function sizeOf(home: string, name = 'journal.db'): number {
+  const files = readdirSync(home).filter((file) => file.startsWith(name))
+  return files.reduce((total, file) => total + statSync(join(home, file)).size, 0)
 }
 
 const WORDS = 4_000
