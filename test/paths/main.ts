@@ -61,7 +61,7 @@ function writePage(page: URL): void {
   const [, after = ''] = rest.split(END)
   const ways = traced.map(
     ([{ name, limit }, files]) =>
-      `**${sentence(name)}**: ${files.length} files (at most ${limit}).\n\n${shortened(files)}\n`,
+      `${wrapped(`**${sentence(name)}**: ${files.length} files (at most ${limit}).`)}\n\n${shortened(files)}\n`,
   )
   writeFileSync(page, `${before}${BEGIN}\n\n${ways.join('\n')}\n${END}${after}`)
 }
@@ -80,5 +80,18 @@ function shortened(files: readonly string[]): string {
     if (last?.folder === folder) last.names.push(name)
     else stays.push({ folder, names: [name] })
   }
-  return stays.map(({ folder, names }, index) => `${index + 1}. \`${folder}/\` ${names.join(', ')}`).join('\n')
+  return stays
+    .map(({ folder, names }, index) => wrapped(`${index + 1}. \`${folder}/\` ${names.join(', ')}`, '   '))
+    .join('\n')
+}
+
+/** In lines of at most 100 columns, as every page has them. */
+function wrapped(text: string, indent = ''): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? ''
+    if (line !== '' && line.length + 1 + word.length > 100) lines.push(`${indent}${word}`)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.join('\n')
 }
