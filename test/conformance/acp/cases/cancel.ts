@@ -37,7 +37,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CA-1',
-    name: 'also a tool that runs',
+    name: 'a cancel ends a tool that runs',
     script: [callOf('think', { ms: 60_000 })],
     play: async (stage) => {
       const server = witness(stage, 'slow')
@@ -62,7 +62,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CA-2',
-    name: 'the same for any agent whose turn takes a while',
+    name: 'a cancelled prompt of any agent is answered, never with an error',
     play: async (stage) => {
       const sessionId = await stage.session()
       const id = stage.begin(sessionId, 'Count from one to five hundred, one number a line.')
@@ -169,7 +169,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CR-4',
-    name: 'one that waits is withdrawn, and the running one goes on',
+    name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one goes on',
     ours: true,
     script: [{ chunk: 'w{n} ', times: 20, everyMs: 10 }],
     play: async (stage) => {

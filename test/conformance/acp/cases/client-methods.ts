@@ -118,7 +118,7 @@ export const terminalCases: readonly Case[] = [
   }),
   one({
     row: 'A-TM-2',
-    name: 'also when the turn is cancelled',
+    name: 'a terminal is released when the turn is cancelled',
     client: { terminal: true },
     script: RUN,
     play: async (stage) => {
@@ -140,7 +140,7 @@ export const terminalCases: readonly Case[] = [
   }),
   one({
     row: 'A-TM-2',
-    name: 'also when the client fails to wait for it',
+    name: 'a terminal is released when the client fails to wait for it',
     client: { terminal: true },
     script: [],
     play: async (stage) =>
@@ -316,7 +316,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-7',
-    name: 'it is told once, and to no other client of the session',
+    name: 'the end of a link is told once, and to no other client of the session',
     company: true,
     client: URLS,
     script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],

@@ -69,7 +69,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-7',
-    name: 'a connection that ends is a detach: the turn goes on',
+    name: 'a turn goes on when its client disconnects',
     company: true,
     ours: true,
     script: SLOW,
@@ -85,7 +85,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-PM-1',
-    name: 'a question that nobody is there to answer waits, and is put to whoever comes',
+    name: 'a permission request with no client attached waits, and is sent to the next client',
     company: true,
     ours: true,
     script: [{ permission: { toolCallId: 'ask', title: 'May I?' } }, { chunk: 'Gone on.' }],
@@ -108,7 +108,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-4',
-    name: 'who watches a session that another closes and opens again is told, and goes on in it',
+    name: 'a client that watches a session is told when another closes and reopens it, and goes on in it',
     company: true,
     ours: true,
     play: async (stage) => {

@@ -45,7 +45,7 @@ export const conventionCases: readonly Case[] = [
   }),
   one({
     row: 'A-CV-3',
-    name: 'also in the depth of an update',
+    name: 'no key but the standard’s stands in the depth of an update',
     script: [REPORT],
     play: all,
     check: law('A-CV-3'),

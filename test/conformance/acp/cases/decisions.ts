@@ -198,7 +198,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-4',
-    name: 'how its sessions stand is told to whoever asked for that',
+    name: 'the status of sessions is told to a client that asked for it',
     ours: true,
     client: { _meta: { 'parley/notifications': ['turn', 'queue', 'presence'] } },
     play: async (stage) => {

@@ -48,7 +48,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-3',
-    name: 'what is attached to a prompt is kept, and told to whoever loads',
+    name: '`_meta` of a prompt is kept, and told by a load',
     ours: true,
     script: [{ chunk: '.' }],
     play: async (stage) => {
@@ -207,7 +207,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-5',
-    name: 'who cannot sign out is not offered it',
+    name: 'signing out is offered only where it can be done',
     play: async (stage) => {
       const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['auth'])['logout']
       if (offered !== undefined && offered !== null) return undefined
@@ -219,7 +219,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-3',
-    name: 'a server that demands a token lets nobody in without it, and who gave it is in',
+    name: 'a server that demands a token refuses a client without it, and serves one that gave it',
     ours: true,
     env: TOKEN,
     play: async (stage) => {
@@ -241,7 +241,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-5',
-    name: 'who signs out is out',
+    name: 'a client that signs out is signed out',
     ours: true,
     env: TOKEN,
     play: async (stage) => {

@@ -51,7 +51,7 @@ export const framingCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-5',
-    name: 'it is served on stdin and stdout',
+    name: 'the agent answers on stdin and stdout',
     raw: true,
     play: (stage) => stage.initialize(),
     check: ({ result }) => unless(result !== undefined, 'no answer'),

@@ -33,7 +33,7 @@ const KINDS: readonly Fields[] = [
 export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-1',
-    name: 'is answered with a version and capabilities',
+    name: 'initialize is answered with a version and capabilities',
     raw: true,
     play: asked(1),
     check: ({ result }, transcript) =>
@@ -105,7 +105,7 @@ export const initializeCases: readonly Case[] = [
   ...KINDS.map((client, index) =>
     one({
       row: 'A-IN-6',
-      name: `it works with a client of another kind (${index + 1})`,
+      name: `a session works with a client of another kind (${index + 1})`,
       client,
       play: async (stage) => {
         await stage.session()

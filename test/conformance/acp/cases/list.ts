@@ -35,7 +35,7 @@ const ids = (sessions: readonly Fields[]): readonly unknown[] => sessions.map(({
 export const listCases: readonly Case[] = [
   one({
     row: 'A-LS-1',
-    name: 'of a directory without sessions is an empty list',
+    name: 'the list of a directory without sessions is empty',
     play: async (stage) => {
       stage.needs(can('list'))
       return stage.mustWork(await stage.a.request('session/list', { cwd: stage.dir('empty') }), 'session/list')
@@ -46,7 +46,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-2',
-    name: 'of a directory has exactly its sessions',
+    name: 'the list of a directory has exactly its sessions',
     play: async (stage) => {
       stage.needs(can('list'))
       const mine = await talked(stage)
@@ -59,7 +59,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-2',
-    name: 'of a directory that is not absolute is refused',
+    name: 'the list of a directory that is not absolute is refused',
     play: async (stage) => {
       stage.needs(can('list'))
       return stage.a.request('session/list', { cwd: 'work' })
@@ -69,7 +69,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-3',
-    name: 'tells of each session its id, its absolute directory, and a date that is one',
+    name: 'the list has the id, absolute directory and date of each session',
     play: async (stage) => {
       await talked(stage)
       return listed(stage, { cwd: stage.cwd })
@@ -94,7 +94,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-5',
-    name: 'comes page by page, each session once, also while new ones are made',
+    name: 'the list comes page by page, each session once, also while new ones are made',
     ours: true,
     play: async (stage) => {
       const made: string[] = []
@@ -127,7 +127,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-6',
-    name: 'starts nothing',
+    name: 'a list of sessions starts no tool server',
     play: async (stage) => {
       const server = witness(stage, 'quiet')
       await talked(stage, { mcpServers: [server.entry] })
@@ -143,7 +143,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-7',
-    name: 'shows a session only to whoever may open it',
+    name: 'the list shows a session only to a client that may open it',
     ours: true,
     company: true,
     play: async (stage) => {
@@ -213,7 +213,7 @@ export const endCases: readonly Case[] = [
   ),
   one({
     row: 'A-DL-3',
-    name: 'what is deleted cannot be loaded',
+    name: 'a deleted session cannot be loaded',
     play: async (stage) => {
       stage.needs(can('delete'), 'agentCapabilities.loadSession')
       const sessionId = await talked(stage)

@@ -63,7 +63,7 @@ export const isSpoken = ({ sessionUpdate }: Told): boolean => /_chunk$|^tool_cal
 export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
-    name: 'tells the whole conversation: user, agent, thoughts, tool calls, plans',
+    name: 'a load tells the whole conversation: user, agent, thoughts, tool calls, plans',
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) =>
@@ -75,7 +75,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-2',
-    name: 'answers only when all was told, and then is silent',
+    name: 'a load is answered only when all was told, and nothing comes after it',
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ late, replayed }) =>
@@ -90,7 +90,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-2',
-    name: 'the same for any agent that keeps what was said',
+    name: 'a load by any agent tells something, and nothing after its answer',
     play: (stage) => loaded(stage),
     check: ({ late, replayed }) =>
       first(
@@ -104,7 +104,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-3',
-    name: 'answers with an object',
+    name: 'a load is answered with an object',
     play: (stage) => loaded(stage),
     check: ({ answer }) => unless(typeof answer.result === 'object' && answer.result !== null, 'it answered null'),
     mutant: onResult('session/load', '', null),
@@ -155,7 +155,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-7',
-    name: 'tells how much of the context is used, before the answer',
+    name: 'a load tells how much of the context is used, before its answer',
     script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
     play: (stage) => loaded(stage),
     check: ({ replayed }) =>
@@ -218,7 +218,7 @@ export const loadCases: readonly Case[] = [
 export const resumeCases: readonly Case[] = [
   one({
     row: 'A-RS-1',
-    name: 'tells nothing of the past before the answer',
+    name: 'a resume tells nothing of the past before its answer',
     play: (stage) => loaded(stage, 'session/resume'),
     check: ({ replayed }) => unless(!replayed.some(isSpoken), 'it replayed'),
     mutant: {
@@ -250,7 +250,7 @@ export const resumeCases: readonly Case[] = [
   }),
   one({
     row: 'A-RS-3',
-    name: 'answers with an object, with modes and options if there are any',
+    name: 'a resume is answered with an object, with modes and options if there are any',
     play: (stage) => loaded(stage, 'session/resume'),
     check: (seen, transcript) => first(unless(seen.answer.result !== null, 'null'), law('A-CV-5')(seen, transcript)),
     mutant: onResult('session/resume', '', null),

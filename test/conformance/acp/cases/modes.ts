@@ -87,7 +87,7 @@ export const modeCases: readonly Case[] = [
   }),
   one({
     row: 'A-MD-1',
-    name: 'also while a turn runs',
+    name: 'a mode can be set while a turn runs',
     script: modal({ sleepMs: 60_000 }),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -166,14 +166,14 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-1',
-    name: 'the same for any agent that has options',
+    name: 'every option of any agent has a value that it allows',
     play: made,
     check: law('A-CF-1'),
     mutant: onResult('session/new', 'configOptions', [{ ...MODEL, currentValue: 'huge' }]),
   }),
   one({
     row: 'A-CF-2',
-    name: 'setting one is answered with all of them as they are now',
+    name: 'setting an option is answered with all options as they are now',
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -225,7 +225,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-4',
-    name: 'options that are true or false are kept from whoever does not know them',
+    name: 'boolean options are not told to a client that does not know them',
     script: optional({ config: { configId: 'model', value: 'large' } }),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -237,7 +237,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-4',
-    name: 'and told to whoever does, who can set them',
+    name: 'boolean options are told to a client that knows them, and it can set them',
     client: BOOLEAN,
     script: optional(),
     play: async (stage) => {

@@ -111,7 +111,7 @@ export const permissionCases: readonly Case[] = [
   }),
   one({
     row: 'A-PM-1',
-    name: 'of two clients the first valid answer counts, and the other hears that it is no longer asked',
+    name: 'of two clients the first valid permission answer counts, and the other’s request is withdrawn',
     company: true,
     script: ASKS,
     play: async (stage) => {

@@ -79,7 +79,7 @@ export const promptCases: readonly Case[] = [
   ]),
   one({
     row: 'A-PR-3',
-    name: 'is answered with one of the stop reasons',
+    name: 'a prompt is answered with one of the stop reasons',
     play: async (stage) => stage.prompt(await stage.session()),
     check: ({ stopReason }) => unless(STOP_REASONS.includes(String(stopReason)), `it ended with ${String(stopReason)}`),
     mutant: onResult('session/prompt', 'stopReason', 'done'),
@@ -87,7 +87,7 @@ export const promptCases: readonly Case[] = [
   ...STOP_REASONS.filter((reason) => reason !== 'cancelled').map((reason) =>
     one({
       row: 'A-PR-6',
-      name: `can end with ${reason}`,
+      name: `a prompt can end with ${reason}`,
       script: [{ end: reason }],
       play: async (stage) => stage.prompt(await stage.session()),
       check: ({ stopReason }) => unless(stopReason === reason, `it ended with ${String(stopReason)}`),
@@ -282,7 +282,7 @@ function noticeCases(): readonly Case[] {
   return [
     one({
       row: 'A-PR-13',
-      name: 'notices and compaction are kept from whoever did not ask for them',
+      name: 'notices and compaction are not told to a client that did not ask for them',
       script: NOTED,
       play: async (stage) => stage.prompt(await stage.session()),
       check: law('A-IN-5'),
@@ -293,7 +293,7 @@ function noticeCases(): readonly Case[] {
     }),
     one({
       row: 'A-PR-13',
-      name: 'and are told to whoever did',
+      name: 'notices and compaction are told to a client that asked for them',
       script: NOTED,
       client: SHOWS_NOTED,
       play: async (stage) => {

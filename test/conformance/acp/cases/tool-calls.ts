@@ -198,7 +198,7 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-9',
-    name: 'also when it is cancelled',
+    name: 'a call whose turn is cancelled is finished',
     script: [PENDING, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
