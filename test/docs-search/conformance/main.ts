@@ -1,23 +1,12 @@
 /** `npm run conformance -- docs`: the official suite against the document server, with its features mounted, and as it is. */
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { openDocsServer } from '../../../src/docs-search/server.ts'
 import { setup } from '../../build.setup.ts'
+import { REVISIONS, install, required, suite } from '../../conformance/mcp/official-suite.ts'
 import { openConformanceDoor } from './server.ts'
 import { withKey } from './with-key.ts'
 
-const run = promisify(execFile)
-
-/** Not in package.json: the suite needs a newer Node than we do, and nothing of it is ever imported. */
-const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12'
-const NODE = 'node@22.23.3'
-const TOOLS = join(import.meta.dirname, '../../../node_modules/.cache/parley-conformance')
-const SUITE_NODE = join(TOOLS, 'node_modules/node/bin/node')
-const SUITE_MAIN = join(TOOLS, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const KEY = 'a-key-for-the-conformance-suite'
-const REVISIONS = ['2025-11-25', '2026-07-28'] as const
 /** What needs no feature of the suite, and so must hold for the server as people run it. */
 const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [
@@ -40,20 +29,6 @@ const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-async function install(): Promise<void> {
-  if (existsSync(SUITE_MAIN) && existsSync(SUITE_NODE)) return
-  mkdirSync(TOOLS, { recursive: true })
-  writeFileSync(join(TOOLS, 'package.json'), '{"private":true}')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', SUITE, NODE], { cwd: TOOLS })
-}
-
-/** The server scenarios that a revision requires. */
-async function required(revision: string): Promise<readonly string[]> {
-  const { stdout } = await run(SUITE_NODE, [SUITE_MAIN, 'list', '--requirements', revision])
-  const section = stdout.split('Server scenarios')[1]?.split('Client scenarios')[0] ?? ''
-  return [...section.matchAll(/^ {2}- (\S+)$/gm)].map(([, name = '']) => name)
-}
-
 interface Examination {
   readonly url: string
   readonly revision: string
@@ -62,11 +37,7 @@ interface Examination {
 
 /** One after the other: some measure time. */
 async function passes({ url, revision, scenario }: Examination): Promise<boolean> {
-  const args = [SUITE_MAIN, 'server', '--url', url, '--scenario', scenario, '--spec-version', revision]
-  const result = await run(SUITE_NODE, args).then(
-    ({ stdout, stderr }) => ({ passed: true, said: stdout + stderr }),
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => ({ passed: false, said: stdout + stderr }),
-  )
+  const result = await suite(['server', '--url', url, '--scenario', scenario, '--spec-version', revision])
   const checks = /Passed: .*/.exec(result.said)?.[0] ?? 'no checks were made'
   console.log(`${result.passed ? '✓' : '✗'} ${scenario.padEnd(48)} ${checks}`)
   if (!result.passed) console.error(result.said.slice(-3_000))
@@ -90,7 +61,7 @@ async function examine(
 
 await Promise.all([install(), setup()])
 const door = await openConformanceDoor()
-await examine('With the features of the suite', door.url, required)
+await examine('With the features of the suite', door.url, (revision) => required('server', revision))
 await door.close()
 const plain = await openDocsServer({
   directories: [join(import.meta.dirname, '../../../docs')],
