@@ -131,12 +131,13 @@ export type PermissionKind = 'allow_once' | 'allow_always' | 'reject_once' | 're
 export interface PermissionOption {
   readonly optionId: string
   readonly name: string
-  readonly kind: PermissionKind
+  /** A `PermissionKind`, or a word of an external agent: that is shown to users, and never chosen for them. */
+  readonly kind: string
 }
 
 /** How a question ended. Only `selected` with an allowing kind is a yes. */
 export type PermissionOutcome =
-  | { readonly outcome: 'selected'; readonly optionId: string; readonly kind: PermissionKind }
+  | { readonly outcome: 'selected'; readonly optionId: string; readonly kind: string }
   | { readonly outcome: 'cancelled' }
 
 /**

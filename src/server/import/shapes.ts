@@ -51,10 +51,9 @@ const patch = {
 }
 const callPatch = z.looseObject(patch)
 
-const permissionKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
-const permissionOption = z.looseObject({ optionId: z.string(), name: z.string(), kind: permissionKind })
+const permissionOption = z.looseObject({ optionId: z.string(), name: z.string(), kind: z.string() })
 const outcome = z.discriminatedUnion('outcome', [
-  z.looseObject({ outcome: z.literal('selected'), optionId: z.string(), kind: permissionKind }),
+  z.looseObject({ outcome: z.literal('selected'), optionId: z.string(), kind: z.string() }),
   z.looseObject({ outcome: z.literal('cancelled') }),
 ])
 

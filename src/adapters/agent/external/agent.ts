@@ -2,7 +2,6 @@
  * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends when it was idle for
  * long, and comes back with the next prompt: its own conversation reopened, or told what it does not know.
  */
-import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { unlessAborted } from '../../../async/abort.ts'
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { Agent, AgentCapabilities, AgentSession, StopReason, Turn } from '../../../ports/agent.ts'
@@ -12,10 +11,11 @@ import type { Signal } from '../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../rpc/json-rpc.ts'
 import type { PeerListener } from './process/peer.ts'
 import { maskedJson } from './process/secrets.ts'
+import { type Quirks, SAFE } from './quirks.ts'
 import { type Conversation, closeConversation } from './reattach/conversation.ts'
 import type { Replay } from './reattach/replay.ts'
-import { CANCELLED, askPermission } from './requests/permission.ts'
-import { AgentSettings } from './settings/settings.ts'
+import { AgentRequests, type AskingAgent } from './requests/agent-requests.ts'
+import { LiveSettings } from './settings/live-settings.ts'
 import { AgentStarter } from './supervision/starter.ts'
 import type { ExternalParts } from './supervision/parts.ts'
 import { OpenPrompt } from './turn/open-prompt.ts'
@@ -30,12 +30,13 @@ const OWN_TURN_MS = 5_000
 /** A new session waits so long for what an agent offers that nobody has met yet. */
 const FIRST_OFFER_MS = 3_000
 
-export class ExternalAgent implements Agent, PeerListener {
+export class ExternalAgent implements Agent, PeerListener, AskingAgent {
   /** Its full name. */
   readonly name: string
   readonly #parts: ExternalParts
   readonly #session: AgentSession
-  readonly #settings: AgentSettings
+  readonly #settings: LiveSettings
+  readonly #requests: AgentRequests
   readonly #starter: AgentStarter
   #conversation: Conversation | undefined
   #replay: Replay | undefined
@@ -53,7 +54,10 @@ export class ExternalAgent implements Agent, PeerListener {
     this.name = name
     this.#parts = parts
     this.#session = session
-    this.#settings = new AgentSettings(parts.catalogue.offers(name))
+    this.#settings = new LiveSettings(name, session, parts)
+    this.#requests = new AgentRequests(this, (sentence) => {
+      void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`)
+    })
     this.#starter = new AgentStarter(name, session, parts)
   }
 
@@ -71,14 +75,12 @@ export class ExternalAgent implements Agent, PeerListener {
       await waitAtMost(Promise.race([offered, starting]), { clock, ms: FIRST_OFFER_MS })
   }
 
-  async setMode(modeId: string): Promise<void> {
-    const target = this.#target()
-    if (target !== undefined) await this.#settings.setMode(target, modeId)
+  setMode(modeId: string): Promise<void> {
+    return this.#settings.setMode(modeId)
   }
 
-  async setConfigOption(configId: string, value: ConfigValue): Promise<void> {
-    const target = this.#target()
-    if (target !== undefined) await this.#settings.setConfigOption(target, configId, value)
+  setConfigOption(configId: string, value: ConfigValue): Promise<void> {
+    return this.#settings.setConfigOption(configId, value)
   }
 
   async run(turn: Turn): Promise<StopReason> {
@@ -116,6 +118,7 @@ export class ExternalAgent implements Agent, PeerListener {
 
   async notified(method: string, params: unknown): Promise<void> {
     const { sessionId, update } = fieldsOf(params)
+    if (method === 'elicitation/complete') return this.#requests.completed(params)
     if (method !== 'session/update') return this.noise(`ignored the notification ${method}`)
     const process = this.#starter.process
     const said = readUpdate(process === undefined ? update : maskedJson(update, process.mask))
@@ -131,8 +134,7 @@ export class ExternalAgent implements Agent, PeerListener {
   }
 
   requested(method: string, params: unknown): Promise<unknown> | undefined {
-    if (method === 'session/request_permission') return this.#permission(params)
-    return undefined
+    return this.#requests.answer(method, params, this.#quirks)
   }
 
   noise(line: string): void {
@@ -178,19 +180,22 @@ export class ExternalAgent implements Agent, PeerListener {
   }
 
   async #open(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
+    const { before } = this.#settings
     const conversation = await this.#starter.open({
       turn,
       signal,
       listener: this,
       swallow: (replay) => (this.#replay = replay),
-      opened: (response) => {
-        this.#settings.opened(response)
+      opened: (response, quirks) => {
+        this.#settings.opened(response, quirks)
         this.#offered()
       },
     })
-    this.#conversation = conversation
-    void conversation.process.ended.then(() => this.#died(conversation))
-    await this.#session.capabilitiesChanged()
+    if (this.#conversation !== conversation) {
+      this.#conversation = conversation
+      void conversation.process.ended.then(() => this.#died(conversation))
+    }
+    await this.#settings.settled(conversation, before)
     return conversation
   }
 
@@ -213,7 +218,7 @@ export class ExternalAgent implements Agent, PeerListener {
       case 'mode':
       case 'options':
         // The answer of the request that opens the conversation is handled before what follows it.
-        if (this.#settings.heard(said)) void this.#session.capabilitiesChanged()
+        this.#settings.heard(said)
         return true
       case 'nothing':
         return true
@@ -224,15 +229,15 @@ export class ExternalAgent implements Agent, PeerListener {
 
   #replayed(replay: Replay, said: SaidUpdate): void {
     replay.take(said)
-    if (said.kind === 'commands' || said.kind === 'mode' || said.kind === 'options') this.#settings.heard(said)
+    if (said.kind === 'commands' || said.kind === 'mode' || said.kind === 'options') this.#settings.replayed(said)
   }
 
   async #spoken(said: SaidUpdate): Promise<void> {
-    const updates = this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+    const updates = this.promptTurn
     // Once the core has ended a cancelled turn, what the agent still says of it comes late.
     if (updates !== undefined && !this.#isEndedByCore(updates)) return updates.apply(said).catch(() => this.#late(said))
     if (updates !== undefined || this.#isLate(said)) return this.#late(said)
-    const own = this.#own ?? (await this.#beginOwn())
+    const own = await this.ownTurn()
     if (own === undefined) return this.#late(said)
     own.heard()
     return own.updates.apply(said).catch(() => this.#late(said))
@@ -294,35 +299,16 @@ export class ExternalAgent implements Agent, PeerListener {
     }
   }
 
-  async #permission(params: unknown): Promise<unknown> {
-    if (this.#replay !== undefined) return CANCELLED
-    const open = this.#prompt?.isOver === false ? this.#prompt.updates : undefined
-    if (open !== undefined) {
-      if (open.turn.signal.aborted) return CANCELLED
-      return this.#asked(params, open)
-    }
-    const own = this.#own ?? (await this.#beginOwn())
-    if (own === undefined) return CANCELLED
-    own.openQuestions += 1
-    try {
-      return await this.#asked(params, own.updates)
-    } finally {
-      own.openQuestions -= 1
-      own.heard()
-    }
+  get isReplaying(): boolean {
+    return this.#replay !== undefined
   }
 
-  async #asked(params: unknown, updates: TurnUpdates): Promise<unknown> {
-    const { toolCallId } = fieldsOf(fieldsOf(params)['toolCall'])
-    if (typeof toolCallId === 'string') updates.met(toolCallId)
-    try {
-      return await askPermission(params, updates.turn, () => updates.refused())
-    } catch (error) {
-      // The turn is over, and nobody can be asked any more.
-      if (isParleyError(error, 'TURN_OVER')) return CANCELLED
-      this.noise(`a permission request could not be asked: ${reasonOf(error)}`)
-      throw error
-    }
+  get promptTurn(): TurnUpdates | undefined {
+    return this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+  }
+
+  async ownTurn(): Promise<OwnTurn | undefined> {
+    return this.#own ?? (await this.#beginOwn())
   }
 
   // Idle
@@ -337,18 +323,7 @@ export class ExternalAgent implements Agent, PeerListener {
     })
   }
 
-  #target() {
-    const conversation = this.#conversation
-    if (conversation === undefined || conversation.process.end !== undefined) return undefined
-    const { process, sessionId } = conversation
-    return {
-      sessionId,
-      request: (method: string, params: object) =>
-        process.ask(method, params, { silenceMs: this.#parts.settingMs, signal: this.#parts.never }),
-    }
-  }
-
-  get #quirks() {
-    return this.#conversation?.quirks ?? { turnSignals: [] }
+  get #quirks(): Quirks {
+    return this.#conversation?.quirks ?? SAFE
   }
 }

@@ -1,17 +1,10 @@
 /** A permission that an agent asks for: its call and its options go to the clients, the first valid answer goes back. */
 import type { Turn } from '../../../../ports/agent.ts'
-import type { PermissionKind, PermissionOption, PermissionOutcome } from '../../../../ports/values/content.ts'
+import type { PermissionOption, PermissionOutcome } from '../../../../ports/values/content.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import { RefusedRequest } from '../process/peer.ts'
 import { PARAMS_INVALID } from '../process/wire-error.ts'
-import { callIn } from '../updates/content.ts'
-
-const KINDS: ReadonlySet<string> = new Set<PermissionKind>([
-  'allow_once',
-  'allow_always',
-  'reject_once',
-  'reject_always',
-])
+import { callIn, textOf } from '../updates/content.ts'
 
 export const CANCELLED = { outcome: { outcome: 'cancelled' } } as const
 
@@ -42,8 +35,8 @@ function optionsIn(value: unknown): readonly PermissionOption[] {
   const options = value.flatMap((one): readonly PermissionOption[] => {
     const { optionId, name, kind } = fieldsOf(one)
     if (typeof optionId !== 'string') return []
-    const known = typeof kind === 'string' && KINDS.has(kind) ? (kind as PermissionKind) : 'reject_once'
-    return [{ optionId, name: typeof name === 'string' ? name : optionId, kind: known }]
+    // A kind that Parley does not know is passed on: in the clothes of a known one, somebody would choose it unseen.
+    return [{ optionId, name: textOf(name) ?? optionId, kind: textOf(kind) ?? 'unknown' }]
   })
   if (new Set(options.map(({ optionId }) => optionId)).size < options.length)
     throw new RefusedRequest(PARAMS_INVALID, 'two options have the same optionId')

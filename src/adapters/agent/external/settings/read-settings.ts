@@ -59,3 +59,32 @@ function choiceIn(one: unknown): readonly Choice[] {
   const about = { ...(typeof description === 'string' && { description }), ...metaIn(fields) }
   return [{ value, name: typeof name === 'string' ? name : value, ...about }]
 }
+
+/** The ids and categories of options for what some agents offer in another shape. */
+export const MODE_OPTION = 'mode'
+export const MODEL_OPTION = 'model'
+
+/** Clients can be told of options at any time, but of modes only when they open the session. */
+export function modeOption({ currentModeId, availableModes }: Modes): ConfigOption {
+  const options = availableModes.map(({ id, name, description }) => ({
+    value: id,
+    name,
+    ...(description !== undefined && description !== null && { description }),
+  }))
+  return { id: MODE_OPTION, name: 'Mode', category: MODE_OPTION, type: 'select', currentValue: currentModeId, options }
+}
+
+/** `models` of an agent that has no option for them; undefined if it has none. */
+export function modelOption(value: unknown): ConfigOption | undefined {
+  const { currentModelId, availableModels } = fieldsOf(value)
+  if (typeof currentModelId !== 'string' || !Array.isArray(availableModels)) return undefined
+  const options = availableModels.flatMap((one) => {
+    const { modelId, name, description } = fieldsOf(one)
+    if (typeof modelId !== 'string') return []
+    const about = typeof description === 'string' ? { description } : {}
+    return [{ value: modelId, name: typeof name === 'string' ? name : modelId, ...about }]
+  })
+  if (!options.some(({ value: known }) => known === currentModelId)) return undefined
+  const about = { id: MODEL_OPTION, name: 'Model', category: MODEL_OPTION } as const
+  return { ...about, type: 'select', currentValue: currentModelId, options }
+}

@@ -8,6 +8,7 @@ import type { AgentLaunch, AgentOffers, LoginMethod } from '../launch.ts'
 import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
 import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
+import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
 import { type Conversation, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
 import type { Replay } from '../reattach/replay.ts'
@@ -23,7 +24,7 @@ export interface OpenWish {
   readonly signal: Signal
   readonly listener: PeerListener
   readonly swallow: (replay: Replay | undefined) => void
-  readonly opened: (response: unknown) => void
+  readonly opened: (response: unknown, quirks: Quirks) => void
 }
 
 export class AgentStarter {
@@ -116,7 +117,7 @@ export class AgentStarter {
         swallow: wish.swallow,
         opened: (came) => {
           response = came
-          wish.opened(came)
+          wish.opened(came, quirks)
         },
       },
       isLastTry,
@@ -191,6 +192,7 @@ const CLIENT_CAPABILITIES = {
   fs: { readTextFile: false, writeTextFile: false },
   terminal: false,
   auth: { terminal: true },
+  elicitation: { form: {}, url: {} },
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
   _meta: { 'terminal-auth': true },
 } as const

@@ -1,0 +1,176 @@
+/** Modes, options and commands of external agents: set while they run and while they do not. The numbers are cases of their law. */
+import { afterEach, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
+import type { Session } from '../../src/session/session.ts'
+import { Stage, notices, prompted } from './stage.ts'
+
+let stage: Stage
+const open = (): Stage => (stage = new Stage())
+
+afterEach(() => stage[Symbol.asyncDispose]())
+
+const MODES = {
+  currentModeId: 'ask',
+  availableModes: ['ask', 'plan', 'allow-all'].map((id) => ({ id, name: id })),
+}
+
+function select(id: string, values: readonly string[], category = id) {
+  const options = values.map((value) => ({ value, name: value.toUpperCase() }))
+  return { id, name: id, category, type: 'select', currentValue: values[0], options }
+}
+
+const MODEL = select('model', ['small', 'large'])
+const EFFORT = select('effort', ['low', 'high'], 'thought_level')
+
+function valuesOf(session: Session): Readonly<Record<string, unknown>> {
+  const { modes, configOptions } = session.existing.settings
+  const options = Object.fromEntries(configOptions.map(({ id, currentValue }) => [id, currentValue]))
+  return { mode: modes?.currentModeId, ...options }
+}
+
+test("[7] an agent's modes that are called like Parley's own never mean those", async () => {
+  const fake = open().fake({
+    settings: { modes: MODES },
+    prompts: { go: [{ permission: {}, onAnswer: { no: [{ chunk: 'refused' }] } }] },
+  })
+  const { session, reader } = await stage.open()
+  await session.dispatch({ kind: 'set_mode', modeId: 'allow-all' })
+  await until(() => fake.received('session/set_mode').length > 0)
+  const turn = prompted(session, reader, 'go')
+  await until(() => (reader.view?.questions.length ?? 0) > 0)
+  const requestId = reader.view?.questions[0]?.requestId ?? ''
+  await session.dispatch({ kind: 'answer', requestId, optionId: 'no' })
+  await turn
+  expect(reader.text).toBe('refused')
+})
+
+test('[8] an option changes another; what the agent refuses keeps its old value and says why', async () => {
+  const after = [
+    { ...MODEL, currentValue: 'large' },
+    { ...EFFORT, currentValue: 'high', options: [{ value: 'high', name: 'High' }] },
+  ]
+  open().fake({
+    settings: { configOptions: [MODEL, EFFORT] },
+    on: {
+      'session/set_config_option': [
+        { if: '"large"', moves: [{ answer: { configOptions: after } }] },
+        { if: '"low"', moves: [{ fail: { code: -32_602, message: 'not with this model' } }] },
+      ],
+    },
+  })
+  const { session, reader } = await stage.open()
+  await session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'large' })
+  await until(() => valuesOf(session)['effort'] === 'high')
+  expect(valuesOf(session)).toMatchObject({ model: 'large', effort: 'high' })
+  await session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'small' })
+  await expect(session.dispatch({ kind: 'set_config_option', configId: 'effort', value: 'low' })).rejects.toMatchObject(
+    { code: expect.stringMatching(/CONFIG_VALUE_UNKNOWN|AGENT_REFUSED/u) },
+  )
+  expect(valuesOf(session)['effort']).toBe('high')
+  expect(notices(reader)).toEqual([])
+})
+
+test('[9] what was set before a restart, and while the agent did not run, is set again before the next prompt', async () => {
+  const fake = open().fake({
+    capabilities: { loadSession: true },
+    settings: { modes: MODES, configOptions: [EFFORT, MODEL] },
+  })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await session.dispatch({ kind: 'set_mode', modeId: 'plan' })
+  const after = await stage.killed(session.id)
+  await after.session.dispatch({ kind: 'set_config_option', configId: 'effort', value: 'high' })
+  await after.session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'large' })
+  expect(fake.processes).toEqual([])
+  await prompted(after.session, after.reader, 'two')
+
+  const second = fake.log.filter(({ pid }) => pid === fake.log.at(-1)?.pid).flatMap(({ got }) => got?.method ?? [])
+  expect(second).toEqual([
+    'initialize',
+    'session/load',
+    'session/set_config_option',
+    'session/set_mode',
+    'session/set_config_option',
+    'session/prompt',
+  ])
+  expect(fake.received('session/set_config_option').map(({ configId }) => configId)).toEqual(['model', 'effort'])
+  expect(valuesOf(after.session)).toMatchObject({ mode: 'plan', model: 'large', effort: 'high' })
+})
+
+test('[9] a wish that the agent refuses at its start is told, and its own value counts', async () => {
+  open().fake({
+    capabilities: { loadSession: true },
+    settings: { modes: MODES },
+    on: { 'session/set_mode': [{ fail: { code: -32_602, message: 'no such mode today' } }] },
+  })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const after = await stage.killed(session.id)
+  await after.session.dispatch({ kind: 'set_mode', modeId: 'plan' })
+  expect(valuesOf(after.session)['mode']).toBe('plan')
+  await prompted(after.session, after.reader, 'two')
+  expect(valuesOf(after.session)['mode']).toBe('ask')
+  expect(notices(after.reader)).toEqual([expect.stringContaining('no such mode today')])
+})
+
+const MODELS = {
+  currentModelId: 'a',
+  availableModels: [
+    { modelId: 'a', name: 'A' },
+    { modelId: 'b', name: 'B' },
+  ],
+}
+
+test.each([
+  ['only models', { models: MODELS }, ['model']],
+  ['only options', { configOptions: [EFFORT] }, ['effort']],
+  ['both', { models: MODELS, configOptions: [MODEL, EFFORT] }, ['model', 'effort']],
+  ['an unknown type', { configOptions: [{ id: 'x', name: 'X', type: 'slider', currentValue: 3 }, EFFORT] }, ['effort']],
+  ['modes', { modes: MODES }, ['mode']],
+])('[10] an agent with %s has one list of options', async (_, settings, ids) => {
+  open().fake({ settings })
+  const { session } = await stage.open()
+  expect(session.existing.settings.configOptions.map(({ id }) => id)).toEqual(ids)
+})
+
+test('[10] a model from `models` is chosen by the verb that the agent understands', async () => {
+  const fake = open().fake({ settings: { models: MODELS } }, { quirks: { modelVerb: 'set_model' } })
+  const { session } = await stage.open()
+  await until(() => fake.sessions.length > 0)
+  await session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'b' })
+  await until(() => fake.received('session/set_model').length > 0)
+  expect(fake.received('session/set_model')).toEqual([{ sessionId: 'fake-1', modelId: 'b' }])
+  await until(() => valuesOf(session)['model'] === 'b')
+})
+
+test('[11] the last list of commands counts, whenever it comes, also in a cold load', async () => {
+  const commands = (...names: readonly string[]) => ({
+    update: {
+      sessionUpdate: 'available_commands_update',
+      availableCommands: names.map((name) => ({ name, description: `do ${name}` })),
+    },
+  })
+  const fake = open().fake({
+    capabilities: { loadSession: true },
+    on: {
+      'session/new': [
+        commands('early'),
+        { answer: { sessionId: '{session}' } },
+        { gate: 'later' },
+        commands('one', 'two'),
+      ],
+    },
+    prompts: { none: [commands()] },
+  })
+  const names = (session: Session) => session.existing.commands.map(({ name }) => name)
+  const { session, reader } = await stage.open()
+  await until(() => names(session).includes('early'))
+  fake.open('later')
+  await until(() => names(session).includes('two'))
+  await prompted(session, reader, 'hi')
+  const after = await stage.killed(session.id)
+  expect(names(after.session)).toEqual(['one', 'two'])
+  expect(fake.processes).toEqual([])
+  await prompted(after.session, after.reader, 'none')
+  await until(() => names(after.session).length === 0)
+})
