@@ -148,7 +148,8 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
     for (let attempt = 1; ; attempt += 1) {
       const conversation = await this.#reached(turn)
       // It died before the prompt was written: nothing was sent yet, so it may be tried once more.
-      if (conversation.process.end !== undefined && attempt === 1) continue
+      await this.#parts.clock.nextTick()
+      if (conversation.process.isGone && attempt === 1) continue
       return this.#send(conversation, turn)
     }
   }
@@ -175,7 +176,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
 
   async #reached(turn: Turn): Promise<Conversation> {
     const conversation = this.#conversation
-    if (conversation !== undefined && conversation.process.end === undefined) return conversation
+    if (conversation !== undefined && !conversation.process.isGone) return conversation
     return this.#open(turn, turn.signal)
   }
 

@@ -56,6 +56,7 @@ export class AgentProcess {
   readonly #stderr: StderrLog
   #end: string | undefined
   #isWanted = true
+  #isGone = false
 
   private constructor(
     child: Child,
@@ -90,6 +91,11 @@ export class AgentProcess {
 
   get pid(): number {
     return this.#child.pid
+  }
+
+  /** It may not have told all yet that it wrote. */
+  get isGone(): boolean {
+    return this.#isGone
   }
 
   /** Why it ended; undefined while it runs. */
@@ -176,6 +182,7 @@ export class AgentProcess {
 
   async #run(): Promise<string> {
     const exited = this.#child.exited.then(async (exit) => {
+      this.#isGone = true
       await this.#clock.sleep(DRAIN_MS)
       return exit
     })

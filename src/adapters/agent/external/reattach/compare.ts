@@ -1,12 +1,12 @@
 /** Compares what an agent has of a session with the session's own transcript. Pure. */
-import type { PastTurn } from '../../../../ports/agent.ts'
+import type { PastPart, PastTurn } from '../../../../ports/agent.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 import type { ReplayedTurn } from './replay.ts'
 
 export interface Comparison {
   /** Turns that the agent has and the transcript has not: made outside Parley. */
   readonly outside: readonly ReplayedTurn[]
-  /** Turns of the transcript that the agent does not know. */
+  /** Turns of the transcript that came after all that the agent knows. It was told of earlier ones when it lost them. */
   readonly unknown: readonly PastTurn[]
   /** The last turn of the transcript as the agent has it; absent if it does not know it. */
   readonly last?: ReplayedTurn
@@ -14,30 +14,42 @@ export interface Comparison {
   readonly isEmpty: boolean
 }
 
-/**
- * By the prompts alone, since agents lose and reorder the rest. A turn that was cut or failed may be missing from the agent's
- * memory without that being a fork of the conversation.
- */
+/** By the prompts first, since agents lose, merge and reorder the rest, and replay some turns twice. */
 export function compare(transcript: readonly PastTurn[], replayed: readonly ReplayedTurn[]): Comparison {
-  const known = new Map<PastTurn, ReplayedTurn>()
-  const taken = new Set<ReplayedTurn>()
+  const inOrder = matchedInOrder(transcript, replayed)
+  const taken = new Set(inOrder.values())
+  // What is left over on both sides may be out of order.
+  const left = transcript.filter((turn) => !inOrder.has(turn))
+  const isKnown = (turn: PastTurn): boolean =>
+    inOrder.has(turn) || replayed.some((one) => !taken.has(one) && isSamePrompt(one, turn)) || isMerged(turn, replayed)
+  const isTold = (one: ReplayedTurn): boolean =>
+    taken.has(one) || left.some((turn) => isSamePrompt(one, turn)) || transcript.some((turn) => isSameTurn(one, turn))
+  const lastKnown = transcript.findLastIndex(isKnown)
+  const last = transcript.at(-1)
+  const found = last && (inOrder.get(last) ?? replayed.find((one) => isSameTurn(one, last)))
+  return {
+    outside: replayed.filter((one) => !isTold(one)),
+    unknown: transcript.slice(lastKnown + 1),
+    ...(found !== undefined && { last: found }),
+    isEmpty: replayed.length === 0 && transcript.some(({ end }) => end === 'end_turn'),
+  }
+}
+
+/** A turn that was cut or failed may be missing from the agent's memory; the others are where they were. */
+function matchedInOrder(
+  transcript: readonly PastTurn[],
+  replayed: readonly ReplayedTurn[],
+): ReadonlyMap<PastTurn, ReplayedTurn> {
+  const matched = new Map<PastTurn, ReplayedTurn>()
   let from = 0
   for (const turn of transcript) {
     const at = replayed.findIndex((one, index) => index >= from && isSamePrompt(one, turn))
     const found = replayed[at]
     if (found === undefined) continue
-    known.set(turn, found)
-    taken.add(found)
+    matched.set(turn, found)
     from = at + 1
   }
-  const last = transcript.at(-1)
-  const lastKnown = last && known.get(last)
-  return {
-    outside: replayed.filter((one) => !taken.has(one)),
-    unknown: transcript.filter((turn) => !known.has(turn)),
-    ...(lastKnown !== undefined && { last: lastKnown }),
-    isEmpty: replayed.length === 0 && transcript.some(({ end }) => end === 'end_turn'),
-  }
+  return matched
 }
 
 /** What was sent before the prompt's own text, such as a rendered transcript, stands before it in the replay as well. */
@@ -47,8 +59,26 @@ function isSamePrompt({ prompt }: ReplayedTurn, turn: PastTurn): boolean {
   return theirs === ours || (ours !== '' && theirs.endsWith(ours))
 }
 
+/** A user may type the same words twice, but the agent hardly ever gives the same answer. */
+function isSameTurn(one: ReplayedTurn, turn: PastTurn): boolean {
+  if (!isSamePrompt(one, turn)) return false
+  const [theirs, ours] = [wordsOf(one.parts), wordsOf(turn.parts)]
+  return theirs.includes(ours) || ours.includes(theirs)
+}
+
+/** Several prompts came back as one. */
+function isMerged(turn: PastTurn, replayed: readonly ReplayedTurn[]): boolean {
+  const ours = squeezed(promptText(turn.prompt))
+  return ours !== '' && replayed.some(({ prompt }) => squeezed(prompt).includes(ours))
+}
+
 export function promptText(prompt: readonly Content[]): string {
   return prompt.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+}
+
+/** The text of an answer without its white space. */
+export function wordsOf(parts: readonly PastPart[]): string {
+  return squeezed(parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join(''))
 }
 
 function squeezed(text: string): string {

@@ -12,7 +12,7 @@ import { type AgentInfo, type AgentProcess, refusalOf } from '../process/agent-p
 import { LOGIN_NEEDED, NOT_FOUND, WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from './abilities.ts'
-import { type Comparison, compare } from './compare.ts'
+import { type Comparison, compare, wordsOf } from './compare.ts'
 import { Replay, type ReplayedTurn } from './replay.ts'
 import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
 import { serversFor } from './servers.ts'
@@ -264,23 +264,21 @@ function cutWords(turn: PastTurn, knows: Quirks['cutKeeps']): string {
 /** What the agent lost, as the comparison shows it. */
 function lostWords(transcript: readonly PastTurn[], { unknown, last }: Comparison): string {
   const cut = transcript.at(-1)
-  const isCut = cut !== undefined && cut.end !== 'end_turn' && cut.by === 'prompt'
-  const said = isCut ? cut.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('') : ''
-  const theirs = last?.parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('') ?? ''
-  const knowsAll = last !== undefined && squeezed(theirs).includes(squeezed(said)) && (said !== '' || isEmptyTurn(cut))
+  if (cut === undefined || cut.end === 'end_turn' || cut.by !== 'prompt') return renderUnknown(unknown)
   const others = unknown.filter((turn) => turn !== cut && !isEmptyTurn(turn))
-  const others2 = isCut || cut === undefined || !unknown.includes(cut) ? others : [...others, cut]
-  const cutPart = isCut && !knowsAll && !isEmptyTurn(cut) ? renderCut(cut, { knowsPrompt: last !== undefined }) : ''
-  return renderUnknown(others2) + cutPart
+  const knowsAll = last !== undefined && wordsOf(last.parts).includes(wordsOf(cut.parts)) && !hasOpenCalls(cut)
+  const isTold = !knowsAll && !isEmptyTurn(cut)
+  return renderUnknown(others) + (isTold ? renderCut(cut, { knowsPrompt: last !== undefined }) : '')
+}
+
+/** Of calls that were cut nobody knows what they have done. */
+function hasOpenCalls({ parts }: PastTurn): boolean {
+  return parts.some((part) => part.kind === 'call' && part.status !== 'completed')
 }
 
 /** It failed before the agent did anything. */
 function isEmptyTurn(turn: PastTurn | undefined): boolean {
   return turn === undefined || (turn.parts.length === 0 && turn.end === 'error')
-}
-
-function squeezed(text: string): string {
-  return text.replace(/\s+/gu, '')
 }
 
 function reseedWords(agent: string, reason: string, { told, leftOut }: Rendered): string {

@@ -55,7 +55,7 @@ export class AgentStarter {
   async open(wish: OpenWish): Promise<Conversation> {
     if (this.#opening !== undefined) {
       const joined = await this.#opening.catch(() => undefined)
-      if (joined !== undefined && joined.process.end === undefined) return joined
+      if (joined !== undefined && !joined.process.isGone) return joined
     }
     this.#requireCalm()
     this.#opening = this.#open(wish)

@@ -32,7 +32,7 @@ export class TurnUpdates {
     return this.#hasSaid
   }
 
-  /** The agent has begun to work: a word or a call came. */
+  /** A user has refused a permission. */
   get wasRefused(): boolean {
     return this.#wasRefused
   }
@@ -66,9 +66,9 @@ export class TurnUpdates {
     return said.kind === 'call' && this.#calls.has(said.toolCallId)
   }
 
-  /** A call that a permission request tells of. */
+  /** A call that only a permission request tells of: whether it still runs nobody knows. */
   met(toolCallId: string): void {
-    if (!this.#calls.has(toolCallId)) this.#calls.set(toolCallId, { isOpen: true, title: undefined })
+    if (!this.#calls.has(toolCallId)) this.#calls.set(toolCallId, { isOpen: false, title: undefined })
   }
 
   async apply(said: SaidUpdate): Promise<void> {

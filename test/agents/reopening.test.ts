@@ -1,0 +1,340 @@
+/** The restart law: how an agent comes back to a session, and what it is told of what it does not know. */
+import { rmSync } from 'node:fs'
+import { afterEach, expect, test } from 'vitest'
+import { runs, until } from '../fixtures/process/running.ts'
+import type { Reader } from '../sim/reader.ts'
+import type { Case, Move } from '../fake-agent/case.ts'
+import type { FakeAgent } from '../fake-agent/fake-agent.ts'
+import { Stage, notices, prompted, sent } from './stage.ts'
+
+let stage: Stage
+const open = (): Stage => (stage = new Stage())
+
+afterEach(() => stage[Symbol.asyncDispose]())
+
+const LOADS = { capabilities: { loadSession: true } }
+const RESUMES = { capabilities: { sessionCapabilities: { resume: {} } } }
+const BOTH = { capabilities: { loadSession: true, sessionCapabilities: { resume: {} } } }
+const works: Case = { prompts: { work: [{ chunk: 'half of it' }, { mark: 'half' }, { silent: true }] } }
+
+/** How often each method of these was called. */
+function called(fake: FakeAgent, ...methods: readonly string[]): readonly number[] {
+  return methods.map((method) => fake.received(method).length)
+}
+
+const OPENING = ['session/new', 'session/load', 'session/resume'] as const
+
+/** All that was sent with the last prompt. */
+function lastPrompt(fake: FakeAgent): readonly string[] {
+  const { prompt } = fake.received('session/prompt').at(-1) ?? {}
+  return (prompt as readonly { text: string }[]).map(({ text }) => text)
+}
+
+function hows(reader: Reader): readonly string[] {
+  return reader.entries.flatMap((entry) => (entry.kind === 'agent_session' ? [`${entry.generation} ${entry.how}`] : []))
+}
+
+test('a stored session is opened, listed and read without its agent; the first prompt starts it', async () => {
+  const fake = open().fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  const after = await stage.killed(session.id)
+  const starts = fake.log.filter(({ start }) => start !== undefined).length
+  await stage.sessions.list({ limit: 10 })
+  expect(after.reader.text).toBe('echo: hi')
+  expect(fake.log.filter(({ start }) => start !== undefined)).toHaveLength(starts)
+  await prompted(after.session, after.reader, 'next')
+  expect(fake.prompts).toEqual(['hi', 'next'])
+})
+
+test.each([
+  ['resumes and loads', BOTH, [1, 0, 1]],
+  ['resumes', RESUMES, [1, 0, 1]],
+  ['loads', LOADS, [1, 1, 0]],
+  ['can do neither [4]', {}, [2, 0, 0]],
+] as const)(
+  'after a clean end, an agent that %s comes back without repeating anything',
+  async (_what, plan, opened) => {
+    const fake = open().fake(plan)
+    const { session, reader } = await stage.open()
+    await prompted(session, reader, 'one')
+    await prompted(session, reader, 'two')
+    const after = await stage.killed(session.id)
+    expect(await prompted(after.session, after.reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
+    expect(called(fake, ...OPENING)).toEqual(opened)
+    expect(fake.prompts).toEqual(['one', 'two', 'three'])
+    expect(after.reader.text).toBe('echo: oneecho: twoecho: three')
+    const isTold = lastPrompt(fake).length > 1
+    expect(isTold).toBe(plan === undefined || Object.keys(plan).length === 0)
+  },
+)
+
+test('[4] [40] an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so', async () => {
+  const fake = open().fake({
+    prompts: {
+      edit: [
+        { update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Edit a.txt', kind: 'edit' } },
+        {
+          update: {
+            sessionUpdate: 'tool_call_update',
+            toolCallId: 'c',
+            status: 'completed',
+            content: [{ type: 'diff', path: '/a.txt', oldText: 'one\n', newText: 'one\ntwo\n' }],
+          },
+        },
+        { chunk: 'ponder', role: 'thought' },
+        { chunk: '改好了。' },
+      ],
+    },
+  })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'edit')
+  await prompted(session, reader, '谢谢', { type: 'image', data: 'x'.repeat(1_000_000), mimeType: 'image/png' })
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'go on')
+  const [told = '', typed] = lastPrompt(fake)
+  expect(typed).toBe('go on')
+  expect(told).toContain(
+    'User: edit\nTool: Edit a.txt [completed] /a.txt +1 -0\nAssistant: 改好了。\nUser: 谢谢 [image]',
+  )
+  expect(told).not.toContain('ponder')
+  expect(hows(after.reader)).toEqual(['1 new', '2 reseed'])
+  expect(notices(after.reader)).toEqual([
+    'fake could not reopen its session (it cannot reopen sessions). It was given 2 turns of this session.',
+  ])
+  // The user's own entry stays as it was typed.
+  const entry = after.reader.entries.findLast((one) => one.kind === 'message_chunk' && one.role === 'user')
+  expect(entry).toMatchObject({ content: { text: 'go on' } })
+})
+
+test('[26] an agent that dies before it reads the prompt, after it, and while idle', async () => {
+  const fake = open().fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
+  const { session, reader } = await stage.open()
+  const gone = await prompted(session, reader, 'die')
+  expect(gone).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_GONE' } })
+  expect(reader.text).toBe('uh')
+  // After the prompt: it is never sent again by itself.
+  expect(fake.prompts).toEqual(['die'])
+  expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
+  // While idle: nobody notices, and the next prompt starts it again.
+  for (const pid of fake.processes) process.kill(pid, 'SIGKILL')
+  await until(() => fake.processes.length === 0)
+  expect(await prompted(session, reader, 'last')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['die', 'next', 'last'])
+})
+
+test('[26] a call that ran when the agent died may have run', async () => {
+  const call: Move = {
+    update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'rm -r x', status: 'in_progress' },
+  }
+  open().fake({ prompts: { hi: [call, { die: 1 }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  const patched = reader.entries.find(({ kind }) => kind === 'tool_call_patched')
+  expect(JSON.stringify(patched)).toContain('it may have run')
+})
+
+test.each([
+  ['loads', LOADS],
+  ['resumes', RESUMES],
+  ['can do neither', {}],
+] as const)(
+  '[27] the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it is told what it lost',
+  async (_what, plan) => {
+    const fake = open().fake({ ...plan, ...works, keeps: 'prompts' })
+    const { session, reader } = await stage.open()
+    await sent(session, 'work')
+    await until(() => reader.text.includes('half of it'))
+    const after = await stage.killed(session.id)
+    expect(after.session.state).toMatchObject({ phase: 'idle', recentPrompts: [{ stopReason: 'interrupted' }] })
+    expect(fake.processes).toEqual([])
+    expect(after.reader.text).toBe('half of it')
+    await prompted(after.session, after.reader, 'go on')
+    expect(fake.prompts).toEqual(['work', 'go on'])
+    expect(lastPrompt(fake).join('\n')).toContain('half of it')
+    expect(after.reader.text).toBe('half of itecho: go on')
+  },
+)
+
+test('[18] a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again', async () => {
+  open().fake({ prompts: { hi: [{ permission: {} }] } })
+  const { session, reader } = await stage.open()
+  await sent(session, 'hi')
+  await until(() => reader.view?.questions.length === 1)
+  const after = await stage.killed(session.id)
+  expect(after.reader.view).toMatchObject({
+    phase: 'idle',
+    questions: [],
+    recentPrompts: [{ stopReason: 'interrupted' }],
+  })
+  expect(after.reader.kinds).toContain('permission_resolved')
+})
+
+test.each(['before', 'after', 'split'] as const)(
+  '[31] [32] a replay that comes %s the response is swallowed, and nothing is doubled',
+  async (when) => {
+    const fake = open().fake(LOADS)
+    const { session, reader } = await stage.open()
+    for (const words of ['one', 'two', 'three']) await prompted(session, reader, words)
+    fake.becomes({ ...LOADS, replay: { when, everyMs: 40 } })
+    const after = await stage.killed(session.id)
+    await prompted(after.session, after.reader, 'four')
+    expect(after.reader.text).toBe('echo: oneecho: twoecho: threeecho: four')
+    expect(lastPrompt(fake)).toEqual(['four'])
+    expect(hows(after.reader)).toEqual(['1 new', '1 load'])
+  },
+)
+
+test.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls', 'pseudo users'] as const)(
+  '[33] a replay that is %s imports nothing that was said before',
+  async (change) => {
+    const fake = open().fake(LOADS, { quirks: { pseudoUser: ['<session_context>', '[Function Response'] } })
+    const { session, reader } = await stage.open()
+    for (const words of ['one', 'two']) await prompted(session, reader, words)
+    fake.becomes({ ...LOADS, replay: { changes: [change] } })
+    const after = await stage.killed(session.id)
+    await prompted(after.session, after.reader, 'three')
+    expect(after.reader.text).toBe('echo: oneecho: twoecho: three')
+    expect(after.reader.entries.some((entry) => 'origin' in entry)).toBe(false)
+    expect(lastPrompt(fake)).toEqual(['three'])
+  },
+)
+
+test('[33] a replay without anything is no memory: the agent is told the transcript', async () => {
+  const fake = open().fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  fake.becomes({ ...LOADS, replay: { changes: ['empty'] } })
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'two')
+  expect(lastPrompt(fake)[0]).toContain('User: one')
+  expect(hows(after.reader)).toEqual(['1 new', '2 reseed'])
+})
+
+test.each([
+  ['-32002', { code: -32_002, message: 'no such session' }, ['1 new', '2 reseed']],
+  ['its own words for it', { code: -32_603, message: 'Internal error: no rollout found' }, ['1 new', '2 reseed']],
+] as const)('[34] a load that is refused with %s is replaced by the transcript, visibly', async (_how, error, how) => {
+  const fake = open().fake(LOADS, { quirks: { notFound: [{ text: 'no rollout found' }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: error }] } })
+  const after = await stage.killed(session.id)
+  expect(await prompted(after.session, after.reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
+  expect(hows(after.reader)).toEqual(how)
+  expect(notices(after.reader)[0]).toContain(error.message)
+})
+
+test('[34] a load that fails otherwise is tried once more in a fresh process, then replaced', async () => {
+  const fake = open().fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: { code: -32_603, message: 'hiccup' } }] } })
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'two')
+  expect(called(fake, 'session/load')).toEqual([2])
+  expect(notices(after.reader)[0]).toContain('hiccup')
+})
+
+test('[34] a load that answers null is a load; a login that is missing and a lock are told and lose nothing', async () => {
+  const fake = open().fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ answer: null }] }, prompts: {} })
+  const first = await stage.killed(session.id)
+  expect(await prompted(first.session, first.reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: { code: -32_000, message: 'log in' } }] } })
+  const second = await stage.killed(session.id)
+  const login = await prompted(second.session, second.reader, 'three')
+  expect(login).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_LOGIN_NEEDED' } })
+  fake.becomes({
+    ...LOADS,
+    on: { 'session/load': [{ fail: { code: -32_600, message: 'thread has an active writer' } }] },
+  })
+  const busy = await prompted(second.session, second.reader, 'four')
+  expect(busy).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_SESSION_BUSY' } })
+  fake.becomes(LOADS)
+  expect(await prompted(second.session, second.reader, 'five')).toMatchObject({ stopReason: 'end_turn' })
+})
+
+test('[35] a resume that replays all the same is swallowed', async () => {
+  const fake = open().fake(RESUMES)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  fake.becomes({ ...RESUMES, replay: { onResume: true } })
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'two')
+  expect(after.reader.text).toBe('echo: oneecho: two')
+})
+
+test("[36] turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said", async () => {
+  const fake = open().fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const first = await stage.killed(session.id)
+  const [theirs = ''] = fake.sessions
+  fake.turnOutside(theirs, 'typed elsewhere', 'answered there')
+  fake.turnOutside(theirs, 'and again', 'once more')
+  await prompted(first.session, first.reader, 'two')
+  expect(notices(first.reader)).toEqual(["2 turns were added outside Parley, in fake's own session:"])
+  expect(first.reader.text).toBe('echo: oneanswered thereonce moreecho: two')
+  expect(lastPrompt(fake)).toEqual(['two'])
+  const second = await stage.killed(session.id)
+  await prompted(second.session, second.reader, 'three')
+  expect(second.reader.text).toBe('echo: oneanswered thereonce moreecho: twoecho: three')
+})
+
+test('[37] what the agent lost of its last turn is told once', async () => {
+  const fake = open().fake({ ...LOADS, ...works })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await sent(session, 'work')
+  await until(() => reader.text.includes('half of it'))
+  const first = await stage.killed(session.id)
+  const [theirs = ''] = fake.sessions
+  fake.forgetTurns(theirs, 1)
+  await prompted(first.session, first.reader, 'two')
+  expect(lastPrompt(fake)[0]).toContain('User: work')
+  expect(lastPrompt(fake)[0]).toContain('half of it')
+  const second = await stage.killed(session.id)
+  await prompted(second.session, second.reader, 'three')
+  expect(lastPrompt(fake)).toEqual(['three'])
+})
+
+test('a session that never had a prompt begins anew, without a word', async () => {
+  const fake = open().fake({ ...LOADS, dropsUnprompted: true })
+  const { session, reader } = await stage.open()
+  await until(() => reader.kinds.includes('agent_session'))
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'one')
+  expect(called(fake, ...OPENING)).toEqual([2, 0, 0])
+  expect(notices(after.reader)).toEqual([])
+  expect(hows(after.reader)).toEqual(['1 new', '2 new'])
+})
+
+test('[55] a session that changes its agent and comes back has a conversation of its own each time, and the transcript is whole', async () => {
+  const fake = open().fake(BOTH)
+  const other = stage.fake(BOTH, { name: 'other' })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:other' })
+  await prompted(session, reader, 'two')
+  expect(lastPrompt(other)[0]).toContain('User: one')
+  await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:fake' })
+  await prompted(session, reader, 'three')
+  expect(lastPrompt(fake)[0]).toContain('User: two')
+  expect(hows(reader)).toEqual(['1 new', '2 reseed', '3 reseed'])
+  expect(reader.text).toBe('echo: oneecho: twoecho: three')
+  await until(() => other.processes.every((pid) => !runs(pid)))
+})
+
+test('[53] a session whose directory is gone is read, and a prompt says what is missing', async () => {
+  open().fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const gone = await stage.killed(session.id)
+  rmSync(stage.directory, { recursive: true })
+  expect(gone.reader.text).toBe('echo: one')
+  const end = await prompted(gone.session, gone.reader, 'two')
+  expect(end.error?.message).toContain(`${stage.directory} is not a directory`)
+})
