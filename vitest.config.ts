@@ -8,22 +8,33 @@ const alone = [
   'src/workspace/**/*.test.ts',
 ]
 
-/** What takes the share of many others: `npm run heavy`, which `.ci/run` runs too, and `npm test` does not. */
+/**
+ * `npm run heavy`, which `.ci/run` runs too: what costs as much as dozens of others, because it kills and starts servers again
+ * and again, fills disks, or gives readers what is made to be costly.
+ */
 const heavy = [
   'test/conformance/fuzz/*.test.ts',
-  'test/docs-search/killed.test.ts',
-  'test/docs-search/judged/*.test.ts',
-  'test/e2e/disk.test.ts',
-  'test/e2e/server-memory.test.ts',
-  'test/e2e/stall.test.ts',
+  ...['formats', 'killed'].map((name) => `test/docs-search/${name}.test.ts`),
+  ...['attached', 'kill', 'chaos/chaos'].map((name) => `test/kill/${name}.test.ts`),
+  ...['hostile', 'kill', 'prefix'].map((name) => `test/model/${name}.test.ts`),
+  ...['leaks', 'many-sessions', 'sizes'].map((name) => `test/torture/${name}.test.ts`),
+  ...[
+    'disk',
+    'mcp-pause',
+    'relay-kill',
+    'secrets-settings',
+    'server-memory',
+    'server-silent',
+    'server-version',
+    'stall',
+  ].map((name) => `test/e2e/${name}.test.ts`),
   'test/eval/*.test.ts',
-  'test/kill/attached.test.ts',
-  'test/kill/kill.test.ts',
-  'test/kill/chaos/chaos.test.ts',
-  'test/model/kill.test.ts',
-  'test/torture/leaks.test.ts',
-  'test/torture/many-sessions.test.ts',
+  'src/adapters/journal/sqlite/crash.test.ts',
+  'src/adapters/mcp/oauth/two-processes.test.ts',
 ]
+
+/** They start other processes and look only at those. */
+const processes = ['client', 'conformance', 'e2e', 'model'].map((room) => `test/${room}/**/*.test.ts`)
 
 const common = {
   testTimeout: 120_000,
@@ -41,8 +52,18 @@ export default defineConfig({
     passWithNoTests: false,
     projects: [
       // To start a process for each file costs as much as most of these files themselves.
-      { test: { ...common, name: 'src', include: ['src/**/*.test.ts'], exclude: alone, isolate: false } },
-      { test: { ...common, name: 'alone', include: ['test/**/*.test.ts', ...alone], exclude: heavy } },
+      {
+        test: { ...common, name: 'src', include: ['src/**/*.test.ts'], exclude: [...alone, ...heavy], isolate: false },
+      },
+      { test: { ...common, name: 'processes', include: processes, exclude: heavy, isolate: false } },
+      {
+        test: {
+          ...common,
+          name: 'alone',
+          include: ['test/**/*.test.ts', ...alone],
+          exclude: [...processes, ...heavy],
+        },
+      },
       { test: { ...common, name: 'heavy', include: heavy } },
     ],
   },

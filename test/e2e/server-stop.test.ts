@@ -301,6 +301,7 @@ describe('parley logs', () => {
     await speaking.closed
     await deaf(place.socket)
     await startInBackground(place)
+    await until(() => logOf(place).includes('recovered'))
     expect(await parley(['stop'], place)).toMatchObject({ code: 0 })
 
     const { stdout } = await parley(['logs'], place)

@@ -10,8 +10,8 @@ interface Context {
 }
 
 const LEAST_IN_MID_TURN = 0.6
-/** A share of fewer cuts says nothing. */
-const ENOUGH_CUTS = 20
+/** A share of fewer cuts may be low by chance. */
+const ENOUGH_CUTS = 200
 
 /** Prints it, and gives the exit code. */
 export function report(results: readonly RunResult[], { seconds, repeat }: Context): number {
