@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { readText } from '../../state-files/bounded-read.ts'
-import type { McpTable } from './edit-servers.ts'
+import type { Table } from '../tables.ts'
 
 export type Imported =
   | {
       readonly name: string
-      readonly table: McpTable
+      readonly table: Table
       /** Keys of the other tool's table that have no equivalent here. */
       readonly leftOut: readonly string[]
     }

@@ -9,12 +9,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { allow, withdraw } from './edit-trust.ts'
 import { loadConfig } from '../load.ts'
-import { addMcp, removeMcp } from './edit-servers.ts'
+import { addTable, removeTable } from '../files/edit-tables.ts'
 import { readMcpFiles } from './server-files.ts'
 import { importedFrom } from './import-servers.ts'
 import { readMcp } from './mcp-servers.ts'
 import { withoutTable } from '../files/toml-tables.ts'
 import { filledIn, filledInLogin } from '../files/variables.ts'
+
+const mcp = (name: string) => ({ group: 'mcp', name }) as const
 
 function place(user: string, project = '') {
   const home = mkdtempSync(join(tmpdir(), 'parley-config-'))
@@ -161,28 +163,28 @@ describe('changing the file', () => {
 
   test('takes away one table with those below it, and no comment of another', () => {
     const { file } = place(text)
-    removeMcp(file, 'a')
+    removeTable(file, mcp('a'))
     expect(readFileSync(file, 'utf8')).toBe(
       '# mine\nagent = "guide" # yes\n\n# about a\n\n# about b\n[mcp."b c"]\nurl = "http://b" # kept\n',
     )
-    removeMcp(file, 'b c')
+    removeTable(file, mcp('b c'))
     expect(readFileSync(file, 'utf8')).toBe('# mine\nagent = "guide" # yes\n\n# about a\n\n# about b\n')
   })
 
   test('adds a table at the end, and taking it away again leaves what was', () => {
     const { file } = place(text)
-    addMcp(file, 'new one', { command: 'n', env: { K: '${K}' } })
+    addTable(file, mcp('new one'), { command: 'n', env: { K: '${K}' } })
     const changed = readFileSync(file, 'utf8')
     expect(changed.startsWith(text)).toBe(true)
     expect(changed.slice(text.length)).toBe('\n[mcp."new one"]\ncommand = "n"\n\n[mcp."new one".env]\nK = "${K}"\n')
-    removeMcp(file, 'new one')
+    removeTable(file, mcp('new one'))
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
   test('is left to people where it is not written as tables', () => {
     expect(withoutTable('mcp.a.command = "a"\n', ['mcp', 'a'])).toBeUndefined()
     const { file } = place('mcp = { a = { command = "a" } }\n')
-    expect(() => addMcp(file, 'b', { command: 'b' })).toThrow('edit it yourself')
+    expect(() => addTable(file, mcp('b'), { command: 'b' })).toThrow('edit it yourself')
     expect(readFileSync(file, 'utf8')).toBe('mcp = { a = { command = "a" } }\n')
   })
 
@@ -190,9 +192,9 @@ describe('changing the file', () => {
     const { where, file } = place('')
     const link = join(where.home, 'link.toml')
     symlinkSync(file, link)
-    addMcp(link, 'a', { command: 'a' })
+    addTable(link, mcp('a'), { command: 'a' })
     expect(readFileSync(file, 'utf8')).toContain('[mcp.a]')
-    addMcp(join(where.home, 'new/parley.toml'), 'a', { command: 'a' })
+    addTable(join(where.home, 'new/parley.toml'), mcp('a'), { command: 'a' })
     expect(statSync(join(where.home, 'new/parley.toml')).mode & 0o777).toBe(0o600)
   })
 })

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path'
 import { dangerOf } from '../../../config/mcp/danger.ts'
 import { configFor } from '../../configured.ts'
-import { addMcp, type McpTable } from '../../../config/mcp/edit-servers.ts'
+import { addTable } from '../../../config/files/edit-tables.ts'
+import type { Table } from '../../../config/tables.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { userFile } from '../../../config/places.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -28,7 +29,7 @@ export async function run({ args: [name = '', ...command], options }: CommandInp
     return FAILED
   }
   const file = userFile(config.environment)
-  addMcp(file, name, tableOf(command, url, options))
+  addTable(file, { group: 'mcp', name }, tableOf(command, url, options))
   process.stdout.write(`Added ${oneLine(name, 80)} to ${file}. Sessions that are opened from now on have it.\n`)
   const danger = dangerOf(command[0] ?? '', command.slice(1))
   if (danger !== undefined) process.stdout.write(`Careful: ${danger}.\n`)
@@ -41,7 +42,7 @@ function contradiction(command: readonly string[], url: string | undefined, opti
   return options['sse'] === true && url === undefined ? '--sse goes with a --url' : undefined
 }
 
-function tableOf([command, ...args]: readonly string[], url: string | undefined, options: Options): McpTable {
+function tableOf([command, ...args]: readonly string[], url: string | undefined, options: Options): Table {
   const env = pairsOf('--env', textsOption(options, 'env'))
   const headers = pairsOf('--header', textsOption(options, 'header'))
   return {

@@ -1,6 +1,6 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
 import { configFor } from '../../configured.ts'
-import { addMcp } from '../../../config/mcp/edit-servers.ts'
+import { addTable } from '../../../config/files/edit-tables.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { importFile } from '../../../config/mcp/import-servers.ts'
 import { userFile } from '../../../config/places.ts'
@@ -22,7 +22,11 @@ export async function run({ args: [path = ''] }: CommandInput): Promise<number> 
   for (const one of imported) {
     const { name } = one
     const without = 'leftOut' in one && one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
-    const refused = taken.has(name) ? 'it is there already' : 'wrong' in one ? one.wrong : add(file, name, one.table)
+    const refused = taken.has(name)
+      ? 'it is there already'
+      : 'wrong' in one
+        ? one.wrong
+        : add(file, { group: 'mcp', name }, one.table)
     if (refused === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
     else code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
   }
@@ -35,9 +39,9 @@ function refuse(reason: string): number {
 }
 
 /** Why it cannot be added. */
-function add(...given: Parameters<typeof addMcp>): string | undefined {
+function add(...given: Parameters<typeof addTable>): string | undefined {
   try {
-    addMcp(...given)
+    addTable(...given)
     return undefined
   } catch (error) {
     return reasonOf(error)

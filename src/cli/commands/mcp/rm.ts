@@ -1,7 +1,7 @@
 /** `parley mcp rm NAME`: removes a server from the user's parley.toml, or takes back the trust in one of a project. */
 import { withdraw } from '../../../config/mcp/edit-trust.ts'
 import { lenientConfig } from '../../configured.ts'
-import { hasMcp, removeMcp } from '../../../config/mcp/edit-servers.ts'
+import { hasTable, removeTable } from '../../../config/files/edit-tables.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { userFile } from '../../../config/places.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -18,8 +18,8 @@ export async function run({ args: [name = ''] }: CommandInput): Promise<number> 
     ({ entry, from, standing }) => entry.name === name && from === 'project' && standing !== 'waiting',
   )
   // A table that is wrong can be removed too.
-  if (hasMcp(file, name)) {
-    removeMcp(file, name)
+  if (hasTable(file, { group: 'mcp', name })) {
+    removeTable(file, { group: 'mcp', name })
     process.stdout.write(`Removed ${oneLine(name, 80)} from ${file}.\n`)
   } else if (allowed !== undefined) {
     withdraw(config.home, { file: allowed.file, name })
