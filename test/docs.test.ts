@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { agentsDocument } from '../scripts/agents-document.ts'
 import { errorsDocument } from '../scripts/errors-document.ts'
 import { journalDocument } from '../scripts/journal-document.ts'
 import type { CommandRow } from '../src/cli/runtime/command.ts'
@@ -40,6 +41,13 @@ describe('docs/errors.md', () => {
     expect(read(root, 'docs/errors.md')).toBe(errorsDocument()))
   test('has no row that nothing throws', () => {
     expect(Object.keys(catalogue).filter((name) => !isSaid(name))).toEqual([])
+  })
+})
+
+describe('docs/agents.md', () => {
+  test('has the table that `npm run docs` makes of the rows', () => {
+    const page = read(root, 'docs/agents.md')
+    expect(page).toBe(agentsDocument(page))
   })
 })
 

@@ -1,4 +1,5 @@
 /** Every command of `parley`. The code of a command is loaded only when it runs. */
+import { agents } from './commands/agents/agents.ts'
 import { docs } from './commands/docs/docs.ts'
 import { mcp } from './commands/mcp/mcp.ts'
 import { rules } from './commands/rules/rules.ts'
@@ -10,7 +11,10 @@ const session: OptionRow = {
   flags: '--session <id>',
   summary: 'the session to continue; the beginning of its id is enough',
 }
-const agent: OptionRow = { flags: '--agent <agent>', summary: 'guide, model, or script:FILE (env PARLEY_AGENT)' }
+const agent: OptionRow = {
+  flags: '--agent <agent>',
+  summary: 'guide, model, script:FILE, or an external agent (env PARLEY_AGENT)',
+}
 const model: OptionRow = { flags: '--model <model>', summary: 'PROVIDER:NAME; parley models lists them' }
 
 const embedded: OptionRow = { flags: '--embedded', summary: 'run without a background server' }
@@ -186,6 +190,7 @@ export const commands: readonly CommandRow[] = [
     examples: ['parley models', 'parley models --provider ollama'],
     load: () => import('./commands/models.ts'),
   },
+  agents,
   mcp,
   rules,
   {

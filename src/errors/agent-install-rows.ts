@@ -30,4 +30,9 @@ export const agentInstallRows = {
     (d) =>
       `${JSON.stringify(d.version)} is not an exact version of ${d.agent}. Write one like ${d.agent}@1.2.3, or none for the one that Parley was tried with.`,
   ),
+  AGENT_LOGIN_UNKNOWN: row<{ agent: string; methods: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Name the way to log in, as in parley agents login ${d.agent} METHOD. The agent offers: ${d.methods}.`,
+  ),
 }

@@ -48,9 +48,14 @@ export function openAgents(options: AgentsOptions): Agents {
     const model = modelIn(name)
     if (model !== undefined) return { kind: 'model', model }
     const file = scriptIn(name)
-    if (file === undefined) return fail('AGENT_UNKNOWN', { agent: name })
+    if (file === undefined) return unknown(name)
     if (!isAbsolute(file.path)) return fail('PATH_NOT_ABSOLUTE', { what: 'The script of the agent', path: file.path })
     return { kind: 'script', file }
+  }
+
+  async function unknown(name: string): Promise<never> {
+    const candidates = (await external.load())?.candidates(name) ?? []
+    return fail('AGENT_UNKNOWN', { agent: name, ...(candidates.length > 0 && { candidates: candidates.join(', ') }) })
   }
 
   async function externalKind(name: string): Promise<AgentKind> {

@@ -1,4 +1,5 @@
 /** The environment of child processes: an allow-list of ours, the configured variables, and a marker to find the process again. */
+import { createHash } from 'node:crypto'
 
 /** User, locale, paths and network settings. No variable that usually contains a key. */
 const ALLOWED: ReadonlySet<string> = new Set([
@@ -31,6 +32,11 @@ export const MARKER = 'PARLEY_CHILD'
 export interface Boot {
   readonly home: string
   readonly id: string
+}
+
+/** The `home` of a boot. */
+export function homeMark(home: string): string {
+  return createHash('sha256').update(home).digest('hex').slice(0, 12)
 }
 
 export function markerOf(boot: Boot): string {

@@ -5,9 +5,28 @@ import { RegistryIndex } from '../../adapters/agent/external/find/registry-index
 import { InstalledAgents } from '../../adapters/agent/external/install/installed-agents.ts'
 import type { LaunchPlace, OwnAgent } from '../../adapters/agent/external/launch.ts'
 import { StoredOffers } from '../../adapters/agent/external/probe/stored-offers.ts'
-import { childEnvironment } from '../../adapters/process/environment.ts'
+import { knownAgent } from '../../adapters/agent/external/known/start-table.ts'
+import { childEnvironment, homeMark } from '../../adapters/process/environment.ts'
 import { type FoundAgent, readAgentFiles, startable } from '../../config/agents/agent-files.ts'
+import { openProcesses } from '../../adapters/process/spawn.ts'
 import type { Config } from '../../config/settings.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Processes } from '../../ports/process.ts'
+
+export { idOf as canonicalId } from '../../adapters/agent/external/find/find-program.ts'
+export { install, uninstall } from '../../adapters/agent/external/install/install.ts'
+export type { InstalledAgent } from '../../adapters/agent/external/install/installed-agents.ts'
+export type { AgentLaunch, AgentOffers, LoginMethod } from '../../adapters/agent/external/launch.ts'
+export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
+export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'
+export type { InstallProgress, Tell } from '../../adapters/agent/external/install/progress.ts'
+export {
+  type Wanted,
+  wantedLine,
+  wantedOfRegistry,
+  wantedOfTable,
+} from '../../adapters/agent/external/install/wanted.ts'
+export { knownAgent as knownAgentOf }
 
 /** What every child gets is not enough for agents: they open browsers and use keys of SSH. */
 const BASE = ['SSH_AUTH_SOCK', 'DISPLAY', 'WAYLAND_DISPLAY'] as const
@@ -64,4 +83,34 @@ function agentEnvironment(
 
 function fits(name: string, pattern: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
+}
+
+/** What commands about agents work with: the catalogue, and processes of their own. */
+export interface AgentTools extends CatalogueParts {
+  readonly processes: Processes
+  readonly clock: Clock
+  /** PATH, and the settings of npm in the environment. */
+  readonly npmEnvironment: Readonly<Record<string, string>>
+  close(): Promise<void>
+}
+
+/** What the user has told npm by its variables; what `npm run` sets for its own scripts would mislead another npm. */
+const NPM_SETTINGS = [
+  'registry',
+  'userconfig',
+  'cache',
+  'proxy',
+  'https_proxy',
+  'noproxy',
+  'cafile',
+  'offline',
+] as const
+
+export function openAgentTools(config: Config): AgentTools {
+  const boot = { home: homeMark(config.home), id: systemClock.id() }
+  const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
+  const parts = openCatalogue(config)
+  const names = NPM_SETTINGS.flatMap((name) => [`npm_config_${name}`, `NPM_CONFIG_${name.toUpperCase()}`])
+  const npmEnvironment = parts.environment(names, { cwd: config.home })
+  return { ...parts, processes, clock: systemClock, npmEnvironment, close: () => processes.close() }
 }

@@ -3,6 +3,7 @@ import { openSqliteInspector } from '../../adapters/journal/sqlite/client.ts'
 import { CommandSandbox } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
 import { systemClock } from '../../adapters/clock.ts'
 import { type Orphan, findOrphans } from '../../adapters/process/ledger.ts'
+import { homeMark } from '../../adapters/process/environment.ts'
 import { openProcesses } from '../../adapters/process/spawn.ts'
 import { openSearchIndex } from '../../adapters/search/worker/client.ts'
 import { openToolHost } from '../../adapters/tool-registry/host.ts'
@@ -10,12 +11,12 @@ import { ProgramFinder } from '../../config/own-programs.ts'
 import type { Config } from '../../config/settings.ts'
 import type { IndexState } from '../../ports/search.ts'
 import { serverInfo } from '../version.ts'
-import { loginsOf, markOf, openChecker, sandboxSettings } from './sessions.ts'
+import { loginsOf, openChecker, sandboxSettings } from './sessions.ts'
 import { workerUrl } from './workers.ts'
 
 /** Whether a sandbox for commands can be made here; tried, and nothing is left of it. */
 export async function inspectSandbox(config: Config): Promise<{ readonly reason?: string }> {
-  const boot = { home: markOf(config.home), id: systemClock.id() }
+  const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const programs = new ProgramFinder(config.environment.PATH)
   try {
@@ -28,7 +29,7 @@ export async function inspectSandbox(config: Config): Promise<{ readonly reason?
 
 /** Tools alone, without sessions and without the state. */
 export function openTools({ home, environment }: Config, warn: (sentence: string) => void) {
-  const boot = { home: markOf(home), id: systemClock.id() }
+  const boot = { home: homeMark(home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment, clock: systemClock })
   const logins = loginsOf({ home })
   const checker = openChecker()
@@ -77,5 +78,5 @@ export async function inspectSearchIndex({ home }: Config): Promise<IndexState> 
 
 /** Processes that former owners of this state directory left running. */
 export function orphansOf(home: string, owner: number | undefined): Promise<readonly Orphan[]> {
-  return findOrphans(markOf(home), owner)
+  return findOrphans(homeMark(home), owner)
 }

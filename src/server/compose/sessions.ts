@@ -2,7 +2,6 @@
  * What sessions need beyond the journal: tools, MCP servers, permission rules, children. `compose.ts` loads it in the
  * background, so that the answer to `initialize` waits for none of it.
  */
-import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../../adapters/clock.ts'
 import { faultsFrom } from '../../adapters/fault.ts'
@@ -15,6 +14,7 @@ import type { StartedServer } from '../../adapters/mcp/host/mcp-types.ts'
 import type { Logins } from '../../adapters/mcp/oauth/authorization.ts'
 import { DirectoryLogins } from '../../adapters/mcp/oauth/logins.ts'
 import { killLeftovers } from '../../adapters/process/ledger.ts'
+import { homeMark } from '../../adapters/process/environment.ts'
 import { openProcesses } from '../../adapters/process/spawn.ts'
 import { type McpHost, openToolHost } from '../../adapters/tool-registry/host.ts'
 import { dangerOf } from '../../config/mcp/danger.ts'
@@ -61,7 +61,7 @@ export interface OpenSessions {
 export async function openSessions(config: Config, services: OwnerServices): Promise<OpenSessions> {
   const { journal, agents, search, activity, log } = services
   const { report } = log
-  const boot = { home: markOf(config.home), id: systemClock.id() }
+  const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const rules = new PermissionRules(config, report)
   const documents = openDocuments(rules, report)
@@ -145,9 +145,4 @@ export function loginsOf({ home }: Pick<Config, 'home'>): Logins {
 /** No thread is started before there is something to check. */
 export function openChecker(): Checker {
   return new Checker({ workerUrl: workerUrl('check-worker'), clock: systemClock })
-}
-
-/** Marks the child processes of a state directory. */
-export function markOf(home: string): string {
-  return createHash('sha256').update(home).digest('hex').slice(0, 12)
 }

@@ -39,6 +39,11 @@ export class ExternalAgents {
     return this.#catalogue.fullName(requested, cwd)
   }
 
+  /** What a user could have meant by a name that no agent has. */
+  candidates(requested: string): readonly string[] {
+    return this.#catalogue.candidates(requested)
+  }
+
   /** Throws AGENT_UNKNOWN, which names those that the user could have meant. */
   requireKnown(name: string): void {
     const short = name.slice('acp:'.length)

@@ -6,6 +6,7 @@ import type { RegistryIndex } from './find/registry-index.ts'
 import type { InstalledAgents } from './install/installed-agents.ts'
 import { type ChosenQuirks, chooseQuirks } from './known/choose-quirks.ts'
 import { type KnownAgent, knownAgent } from './known/start-table.ts'
+import { compareVersions } from './known/version.ts'
 import type { AgentLaunch, AgentOffers, LaunchPlace, OwnAgent } from './launch.ts'
 import { commandKey, type StoredOffers } from './probe/stored-offers.ts'
 import type { Quirks } from './quirks.ts'
@@ -55,6 +56,21 @@ export class AgentCatalogue {
     return named.candidates.length > 0 ? named.candidates : namesOf(this.#names(cwd))
   }
 
+  /** All that can be named, the user's own first. */
+  names(cwd?: string): readonly string[] {
+    return namesOf(this.#names(cwd))
+  }
+
+  /** A version of it that is later than this one: one that Parley was tried with, or one of the registry. */
+  newer(fullName: string, version: string | undefined): string | undefined {
+    const id = idOf(shortName(fullName))
+    const listed = this.#sources.registry.known().find((entry) => idOf(entry.id) === id)
+    const versions = [knownAgent(id)?.npm?.version, listed?.version].filter((one) => one !== undefined)
+    const newest = versions.toSorted(compareVersions).at(-1)
+    const isNewer = newest !== undefined && version !== undefined && compareVersions(newest, version) > 0
+    return isNewer ? newest : undefined
+  }
+
   /**
    * Throws AGENT_UNKNOWN, AGENT_NOT_ALLOWED, AGENT_NOT_INSTALLED and AGENT_NODE_OLD. Never downloads anything, and starts nothing
    * but perhaps `node --version`.
@@ -62,6 +78,9 @@ export class AgentCatalogue {
   async launch(fullName: string, place: LaunchPlace): Promise<AgentLaunch> {
     const name = shortName(fullName)
     const own = this.#own(name, place)
+    if (own === undefined && !this.names(place.cwd).includes(name)) {
+      return fail('AGENT_UNKNOWN', { agent: name, candidates: this.candidates(name, place.cwd).join(', ') })
+    }
     if (own?.refused !== undefined) return fail('AGENT_NOT_ALLOWED', { agent: name, reason: own.refused })
     const base = this.#environment(name, own, place)
     const found = await findProgram({ name, own, path: base['PATH'] }, this.#sources.installed)
@@ -90,7 +109,7 @@ export class AgentCatalogue {
   }
 
   /** The same, with the row that they come from. */
-  chosen(fullName: string, met: Partial<Met>, cwd?: string): ChosenQuirks {
+  chosen(fullName: string, met: Partial<Optional<Met>>, cwd?: string): ChosenQuirks {
     const name = shortName(fullName)
     return this.#choose(name, this.#own(name, cwd === undefined ? {} : { cwd }), met)
   }
@@ -132,7 +151,9 @@ export class AgentCatalogue {
 
   #names(cwd: string | undefined): NameSources {
     const own = this.#sources.own(cwd === undefined ? {} : { cwd }).map(({ name }) => name)
-    return { own, registry: this.#sources.registry.known().map(({ id }) => id) }
+    // What was installed from a registry stays, also when that is not known any more.
+    const copies = this.#sources.installed.list().flatMap(({ id }) => (id === 'node' ? [] : id))
+    return { own, registry: [...this.#sources.registry.known().map(({ id }) => id), ...copies] }
   }
 }
 

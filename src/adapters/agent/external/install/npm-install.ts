@@ -28,7 +28,7 @@ export interface Unpacked {
 
 const QUIET = ['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error'] as const
 
-/** How many of npm's last lines a failure shows. */
+/** How many of npm's last lines a failure shows, in one line. */
 const LAST_LINES = 12
 
 /** Throws AGENT_INSTALL. Leaves what it did in the folder. */
@@ -94,8 +94,11 @@ function startReason(error: unknown): string {
 }
 
 function lastLines(text: string): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.slice(-LAST_LINES).join('\n')
+  const lines = text.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/u, '').trim())
+  return lines
+    .filter((line) => line !== '')
+    .slice(-LAST_LINES)
+    .join('; ')
 }
 
 const packageFile = z.object({

@@ -4,8 +4,9 @@ import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.t
 import type { AgentSession, Turn } from '../../../../ports/agent.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
-import type { AgentLaunch, AgentOffers, LoginMethod } from '../launch.ts'
+import type { AgentLaunch, AgentOffers } from '../launch.ts'
 import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
+import { CLIENT_CAPABILITIES, loginIn } from '../process/introduction.ts'
 import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
@@ -185,23 +186,4 @@ export class AgentStarter {
     const seconds = Math.ceil(waitMs / 1_000)
     fail('AGENT_CRASHES', { agent: this.#process?.launch.name ?? this.#name, failures, seconds, reason: this.#reason })
   }
-}
-
-/** What Parley itself can serve, whichever client is attached. */
-const CLIENT_CAPABILITIES = {
-  fs: { readTextFile: false, writeTextFile: false },
-  terminal: false,
-  auth: { terminal: true },
-  elicitation: { form: {}, url: {} },
-  session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-  _meta: { 'terminal-auth': true },
-} as const
-
-function loginIn(method: unknown): readonly LoginMethod[] {
-  const raw = fieldsOf(method)
-  const { id, name, description, type } = raw
-  if (typeof id !== 'string') return []
-  const about = typeof description === 'string' ? { description } : {}
-  const kind = typeof type === 'string' ? type : 'agent'
-  return [{ id, name: typeof name === 'string' ? name : id, ...about, type: kind, raw }]
 }

@@ -1,0 +1,163 @@
+/** Meets an agent once, without a prompt and without a login, and writes down what it says of itself. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unlessAborted } from '../../../../async/abort.ts'
+import { fail } from '../../../../errors/parley-error.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Processes } from '../../../../ports/process.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
+import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import type { AgentLaunch, AgentOffers } from '../launch.ts'
+import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
+import { CLIENT_CAPABILITIES, loginIn } from '../process/introduction.ts'
+import type { PeerListener } from '../process/peer.ts'
+import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
+import { AgentAbilities } from '../reattach/abilities.ts'
+
+export interface ProbeParts {
+  readonly processes: Processes
+  readonly clock: Clock
+  readonly clientInfo: { readonly name: string; readonly title?: string; readonly version: string }
+  readonly signal: Signal
+}
+
+/** How long its offers may come after the response to `session/new`. */
+const OFFERS_MS = 1_000
+const NEW_MS = 120_000
+const CLOSE_MS = 2_000
+
+/**
+ * Starts it in an empty folder, opens a session, waits a second for what it offers, closes and deletes the session, and stops it.
+ * Throws what keeps it from being started, AGENT_PROTOCOL, AGENT_STUCK, AGENT_START_FAILED, and AGENT_REFUSED for a session that it
+ * refuses for another reason than a missing login.
+ */
+export async function probeAgent(launch: AgentLaunch, parts: ProbeParts): Promise<AgentOffers> {
+  const cwd = await mkdtemp(join(tmpdir(), 'parley-agent-'))
+  const heard = new Heard()
+  const { clock, signal } = parts
+  try {
+    const began = clock.monotonicNow()
+    const process = await AgentProcess.start({ launch, sessionId: 'test', cwd, listener: heard, signal }, parts)
+    try {
+      const info = await introduced(process, parts)
+      const initMs = Math.round(clock.monotonicNow() - began)
+      const session = await sessionOf(process, { cwd, info, heard }, parts)
+      return offersOf(launch, info, { initMs, commands: heard.commands, at: clock.now(), ...session })
+    } finally {
+      await process.stop()
+    }
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
+
+/** Starts an agent and asks it to log in; resolves when it says that this is done. Throws AGENT_REFUSED besides what a start throws. */
+export async function authenticateAgent(launch: AgentLaunch, methodId: string, parts: ProbeParts): Promise<void> {
+  const cwd = await mkdtemp(join(tmpdir(), 'parley-agent-'))
+  const { signal } = parts
+  try {
+    const process = await AgentProcess.start({ launch, sessionId: 'login', cwd, listener: new Heard(), signal }, parts)
+    try {
+      await introduced(process, parts)
+      // A person may need any time for this, so only a signal ends it.
+      const answered = process.peer.request('authenticate', { methodId })
+      const gone = process.ended.then((reason) => fail('AGENT_GONE', { agent: launch.name, reason }))
+      await unlessAborted(Promise.race([answered, gone]), signal, () => new Error('it was cancelled'))
+    } catch (error) {
+      if (error instanceof WireError) refused(process, 'authenticate', error)
+      throw error
+    } finally {
+      await process.stop()
+    }
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
+
+/** Keeps the last list of commands, and answers no request. */
+class Heard implements PeerListener {
+  commands: readonly unknown[] = []
+
+  async notified(_method: string, params: unknown): Promise<void> {
+    const { sessionUpdate, availableCommands } = fieldsOf(fieldsOf(params)['update'])
+    if (sessionUpdate === 'available_commands_update' && Array.isArray(availableCommands))
+      this.commands = availableCommands
+  }
+
+  requested(): undefined {
+    return undefined
+  }
+
+  noise(): void {
+    // It is in the log of the agent's errors that a session keeps; a probe keeps none.
+  }
+}
+
+async function introduced(process: AgentProcess, { clientInfo, signal }: ProbeParts): Promise<AgentInfo> {
+  const { protocol, clientInfo: named = clientInfo } = process.launch.quirks
+  const params = { protocolVersion: protocol, clientInfo: named, clientCapabilities: CLIENT_CAPABILITIES }
+  try {
+    return await process.initialize(params, protocol, signal)
+  } catch (error) {
+    if (error instanceof WireError) refused(process, 'initialize', error)
+    throw error
+  }
+}
+
+interface Met {
+  readonly cwd: string
+  readonly info: AgentInfo
+  readonly heard: Heard
+}
+
+interface Session {
+  readonly newMs?: number
+  readonly response?: unknown
+  readonly needsLogin: boolean
+}
+
+async function sessionOf(process: AgentProcess, { cwd, info }: Met, { clock, signal }: ProbeParts): Promise<Session> {
+  const began = clock.monotonicNow()
+  const patience = { silenceMs: NEW_MS, signal }
+  try {
+    const response = await process.ask('session/new', { cwd, mcpServers: [] }, patience)
+    const newMs = Math.round(clock.monotonicNow() - began)
+    await clock.sleep(OFFERS_MS, signal)
+    const left = { sessionId: fieldsOf(response)['sessionId'] }
+    const can = fieldsOf(info.capabilities['sessionCapabilities'])
+    // A session of a probe is nobody's, so it should not be found in the agent's own list. An agent that fails here is stopped anyway.
+    for (const verb of ['close', 'delete'] as const)
+      if (isFields(can[verb]))
+        await process.ask(`session/${verb}`, left, { silenceMs: CLOSE_MS, signal }).catch(() => undefined)
+    return { newMs, response, needsLogin: false }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    if (error.code === LOGIN_NEEDED) return { needsLogin: true }
+    return refused(process, 'session/new', error)
+  }
+}
+
+function refused(process: AgentProcess, method: string, error: WireError): never {
+  return fail('AGENT_REFUSED', { agent: process.launch.name, method, reason: process.mask(error.words) }, error)
+}
+
+function offersOf(
+  launch: AgentLaunch,
+  { agentName, version, protocol, capabilities, authMethods }: AgentInfo,
+  { response, ...met }: Session & Pick<AgentOffers, 'commands' | 'at'> & { readonly initMs: number },
+): AgentOffers {
+  const { modes, configOptions, models } = fieldsOf(response)
+  return {
+    agentName,
+    version,
+    protocol,
+    capabilities,
+    promptKinds: new AgentAbilities(capabilities, launch.quirks).promptKinds,
+    logins: authMethods.flatMap(loginIn),
+    ...(modes !== undefined && { modes }),
+    ...(configOptions !== undefined && { configOptions }),
+    ...(models !== undefined && { models }),
+    ...met,
+  }
+}

@@ -1,0 +1,125 @@
+/** `parley agents add`: installs an agent, or takes over the agents of another tool's settings. */
+import { addTable } from '../../../config/files/edit-tables.ts'
+import { importAgents } from '../../../config/agents/import-agents.ts'
+import { dangerOf } from '../../../config/mcp/danger.ts'
+import { userFile } from '../../../config/places.ts'
+import type { Config } from '../../../config/settings.ts'
+import { reasonOf } from '../../../errors/parley-error.ts'
+import { addAgent, chooseWanted } from '../../../server/agents/add-agent.ts'
+import { type AgentTools, openAgentTools, wantedLine } from '../../../server/compose/agent-catalogue.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
+import { textOption } from '../../runtime/options.ts'
+import { watchStops } from '../../runtime/shutdown-signals.ts'
+import { configFor } from '../../configured.ts'
+import { printJson } from '../../output/json.ts'
+import { oneLine } from '../../output/terminal/text.ts'
+import { complain } from '../../say.ts'
+import { Agreement, progressFor } from './agreement.ts'
+
+export async function run({ args: [name], options }: CommandInput): Promise<number> {
+  const file = textOption(options, 'from')
+  if ((name === undefined) === (file === undefined)) {
+    complain('give the name of an agent, or --from with a file')
+    return USAGE
+  }
+  const config = await configFor()
+  const agreement = new Agreement(options['yes'] === true)
+  if (file !== undefined) return addFrom(config, file, { agreement, isJson: options['json'] === true })
+  const tools = openAgentTools(config)
+  try {
+    return await addOne(name ?? '', tools, { agreement, isJson: options['json'] === true })
+  } finally {
+    await tools.close()
+  }
+}
+
+interface How {
+  readonly agreement: Agreement
+  readonly isJson: boolean
+}
+
+async function addOne(name: string, tools: AgentTools, { agreement, isJson }: How): Promise<number> {
+  const stops = watchStops()
+  const { signal } = stops
+  const progress = progressFor(isJson)
+  try {
+    progress.tell({ step: 'resolve', what: name })
+    const { wanted, isFromRegistry, stale } = await chooseWanted(name, tools, signal)
+    progress.done()
+    if (stale !== undefined) complain(`the registry of agents did not answer, so an old copy counts: ${stale}`)
+    if (!isJson) process.stdout.write(`${oneLine(`${wanted.id} ${wanted.version}: ${wantedLine(wanted)}`, 2000)}\n`)
+    const question = `Parley was not tried with ${wanted.id}. Install it from the ACP registry?`
+    if (isFromRegistry && !(await agreement.to(question))) return agreement.refused()
+    const mayInstallNode = (version: string): Promise<boolean> => {
+      progress.done()
+      return agreement.to(`${wanted.id} needs Node ${version} or later, which is not here. Install one for agents?`)
+    }
+    const copy = await addAgent(wanted, tools, { tell: progress.tell, signal, mayInstallNode })
+    progress.done()
+    if (isJson) printJson({ added: { name: copy.id, version: copy.version, directory: copy.directory, sum: copy.sum } })
+    else process.stdout.write(`Added ${copy.id} ${copy.version}. Use it with: parley --agent ${copy.id}\n`)
+    return OK
+  } catch (error) {
+    if (signal.aborted) return signal.reason as number
+    throw error
+  } finally {
+    progress.done()
+    stops.release()
+  }
+}
+
+/** An agent that cannot be taken over does not stop the others. */
+async function addFrom(config: Config, path: string, { agreement, isJson }: How): Promise<number> {
+  const file = userFile(config.environment)
+  const imported = await importAgents(path)
+  if (imported.length === 0) return refuse(`${path} names no agents`)
+  let code = OK
+  for (const one of imported) {
+    const { name } = one
+    if ('wrong' in one) {
+      code = refuse(`${JSON.stringify(name)} was not added: ${one.wrong}`)
+      continue
+    }
+    const line = lineOf(one.table)
+    if (!(await agreement.to(`${name}: ${line}${dangerIn(one.table)}\nAdd it?`))) {
+      code = agreement.refused()
+      continue
+    }
+    const refused = reasonNot(() => addTable(file, { group: 'agents', name }, one.table))
+    const without = one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
+    if (refused !== undefined) code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
+    else if (isJson) printJson({ added: { name, file, leftOut: one.leftOut } })
+    else process.stdout.write(`${oneLine(`Added ${name} to ${file}${without}.`, 500)}\n`)
+  }
+  return code
+}
+
+/** Exactly what would run; of variables only the names, because their values may be secrets. */
+function lineOf({ command, args, registry, env }: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(env ?? {})
+  const what =
+    registry === undefined
+      ? [command, ...((args ?? []) as readonly unknown[])].join(' ')
+      : `agent ${JSON.stringify(registry)}`
+  return oneLine(names.length === 0 ? what : `${what} (with ${names.join(', ')})`, 2000)
+}
+
+function dangerIn({ command, args }: Readonly<Record<string, unknown>>): string {
+  const danger = typeof command === 'string' ? dangerOf(command, (args ?? []) as readonly string[]) : undefined
+  return danger === undefined ? '' : `\nCareful: ${danger}.`
+}
+
+function refuse(reason: string): number {
+  complain(oneLine(reason, 500))
+  return FAILED
+}
+
+function reasonNot(add: () => void): string | undefined {
+  try {
+    add()
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}

@@ -1,0 +1,68 @@
+/** `parley agents` and its commands: the external agents that a session may have. */
+import type { CommandRow, OptionRow } from '../../runtime/command.ts'
+import { json, jsonObject } from '../../runtime/options.ts'
+
+const yes: OptionRow = { flags: '--yes', summary: 'agree to what would be asked' }
+
+export const agents: CommandRow = {
+  usage: 'agents',
+  summary: 'manage external agents, such as Claude Code; without a command, list them',
+  options: [json],
+  examples: ['parley agents', 'parley agents add claude'],
+  load: () => import('./ls.ts'),
+  commands: [
+    {
+      usage: 'ls',
+      summary: 'list the agents that a session may have, and how each stands',
+      options: [
+        { flags: '--all', summary: 'also those of the ACP registry, which is asked for them once a day' },
+        json,
+      ],
+      examples: ['parley agents ls', 'parley agents ls --all'],
+      load: () => import('./ls.ts'),
+    },
+    {
+      usage: 'add [name]',
+      summary: 'install an agent, in one exact version; or take over those of another tool',
+      options: [
+        { flags: '--from <file>', summary: 'the settings of Zed, JetBrains or acpx, instead of a name' },
+        yes,
+        json,
+      ],
+      examples: [
+        'parley agents add claude',
+        'parley agents add codex@2.6.0',
+        'parley agents add --from ~/.config/zed/settings.json',
+      ],
+      load: () => import('./add.ts'),
+    },
+    {
+      usage: 'rm <name>',
+      summary: 'remove an agent or one version of it, or stop allowing one of .parley.toml',
+      options: [jsonObject],
+      examples: ['parley agents rm codex', 'parley agents rm codex@2.5.0'],
+      load: () => import('./rm.ts'),
+    },
+    {
+      usage: 'test <name>',
+      summary: 'start an agent without a prompt, and show what it can do and what it does differently',
+      options: [jsonObject],
+      examples: ['parley agents test claude', 'parley agents test codex --json'],
+      load: () => import('./test.ts'),
+    },
+    {
+      usage: 'login <name> [method]',
+      summary: 'log in to an agent, in this terminal or as the agent does it',
+      options: [json],
+      examples: ['parley agents login claude', 'parley agents login codex api-key'],
+      load: () => import('./login.ts'),
+    },
+    {
+      usage: 'trust <name>',
+      summary: 'allow an agent of .parley.toml, exactly as it stands there now',
+      options: [],
+      examples: ['parley agents trust ours'],
+      load: () => import('./trust.ts'),
+    },
+  ],
+}

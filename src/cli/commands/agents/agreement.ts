@@ -1,0 +1,68 @@
+/** How commands about agents ask before they do what cannot be taken back, and tell how far they are. */
+import type { InstallProgress, Tell } from '../../../server/compose/agent-catalogue.ts'
+import { confirm } from '../../prompts/confirm.ts'
+import { FAILED } from '../../runtime/exit-codes.ts'
+import { printJson } from '../../output/json.ts'
+import { progressLine } from '../../output/progress-line.ts'
+import { oneLine } from '../../output/terminal/text.ts'
+import { complain } from '../../say.ts'
+
+export class Agreement {
+  readonly #isGiven: boolean
+  #couldAsk = true
+
+  /** `isGiven`: by `--yes`. */
+  constructor(isGiven: boolean) {
+    this.#isGiven = isGiven
+  }
+
+  /** Nobody can be asked where the command has no terminal, so the answer is no there. */
+  async to(question: string): Promise<boolean> {
+    if (this.#isGiven) return true
+    this.#couldAsk = process.stdin.isTTY && process.stderr.isTTY
+    return this.#couldAsk && (await confirm(question))
+  }
+
+  refused(): number {
+    complain(
+      this.#couldAsk ? 'nothing was added' : 'nothing was added, because nobody could be asked; add --yes to agree',
+    )
+    return FAILED
+  }
+}
+
+export interface ShownProgress {
+  readonly tell: Tell
+  done(): void
+}
+
+export function progressFor(isJson: boolean): ShownProgress {
+  if (isJson) return { tell: (progress) => printJson({ progress }), done: () => undefined }
+  const line = progressLine(process.stderr)
+  return { tell: (progress) => line.say(oneLine(wordsOf(progress), 200)), done: () => line.done() }
+}
+
+const MEGABYTE = 1024 * 1024
+
+function wordsOf(progress: InstallProgress): string {
+  switch (progress.step) {
+    case 'resolve':
+      return `Looking for ${progress.what} …`
+    case 'download': {
+      const total = progress.total === undefined ? '' : ` of ${megabytes(progress.total)}`
+      return `Downloading: ${megabytes(progress.bytes)}${total}`
+    }
+    case 'npm': {
+      const size = progress.megabytes === undefined ? '' : `, about ${progress.megabytes} MB`
+      return `npm installs ${progress.what}${size} …`
+    }
+    case 'unpack':
+      return 'Unpacking …'
+    case 'probe':
+      return 'Asking what it can do …'
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / MEGABYTE).toFixed(1)} MB`
+}

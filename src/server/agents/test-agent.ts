@@ -1,0 +1,107 @@
+/** `parley agents test` and `login`: an agent is met once, outside of any session. */
+import { fail } from '../../errors/parley-error.ts'
+import {
+  type AgentLaunch,
+  type AgentOffers,
+  type AgentTools,
+  type LoginMethod,
+  type TerminalLogin,
+  authenticateAgent,
+  knownAgentOf,
+  probeAgent,
+  terminalLogin,
+} from '../compose/agent-catalogue.ts'
+import { serverInfo } from '../version.ts'
+
+export interface Tested {
+  readonly name: string
+  readonly offers: AgentOffers
+  /** In the words of the table of agents, for people. */
+  readonly notes: readonly string[]
+  /** The last version that Parley was tried with. */
+  readonly tried?: string
+  readonly isVerified: boolean
+  /** What it says of itself and its row says otherwise; one sentence each. */
+  readonly differs: readonly string[]
+}
+
+interface Where {
+  readonly cwd: string
+  readonly signal: AbortSignal
+}
+
+/** The result is kept for the first answers of new sessions. Throws what keeps it from being started. */
+export async function testAgent(name: string, tools: AgentTools, where: Where): Promise<Tested> {
+  const launch = await launchOf(name, tools, where)
+  const offers = await probeAgent(launch, { ...tools, clientInfo: serverInfo, signal: where.signal })
+  await tools.catalogue.remember(launch, offers)
+  const { row, isVerified } = tools.catalogue.chosen(launch.name, offers, where.cwd)
+  return {
+    name: launch.name,
+    offers,
+    notes: row?.notes ?? [],
+    isVerified,
+    differs: differencesOf(launch, offers, row?.to),
+    ...(row?.to !== undefined && { tried: row.to }),
+  }
+}
+
+function differencesOf(launch: AgentLaunch, offers: AgentOffers, tried: string | undefined): readonly string[] {
+  const { capabilities, agentName, version, modes, models, configOptions } = offers
+  const info = knownAgentOf(launch.name)?.info
+  const { http } = (capabilities['mcpCapabilities'] ?? {}) as { readonly http?: unknown }
+  const { quirks } = launch
+  const found: readonly (string | false)[] = [
+    tried === undefined && 'Nobody has tried it with Parley yet: it is treated with care.',
+    tried !== undefined && tried !== version && `Parley was tried with ${tried}, not with ${version}.`,
+    info !== undefined && info !== agentName && `It calls itself ${agentName}, and ${info} was expected.`,
+    quirks.mcp === 'none' &&
+      http === true &&
+      'It says that it takes MCP servers, and the table says that it ignores them.',
+    quirks.mcp === 'front' && http !== true && 'It takes no MCP servers over HTTP: it gets them as they are.',
+    capabilities['loadSession'] !== true &&
+      'It cannot reopen its sessions: after a restart Parley tells it what was said.',
+    modes === undefined &&
+      configOptions === undefined &&
+      models === undefined &&
+      !offers.needsLogin &&
+      'It has no modes and no options.',
+  ]
+  return found.filter((one) => one !== false)
+}
+
+export interface Login {
+  readonly launch: AgentLaunch
+  readonly method: LoginMethod
+  /** Absent where the agent itself does it. */
+  readonly terminal?: TerminalLogin
+}
+
+interface LoginWhere extends Where {
+  readonly methodId: string | undefined
+}
+
+/** The agent is asked for its methods. Throws AGENT_LOGIN_UNKNOWN, and what keeps it from being started. */
+export async function loginOf(name: string, tools: AgentTools, { methodId, ...where }: LoginWhere): Promise<Login> {
+  const launch = await launchOf(name, tools, where)
+  const { logins } = await probeAgent(launch, { ...tools, clientInfo: serverInfo, signal: where.signal })
+  const [only, ...others] = methodId === undefined ? logins : logins.filter(({ id }) => id === methodId)
+  if (only === undefined || others.length > 0) {
+    const methods = logins.map(({ id, name: words }) => `${id} (${words})`).join(', ')
+    return fail('AGENT_LOGIN_UNKNOWN', { agent: launch.name, methods: methods === '' ? 'none' : methods })
+  }
+  const terminal = terminalLogin(launch, only)
+  return { launch, method: only, ...(terminal !== undefined && { terminal }) }
+}
+
+/** The agent does it, perhaps with a browser. Resolves when it is done. */
+export function authenticate({ launch, method }: Login, tools: AgentTools, signal: AbortSignal): Promise<void> {
+  return authenticateAgent(launch, method.id, { ...tools, clientInfo: serverInfo, signal })
+}
+
+/** Throws AGENT_UNKNOWN with the agents that could have been meant, and what keeps it from being started. */
+function launchOf(name: string, { catalogue }: AgentTools, { cwd }: Where): Promise<AgentLaunch> {
+  const full = catalogue.fullName(name, cwd)
+  if (full !== undefined) return catalogue.launch(full, { cwd })
+  return fail('AGENT_UNKNOWN', { agent: name, candidates: catalogue.candidates(name, cwd).join(', ') })
+}

@@ -1,0 +1,244 @@
+/** `parley agents`: installing, listing, testing, logging in, importing and removing agents, with the real binary. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parley } from '../e2e/cli.ts'
+import { freshDirectory } from '../e2e/parley.ts'
+import { FakeAgent } from '../fake-agent/fake-agent.ts'
+import { LoopbackRegistry, tarGz } from './loopback-registry.ts'
+
+let registry: LoopbackRegistry
+beforeAll(async () => {
+  registry = await LoopbackRegistry.open()
+})
+afterAll(() => registry.close())
+
+/** A user with a state directory, a settings file, a project, and a PATH of their own. */
+function user(settings = '') {
+  const home = freshDirectory()
+  const [work, bin, config] = [join(home, 'work'), join(home, 'bin'), join(home, 'config', 'parley')]
+  for (const directory of [work, bin, config]) mkdirSync(directory, { recursive: true })
+  const file = join(config, 'parley.toml')
+  if (settings !== '') writeFileSync(file, settings)
+  const env = {
+    PARLEY_AGENTS_REGISTRY: registry.indexUrl,
+    npm_config_registry: registry.url,
+    npm_config_cache: join(home, 'npm'),
+    npm_config_userconfig: join(home, 'npmrc'),
+  }
+  const agents = (...args: readonly string[]) => parley(['agents', ...args], { home, cwd: work, env })
+  return { home, work, file, env, agents }
+}
+
+const lines = (stdout: string): readonly Record<string, unknown>[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+const entryOf = (id: string, distribution: object): object => ({
+  id,
+  name: `The ${id}`,
+  version: '1.2.3',
+  description: 'An agent',
+  distribution,
+})
+
+describe('add', () => {
+  test('installs an agent that Parley knows, without asking the ACP registry', async () => {
+    await registry.publish({
+      name: '@google/gemini-cli',
+      version: '0.61.0',
+      files: { 'main.js': '#!/usr/bin/env node\n' },
+      fields: { bin: { gemini: 'main.js' } },
+    })
+    const { agents, home } = user()
+    const asked = registry.asked.length
+    const added = await agents('add', 'gemini-cli', '--json')
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    expect(lines(added.stdout)).toEqual([
+      { progress: { step: 'resolve', what: 'gemini-cli' } },
+      { progress: { step: 'npm', what: '@google/gemini-cli@0.61.0', megabytes: 100 } },
+      { added: expect.objectContaining({ name: 'gemini', version: '0.61.0' }) },
+    ])
+    expect(registry.asked.slice(asked)).not.toContain('/-/acp/registry.json')
+    const [row] = lines((await agents('ls', '--json')).stdout)
+    expect(row).toMatchObject({ name: 'gemini', source: 'installed', version: '0.61.0', isVerified: true })
+    expect(readdirSync(join(home, 'agents', 'gemini'))).toEqual(['0.61.0'])
+    expect(await agents('rm', 'gemini@0.61.0')).toMatchObject({ code: 0 })
+    expect(lines((await agents('ls', '--json')).stdout)).not.toContainEqual(
+      expect.objectContaining({ source: 'installed' }),
+    )
+  })
+
+  test('an agent of the registry is installed only if the user agrees to what is shown', async () => {
+    const url = registry.serve('/new-agent.tar.gz', await tarGz({ 'bin/new': '#!/bin/sh\n' }))
+    const platform = `${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`
+    registry.list([entryOf('new-agent', { binary: { [platform]: { archive: url, cmd: './bin/new', args: ['acp'] } } })])
+    const { agents } = user()
+    const refused = await agents('add', 'new-agent')
+    expect(refused).toMatchObject({ code: 1, stdout: `new-agent 1.2.3: download ${url}\n` })
+    expect(refused.stderr).toContain('add --yes to agree')
+    expect((await agents('add', 'new-agent', '--yes')).code).toBe(0)
+    const rows = lines((await agents('ls', '--json')).stdout)
+    expect(rows).toContainEqual(
+      expect.objectContaining({
+        name: 'new-agent',
+        command: expect.stringMatching(/bin\/new acp$/u),
+        isVerified: false,
+      }),
+    )
+  })
+
+  test('an agent that nobody knows names those that are meant, and a missing registry is said', async () => {
+    registry.list([])
+    const unknown = await user().agents('add', 'co')
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('codex, copilot') })
+    const { home, work, env } = user()
+    const gone = await parley(['agents', 'add', 'other'], {
+      home,
+      cwd: work,
+      env: { ...env, PARLEY_AGENTS_REGISTRY: 'http://127.0.0.1:1/' },
+    })
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('The registry of agents at') })
+    expect((await user().agents('add', 'claude@latest')).stderr).toContain('is not an exact version')
+    expect((await user().agents('add')).code).toBe(2)
+  })
+
+  test('what npm says is shown when it fails, and nothing is left', async () => {
+    const { agents, home } = user()
+    const failed = await agents('add', 'opencode')
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('opencode-ai') })
+    expect(readdirSync(join(home, 'agents', 'opencode'))).toEqual([])
+  })
+
+  test('--from takes over what other tools call their agents', async () => {
+    const { agents, file, home } = user('# mine\n')
+    const zed = join(home, 'settings.json')
+    writeFileSync(
+      zed,
+      `{
+        // A comment, and a comma too many.
+        "agent_servers": {
+          "Claude Code": { "type": "custom", "command": "my-claude", "args": ["//acp"], "env": { "KEY": "sentinel" } },
+          "gemini": { "type": "registry", "default_mode": "plan", "favorite": 1 },
+          "broken": { "args": [] },
+        },
+      }`,
+    )
+    const asked = await agents('add', '--from', zed)
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('add --yes to agree') })
+    const added = await agents('add', '--from', zed, '--yes')
+    expect(added.stdout).toContain('Added claude-code')
+    expect(added.stdout).toContain('Added gemini to')
+    expect(added.stdout).toContain('without its favorite')
+    expect(added.stderr).toContain('"broken" was not added: it has no command')
+    expect(`${added.stdout}${added.stderr}${asked.stdout}${asked.stderr}`).not.toContain('sentinel')
+    expect(readFileSync(file, 'utf8')).toMatch(/^# mine\n/u)
+    expect(readFileSync(file, 'utf8')).toContain('[agents.gemini]\nregistry = "gemini"\nmode = "plan"\n')
+    expect(await agents('rm', 'claude-code')).toMatchObject({ code: 0 })
+    expect(readFileSync(file, 'utf8')).not.toContain('claude-code')
+    expect(await agents('rm', 'claude-code')).toMatchObject({ code: 1 })
+  })
+
+  test('--from reads the file of acpx', async () => {
+    const { agents, file, home } = user()
+    const acpx = join(home, 'acpx.json')
+    writeFileSync(acpx, JSON.stringify({ agents: { one: ['a', 'b'], two: { argv: ['c'] }, three: { command: 'd' } } }))
+    expect((await agents('add', '--from', acpx, '--yes')).code).toBe(0)
+    const written = readFileSync(file, 'utf8')
+    for (const part of ['command = "a"\nargs = [ "b" ]', 'command = "c"', 'command = "d"'])
+      expect(written).toContain(part)
+  })
+})
+
+describe('an agent of a project', () => {
+  test('is not started before the user trusts it, and not again after that was taken back', async () => {
+    const { agents, work } = user()
+    const started = join(work, 'started')
+    writeFileSync(join(work, 'agent'), `#!/bin/sh\ntouch ${started}\n`, { mode: 0o755 })
+    writeFileSync(join(work, '.parley.toml'), '[agents.theirs]\ncommand = "./agent"\n')
+    const refused = await agents('test', 'theirs')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('parley agents trust theirs') })
+    expect(existsSync(started)).toBe(false)
+    expect((await agents('trust', 'theirs')).stdout).toContain('until it says something else: ./agent')
+    expect((await agents('test', 'theirs')).stderr).not.toContain('trust')
+    expect((await agents('rm', 'theirs')).stdout).toContain('the consent to theirs')
+    expect((await agents('test', 'theirs')).stderr).toContain('parley agents trust theirs')
+  })
+})
+
+describe('an agent', () => {
+  const MODES = {
+    currentModeId: 'ask',
+    availableModes: [
+      { id: 'ask', name: 'Ask' },
+      { id: 'yolo', name: 'Yolo' },
+    ],
+  }
+  const COMMANDS = { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'x', description: 'y' }] }
+
+  function withFake(plan: ConstructorParameters<typeof FakeAgent>[1]) {
+    const fake = new FakeAgent(freshDirectory(), plan)
+    const args = JSON.stringify(fake.args)
+    const own = user(`[agents.fake]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${args}\n`)
+    return { fake, ...own }
+  }
+
+  test('is tested without a prompt and without a login, and nothing of it stays', async () => {
+    const { fake, agents, home } = withFake({
+      info: { name: 'faker', version: '9.9.9' },
+      capabilities: {
+        loadSession: true,
+        sessionCapabilities: { close: {}, delete: {} },
+        promptCapabilities: { image: true },
+      },
+      settings: { modes: MODES },
+      authMethods: [{ id: 'key', name: 'A key' }],
+      on: { 'session/new': [{ answer: {} }, { update: COMMANDS }] },
+    })
+    const tested = await agents('test', 'fake')
+    expect(tested.stderr).toBe('')
+    expect(tested.stdout).toContain('faker 9.9.9 (not tried with Parley in this version)')
+    expect(tested.stdout).toContain('Sessions: load, close, delete')
+    expect(tested.stdout).toContain('! Nobody has tried it with Parley yet')
+    expect(fake.received('authenticate')).toEqual([])
+    expect(fake.prompts).toEqual([])
+    expect(fake.processes).toEqual([])
+    expect(fake.received('session/delete').length).toBe(1)
+    const stored = JSON.parse(readFileSync(join(home, 'agents', 'offers', 'fake.json'), 'utf8'))
+    expect(stored.offers).toMatchObject({
+      agentName: 'faker',
+      version: '9.9.9',
+      promptKinds: { image: true },
+      needsLogin: false,
+    })
+    expect((await agents('ls')).stdout).toContain('fake   (version 9.9.9, your parley.toml')
+  })
+
+  test('that wants a login says so, and has it when the user has logged in', async () => {
+    const { fake, agents } = withFake({ needsLogin: true, authMethods: [{ id: 'key', name: 'A key' }] })
+    const tested = await agents('test', 'fake')
+    expect(tested.stdout).toContain('It wants a login: parley agents login fake')
+    expect((await agents('ls')).stdout).toContain('needs a login')
+    expect((await agents('login', 'fake', 'other')).stderr).toContain('The agent offers: key (A key).')
+    const done = await agents('login', 'fake', 'key')
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Logged in to fake.') })
+    expect(fake.received('authenticate')).toEqual([{ methodId: 'key' }])
+    expect((await agents('ls')).stdout).not.toContain('needs a login')
+  })
+
+  test('whose login is in a terminal shows the command where there is none', async () => {
+    const login = { id: 'tty', name: 'In a terminal', type: 'terminal', args: ['--login'] }
+    const { fake, agents } = withFake({ needsLogin: true, authMethods: [login] })
+    const refused = await agents('login', 'fake')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${fake.home} --login`) })
+  })
+
+  test('that cannot be started says what it wrote', async () => {
+    const { agents } = user('[agents.bad]\ncommand = "/bin/sh"\nargs = ["-c", "echo no such thing >&2; exit 3"]\n')
+    const failed = await agents('test', 'bad')
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain('no such thing')
+  })
+})
