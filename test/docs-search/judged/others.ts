@@ -1,7 +1,7 @@
 /** What the server is compared with, over the very same passages: substring search, and SQLite's trigram index. */
 import { DatabaseSync } from '@photostructure/sqlite'
 import { load } from '../../../src/docs-search/index/collect/load.ts'
-import { passagesOf } from '../../../src/docs-search/index/document/passages.ts'
+import { passagesOf } from '../../../src/docs-search/index/document/split-into-passages.ts'
 import { walk } from '../../../src/docs-search/index/collect/walk.ts'
 import type { Hit, SearchSystem } from './judge.ts'
 

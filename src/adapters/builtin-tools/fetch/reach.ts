@@ -3,7 +3,7 @@
  * resolves at that moment.
  */
 import type { Agent } from 'undici'
-import { addressScope } from '../../../net-policy/addresses.ts'
+import { addressScope } from '../../../net-policy/address-scope.ts'
 import { guardedDispatcher } from '../../../net-policy/guarded-dispatcher.ts'
 
 export type MayReach = (address: string) => boolean

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { fetch as undiciFetch, type Agent } from 'undici'
-import { addressScope, mayName, type AddressScope } from '../../../net-policy/addresses.ts'
+import { addressScope, mayName, type AddressScope } from '../../../net-policy/address-scope.ts'
 import {
   guardedDispatcher,
   systemResolve,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatOf } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
-import { passagesOf } from '../document/passages.ts'
+import { passagesOf } from '../document/split-into-passages.ts'
 
 function read(fileName: string, source: string): Outline | undefined {
   const format = formatOf(fileName)

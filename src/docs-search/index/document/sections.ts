@@ -1,7 +1,7 @@
 /** Sections of a document by name: headings as authors write them, and the short names that lead to them in addresses. */
 import { fold } from '../../../text/fold.ts'
 import type { Outline } from './outline.ts'
-import { type Section, sectionsOf } from './passages.ts'
+import { type Section, sectionsOf } from './split-into-passages.ts'
 
 export interface NamedHeading {
   readonly level: number

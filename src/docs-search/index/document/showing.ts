@@ -2,7 +2,7 @@
 import type { Range } from '../../../text/query.ts'
 import { highlightsOf } from '../query/highlight.ts'
 import type { Outline } from './outline.ts'
-import { spansOf } from './passages.ts'
+import { spansOf } from './split-into-passages.ts'
 import type { Term } from '../query/plan.ts'
 import type { FoundInDocument, Shown, ShownHeading, ShowRequest } from '../worker/protocol.ts'
 import { infoOf, type Loaded, MAX_HEADINGS } from './reading.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, type Statement, openDatabase } from '../../../sqlite/database.ts'
 import { indexText, TOKENIZER } from '../../../text/tokens.ts'
-import type { Passage } from '../document/passages.ts'
+import type { Passage } from '../document/split-into-passages.ts'
 import { simplified } from '../query/traditional-to-simplified.ts'
 import { stemText } from '../query/stems.ts'
 

@@ -10,7 +10,7 @@ import { StallWatch } from '../../../watchdog/stall-watch.ts'
 import { refusalOf } from '../file/journal-error.ts'
 import { COPY_CHARS } from '../store/forks.ts'
 import type { Call, ReadCall, WorkerOrder, WriteCall } from './messages.ts'
-import { type WorkerStore, journalPath, openOwnerStore, openReaderStore } from './worker-stores.ts'
+import { type WorkerStore, journalPath, openOwnerStore, openReaderStore } from './group-commit.ts'
 
 /** The most that one group commit takes: more would keep reads and the answers of the others waiting. */
 const GROUP_CHARS = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 /** Every block that IANA sets aside, at its first and last address and in any way of writing, and what lies beside them. */
 import { assert, bigInt, ipV4, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mayName, addressScope, SPECIAL_IPV4, SPECIAL_IPV6 } from './addresses.ts'
+import { mayName, addressScope, SPECIAL_IPV4, SPECIAL_IPV6 } from './address-scope.ts'
 
 /** The registries as IANA lists them, of what is not globally reachable; https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-. */
 const REGISTRIES = [

@@ -7,7 +7,7 @@ import { refusalOf } from '../process/agent-process.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
 import type { Conversation } from '../reattach/conversation.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
-import { promptBlocks, stopReasonIn } from './prompt.ts'
+import { promptBlocks, stopReasonIn } from './prompt-blocks.ts'
 
 export interface OpenPromptParts {
   readonly conversation: Conversation

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { markdown } from '../formats/markdown.ts'
-import { passagesOf, sectionsOf, titleOf } from './passages.ts'
+import { passagesOf, sectionsOf, titleOf } from './split-into-passages.ts'
 
 function outlineOf(source: string) {
   return markdown(source)
