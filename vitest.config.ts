@@ -13,6 +13,7 @@ const alone = [
  * and again, fills disks, or gives readers what is made to be costly.
  */
 const heavy = [
+  'test/conformance/acp/embedded.test.ts',
   'test/conformance/fuzz/*.test.ts',
   ...['formats', 'killed'].map((name) => `test/docs-search/${name}.test.ts`),
   ...['attached', 'kill', 'chaos/chaos'].map((name) => `test/kill/${name}.test.ts`),

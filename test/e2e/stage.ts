@@ -15,7 +15,7 @@ export interface Stage {
 }
 
 /** A state directory, a working directory and a script. */
-export async function openStage(steps: readonly Fields[]): Promise<Stage> {
+async function openStage(steps: readonly Fields[]): Promise<Stage> {
   const directory = freshDirectory()
   const cwd = join(directory, 'work')
   mkdirSync(cwd)

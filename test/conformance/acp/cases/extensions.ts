@@ -101,6 +101,9 @@ export const extensionCases: readonly Case[] = [
 /** Requests that are wrong, and the code that says how. */
 const WRONG: readonly (readonly [string, Readonly<Record<string, unknown>>, number])[] = [
   ['foo/bar', {}, -32_601],
+  ['_x/y', {}, -32_601],
+  ['session/close', { sessionId: 'nobody' }, -32_002],
+  ['session/prompt', { sessionId: 'nobody', prompt: [{ type: 'text', text: 'x' }] }, -32_002],
   ['session/new', { cwd: 5, mcpServers: [] }, -32_602],
   ['session/new', {}, -32_602],
   ['session/prompt', { sessionId: 'x' }, -32_602],

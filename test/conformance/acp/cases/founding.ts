@@ -1,4 +1,5 @@
 /** The two founding exchanges, byte for byte where bytes are given, and the meeting of two processes. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { onResult, withoutUpdate } from '../mutant.ts'
@@ -9,6 +10,18 @@ const EXCHANGE_A =
   '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"my-client","title":"My Client","version":"1.0.0"}}}\n'
 
 const greeting = { ...(JSON.parse(EXCHANGE_A) as Message), id: 0 as const }
+
+const SAID = {
+  protocolVersion: 1,
+  can: {
+    loadSession: true,
+    promptCapabilities: { image: false, audio: false, embeddedContext: false },
+    mcpCapabilities: { http: true },
+    sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+  },
+  info: { name: 'parley', title: 'Parley' },
+  authMethods: [],
+}
 
 export const foundingCases: readonly Case[] = [
   one({
@@ -49,6 +62,26 @@ export const foundingCases: readonly Case[] = [
       )
     },
     mutant: { on: { result: 'initialize' }, drop: 'result.agentCapabilities.sessionCapabilities.close' },
+  }),
+  one({
+    row: 'A-IN-10',
+    name: 'founding exchange A: nothing but what is written there is said, beside `_meta`',
+    raw: true,
+    ours: true,
+    play: (stage) => stage.initialize(),
+    check: ({ result }) => {
+      const { agentCapabilities, agentInfo, ...rest } = result ?? {}
+      const { _meta, ...can } = fieldsOf(agentCapabilities)
+      const { sse, ...mcpCapabilities } = fieldsOf(can['mcpCapabilities'])
+      const { version, ...info } = fieldsOf(agentInfo)
+      const said = { ...rest, can: { ...can, mcpCapabilities }, info }
+      return first(
+        unless(isDeepStrictEqual(said, SAID), `it says ${JSON.stringify(said)}`),
+        unless(typeof sse === 'boolean' && typeof version === 'string', 'sse is no flag, or the version no text'),
+        unless(Object.keys(fieldsOf(_meta)).join() === 'parley', 'another word stands in `_meta`'),
+      )
+    },
+    mutant: onResult('initialize', 'agentCapabilities.sessionCapabilities.fork', {}),
   }),
   one({
     row: 'A-LD-1',

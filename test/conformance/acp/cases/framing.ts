@@ -80,6 +80,21 @@ export const framingCases: readonly Case[] = [
     mutant: { on: { response: '_x/next' }, instead: { id: '$id', result: {} } },
   }),
   one({
+    row: 'A-TR-6',
+    name: 'a message may come byte by byte, and its line may end with CR LF',
+    bytes: true,
+    play: ({ a }) => {
+      const message = { id: 'bytes', method: '_x/bytes', params: { text: '汉🙂' } }
+      const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\r\n`)
+      return a.rawMessage(
+        message,
+        [...bytes].map((byte) => Uint8Array.of(byte)),
+      )
+    },
+    check: ({ error }) => unless(error?.code === -32_601, 'it was no message'),
+    mutant: { on: { response: '_x/bytes' }, set: 'error.code', to: -32_700 },
+  }),
+  one({
     row: 'A-TR-7',
     name: 'the agent ends by itself when its input ends',
     play: ({ a }) => a.leave(),

@@ -7,6 +7,14 @@ import { errorOf, fieldsOf } from '../record.ts'
 
 const METHOD_NOT_FOUND = -32_601
 
+const NO_MESSAGES = [
+  ['a number', '42'],
+  ['null', 'null'],
+  ['another version of JSON-RPC', '{"jsonrpc":"1.0","id":5,"method":"session/list"}'],
+  ['a request whose params are a text', '{"jsonrpc":"2.0","id":5,"method":"session/list","params":"x"}'],
+  ['a request whose id is an object', '{"jsonrpc":"2.0","id":{},"method":"session/list"}'],
+] as const
+
 export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-1',
@@ -77,6 +85,15 @@ export const jsonRpcCases: readonly Case[] = [
     check: isRefused(-32_600),
     mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32601 },
   }),
+  ...NO_MESSAGES.map(([what, line]) =>
+    one({
+      row: 'A-JR-6',
+      name: `${what} is no message, and refused with -32600`,
+      play: ({ a }) => malformed(a, line),
+      check: isRefused(-32_600),
+      mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32601 },
+    }),
+  ),
   one({
     row: 'A-JR-7',
     name: 'while a prompt runs, other sessions and requests go on',
