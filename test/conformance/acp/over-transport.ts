@@ -8,15 +8,15 @@ import type { Transport } from './transport.ts'
 /** Whatever takes longer hangs, on a loaded machine too. Milliseconds. */
 const PATIENCE = 60_000
 
-/** Call once in a test file; cases that the transport cannot carry have no test there. */
-export function conformsOver(transport: Transport): void {
+/** Call once in a test file; cases that the transport cannot carry have no test there. `rows` narrows them down. */
+export function conformsOver(transport: Transport, rows = /^A-/u): void {
   const pool = new Pool()
   afterAll(async () => {
     await pool.close()
     await transport.close()
   })
 
-  const applicable = byKind(cases.filter((one) => obstacleFor(one, transport) === undefined))
+  const applicable = byKind(cases.filter((one) => rows.test(one.row) && obstacleFor(one, transport) === undefined))
   describe.concurrent(`ACP over ${transport.name}`, () => {
     test.each(applicable.map((one) => [one.title, one] as const))('%s', async (_title, one) => {
       expect(faultsOf(await play(one, { transport, pool, patience: PATIENCE }))).toEqual([])
