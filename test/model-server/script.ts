@@ -33,6 +33,8 @@ export type Saying =
   | { readonly raw: string }
   /** Said by HTTP when nothing was sent before, as an event of the stream otherwise. */
   | { readonly fail: Failure; readonly retryAfter?: string; readonly words?: string }
+  /** A recorded stream as the whole answer, sent in pieces of so many bytes, whatever they cut through. */
+  | { readonly replay: string; readonly everyBytes: number }
   /** The whole answer, as from a proxy. */
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
 

@@ -182,7 +182,7 @@ async function play({ response, stage }: Serving, { asked, wire, sayings }: Play
 }
 
 function isDeed(event: Event | Deed): event is Deed {
-  return ['sleep', 'silence', 'cut', 'over', 'fail', 'answer'].includes(event.kind)
+  return ['sleep', 'silence', 'cut', 'over', 'fail', 'replay', 'answer'].includes(event.kind)
 }
 
 interface Doing {
@@ -207,6 +207,9 @@ async function isLast(deed: Deed, { line, response, wire, signal }: Doing): Prom
     case 'over':
       response.end()
       return true
+    case 'replay':
+      replay(response, deed)
+      return true
     case 'answer':
       answer(response, deed.status, deed.body, deed.headers)
       return true
@@ -218,6 +221,17 @@ async function isLast(deed: Deed, { line, response, wire, signal }: Doing): Prom
       return true
     }
   }
+}
+
+/** Each piece is a chunk of its own for who reads it, even where several come in one packet. */
+function replay(
+  response: ServerResponse,
+  { replay: text, everyBytes }: { readonly replay: string; readonly everyBytes: number },
+): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (let at = 0; at < bytes.length; at += everyBytes) response.write(bytes.subarray(at, at + everyBytes))
+  response.end()
 }
 
 /** Collects what is written at once, and waits where the reader is slow. */

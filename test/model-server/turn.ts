@@ -13,6 +13,7 @@ export type Deed =
   | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'silence' | 'cut' | 'over' }
   | { readonly kind: 'fail'; readonly fail: Failure; readonly retryAfter?: string; readonly words?: string }
+  | { readonly kind: 'replay'; readonly replay: string; readonly everyBytes: number }
   | {
       readonly kind: 'answer'
       readonly status: number
@@ -62,7 +63,13 @@ function* pieces(
 
 type Deeds = Extract<
   Saying,
-  { sleepMs: number } | { silence: true } | { cut: true } | { over: true } | { fail: Failure } | { status: number }
+  | { sleepMs: number }
+  | { silence: true }
+  | { cut: true }
+  | { over: true }
+  | { fail: Failure }
+  | { replay: string }
+  | { status: number }
 >
 
 function deedOf(saying: Deeds): Deed {
@@ -71,5 +78,6 @@ function deedOf(saying: Deeds): Deed {
   if ('cut' in saying) return { kind: 'cut' }
   if ('over' in saying) return { kind: 'over' }
   if ('fail' in saying) return { kind: 'fail', ...saying }
+  if ('replay' in saying) return { kind: 'replay', ...saying }
   return { kind: 'answer', status: saying.status, body: saying.body, headers: saying.headers ?? {} }
 }

@@ -39,6 +39,7 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
     newId: () => newCallId(clock),
     reject: (error) => failFor(error, blamed),
     passesOver: opened.dialect.passesOver,
+    refusalIn: opened.dialect.refusalIn,
   })
   let reader: Reader | undefined
   // Ends a pending read at once; the packages alone would wait for the socket.

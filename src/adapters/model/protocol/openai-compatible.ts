@@ -1,5 +1,5 @@
 /** The chat completions format of OpenAI, which most other providers use too. */
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import type { ModelRequest } from '../../../ports/model.ts'
 import type { ProviderProtocol, ModelOptions } from './provider-protocol.ts'
@@ -25,6 +25,7 @@ export function openaiCompatible({ provider, name, fetch }: ModelOptions): Provi
     headers: { ...provider.headers },
     fetch,
     includeUsage: true,
+    metadataExtractor: refusals,
     transformRequestBody: isOpenAI ? withNewParameters : (body) => body,
   })
   return {
@@ -35,7 +36,28 @@ export function openaiCompatible({ provider, name, fetch }: ModelOptions): Provi
     turns: !isOpenAI,
     thoughts: !PROVIDERS_WITHOUT_REASONING.has(hostname),
     dressed: (plain, request) => withProviderOptions(plain, request, isOpenAI),
+    refusalIn: ({ openai }) => (typeof openai?.['refusal'] === 'string' ? openai['refusal'] : undefined),
   }
+}
+
+/** OpenAI's models refuse in a field of their own, which the package does not read. */
+const refusals: MetadataExtractor = {
+  extractMetadata: async () => undefined,
+  createStreamExtractor() {
+    let refusal = ''
+    return {
+      processChunk(chunk) {
+        refusal += refusalIn(chunk)
+      },
+      buildMetadata: () => (refusal === '' ? undefined : { openai: { refusal } }),
+    }
+  },
+}
+
+function refusalIn(chunk: unknown): string {
+  const { choices } = chunk as { readonly choices?: readonly { readonly delta?: { readonly refusal?: unknown } }[] }
+  const refusal = Array.isArray(choices) ? choices[0]?.delta?.refusal : undefined
+  return typeof refusal === 'string' ? refusal : ''
 }
 
 function withProviderOptions(

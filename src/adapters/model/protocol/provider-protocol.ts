@@ -1,5 +1,5 @@
 /** The differences between the three wire formats: how a model is created, what it accepts, and how reasoning is requested. */
-import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV3, LanguageModelV3CallOptions, SharedV3ProviderMetadata } from '@ai-sdk/provider'
 import type { ModelRequest, ModelTraits } from '../../../ports/model.ts'
 import type { Provider } from '../providers/provider.ts'
 
@@ -14,6 +14,8 @@ export interface ProviderProtocol {
   dressed(plain: LanguageModelV3CallOptions, request: ModelRequest): LanguageModelV3CallOptions
   /** Whether an error that its package reports can be ignored. */
   readonly passesOver?: (error: unknown) => boolean
+  /** A refusal that its package reports beside the text, from what comes with the end. */
+  readonly refusalIn?: (metadata: SharedV3ProviderMetadata) => string | undefined
 }
 
 export interface ModelOptions {

@@ -18,6 +18,8 @@ interface Collecting {
   readonly reject: (error: unknown) => never
   /** Whether an error of the package can be ignored. */
   readonly passesOver?: ((error: unknown) => boolean) | undefined
+  /** What was said beside the text when the model refused. */
+  readonly refusalIn?: ((metadata: SharedV3ProviderMetadata) => string | undefined) | undefined
 }
 
 interface Block {
@@ -66,8 +68,7 @@ export class Collector {
       case 'tool-call':
         return part.providerExecuted === true ? undefined : this.#call(part)
       case 'finish':
-        this.#finish(part)
-        return undefined
+        return this.#finish(part)
       case 'error':
         if (this.#collecting.passesOver?.(part.error) === true) return undefined
         return this.#collecting.reject(part.error)
@@ -126,11 +127,17 @@ export class Collector {
     return announced === undefined ? { kind: 'calling', id, name } : undefined
   }
 
-  #finish({ finishReason, usage }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>): void {
+  #finish({
+    finishReason,
+    usage,
+    providerMetadata = {},
+  }: Extract<LanguageModelV3StreamPart, { type: 'finish' }>): ModelPart | undefined {
     const { unified, raw } = finishReason
     if (unified === 'error') this.#collecting.reject(new Error(`it ended with ${raw ?? 'an error'}`))
     // Without a finish reason the answer is incomplete.
-    if (unified === 'other' && raw === undefined) return
+    if (unified === 'other' && raw === undefined) return undefined
+    const refusal = this.#collecting.refusalIn?.(providerMetadata)
+    if (refusal !== undefined) this.#parts.push({ kind: 'text', pieces: [refusal], metadata: undefined })
     const hasCalls = this.#parts.some(({ kind }) => kind === 'call')
     const reasons = {
       stop: hasCalls ? 'calls' : 'stop',
@@ -140,7 +147,9 @@ export class Collector {
       other: 'other',
     } as const
     const parts = this.#parts.flatMap((part) => this.#partOf(part))
-    this.#end = { kind: 'end', message: { role: 'assistant', parts }, reason: reasons[unified], usage: usageOf(usage) }
+    const reason = refusal === undefined ? reasons[unified] : 'refusal'
+    this.#end = { kind: 'end', message: { role: 'assistant', parts }, reason, usage: usageOf(usage) }
+    return refusal === undefined ? undefined : { kind: 'text', text: refusal }
   }
 
   #partOf(part: Block | Call): readonly AssistantPart[] {

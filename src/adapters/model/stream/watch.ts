@@ -238,7 +238,7 @@ export class SseChunkMerger {
       else {
         close()
         const first = additionIn(event)
-        if (first === undefined) out.push(event)
+        if (first === undefined) out.push(asData(event))
         else open = { first, written: [first.written] }
       }
     }
@@ -267,6 +267,11 @@ function writtenIn(event: string, { head, tail }: Addition): string | undefined 
   if (length < 0 || !event.startsWith(head) || !event.endsWith(tail)) return undefined
   const written = event.slice(head.length, head.length + length)
   return JSON_TEXT.test(written) ? written : undefined
+}
+
+/** llama.cpp before 2026 names the field of its failures `error`, which readers of event streams must ignore. */
+function asData(event: string): string {
+  return event.replace(/^error: ?(\{[^\n]*\})$/u, 'data: {"error":$1}')
 }
 
 function read(written: string): string {
