@@ -144,6 +144,8 @@ export interface AgentSessionRecord {
  */
 export interface AgentMemory extends AgentSessionRecord {
   readonly standing: 'unprompted' | 'clean' | 'cut' | 'outdated'
+  /** When its last turn ended, in milliseconds since 1970; absent if it had none. */
+  readonly endedAt?: number
 }
 
 /** A turn as it is told to an agent that does not know it. Long texts are shortened to their ends. */

@@ -284,6 +284,38 @@ test("[36] turns that were made in the agent's own tool are taken in once, befor
   expect(second.reader.text).toBe('echo: oneanswered thereonce moreecho: twoecho: three')
 })
 
+const LISTS = { capabilities: { loadSession: true, sessionCapabilities: { resume: {}, list: {} } } }
+
+test.each(['while nothing of it runs', 'while it lives'])(
+  '[36] turns that were made outside %s are found by the list of the agent, though it could resume',
+  async (when) => {
+    stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
+    const fake = stage.fake(LISTS)
+    const { session, reader } = await stage.open()
+    await prompted(session, reader, 'one')
+    const now = when === 'while it lives' ? { session, reader } : await stage.killed(session.id)
+    const [theirs = ''] = fake.sessions
+    fake.turnOutside(theirs, 'typed elsewhere', 'answered there')
+    await prompted(now.session, now.reader, 'two')
+    expect(now.reader.text).toBe('echo: oneanswered thereecho: two')
+    expect(called(fake, ...OPENING)).toEqual([1, 1, 0])
+  },
+)
+
+test('[38] a list that is endless, has no times or fails says nothing: the agent resumes', async () => {
+  stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
+  const endless = { answer: { sessions: [{ sessionId: 'other', cwd: '/' }], nextCursor: 'again' } }
+  const fake = stage.fake({ ...LISTS, on: { 'session/list': [endless] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  for (const moves of [[endless], [{ fail: { code: -32_603, message: 'bad cursor' } }], [{ silent: true as const }]]) {
+    fake.becomes({ ...LISTS, on: { 'session/list': moves } })
+    const after = await stage.killed(session.id)
+    expect(await prompted(after.session, after.reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
+  }
+  expect(called(fake, ...OPENING)).toEqual([1, 0, 3])
+})
+
 test('[37] what the agent lost of its last turn is told once', async () => {
   const fake = open().fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()

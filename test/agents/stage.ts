@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { rmSync } from 'node:fs'
 import { openAgents } from '../../src/adapters/agent/agents.ts'
-import { ExternalAgents } from '../../src/adapters/agent/external/agents.ts'
+import { ExternalAgents, type ExternalAgentsOptions } from '../../src/adapters/agent/external/agents.ts'
 import { AgentCatalogue } from '../../src/adapters/agent/external/catalogue.ts'
 import { RegistryIndex } from '../../src/adapters/agent/external/find/registry-index.ts'
 import { InstalledAgents } from '../../src/adapters/agent/external/install/installed-agents.ts'
@@ -29,14 +29,16 @@ import { TestTools } from '../sim/tools.ts'
 
 export class Stage {
   readonly directory = freshDirectory()
-  readonly disk: Disk
+  readonly disk = new Disk()
   readonly reported: unknown[] = []
   readonly #own: OwnAgent[] = []
   readonly #fakes: FakeAgent[] = []
+  readonly #outside: ExternalAgentsOptions['outside']
   #owner: Owner
 
-  constructor(disk = new Disk()) {
-    this.disk = disk
+  /** `outside`: how soon the agent's own list of sessions is looked at. */
+  constructor(outside?: ExternalAgentsOptions['outside']) {
+    this.#outside = outside
     this.#owner = this.#newOwner()
   }
 
@@ -119,7 +121,13 @@ export class Stage {
     const clientInfo = { name: 'parley', version: '0.0.0' }
     const { logDirectory } = this
     const shared = { processes, clock: systemClock, report }
-    const external = new ExternalAgents({ ...shared, catalogue, clientInfo, logDirectory })
+    const external = new ExternalAgents({
+      ...shared,
+      catalogue,
+      clientInfo,
+      logDirectory,
+      ...(this.#outside && { outside: this.#outside }),
+    })
     const agents = openAgents({
       default: 'guide',
       clock: systemClock,

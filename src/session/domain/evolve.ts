@@ -245,16 +245,18 @@ function remembered(
   { seq: _seq, at: _at, kind: _kind, ...record }: AgentSessionEntry,
 ): AgentMemory {
   const isReopened = agentSession?.agentSessionId === record.agentSessionId && agentSession.agent === record.agent
-  return { ...record, standing: isReopened ? agentSession.standing : 'unprompted' }
+  if (!isReopened) return { ...record, standing: 'unprompted' }
+  const { standing, endedAt } = agentSession
+  return { ...record, standing, ...(endedAt !== undefined && { endedAt }) }
 }
 
 type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }
 
 const CLEAN_ENDS: ReadonlySet<string> = new Set(['end_turn', 'max_tokens', 'max_steps', 'refusal'])
 
-function afterPrompt({ agentSession, turn }: Busy, stopReason: string): AgentMemory | null {
+function afterPrompt({ agentSession, turn, updatedAt }: Busy, stopReason: string): AgentMemory | null {
   if (agentSession === null || agentSession.agent !== turn.agent || turn.by === 'agent') return agentSession
-  return { ...agentSession, standing: CLEAN_ENDS.has(stopReason) ? 'clean' : 'cut' }
+  return { ...agentSession, standing: CLEAN_ENDS.has(stopReason) ? 'clean' : 'cut', endedAt: updatedAt }
 }
 
 function withMessage(state: Busy, entry: Entry & { readonly kind: 'message_chunk' }): Busy {

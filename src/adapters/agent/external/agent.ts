@@ -13,9 +13,11 @@ import type { PeerListener } from './process/peer.ts'
 import { maskedJson } from './process/secrets.ts'
 import { type Quirks, SAFE } from './quirks.ts'
 import { type Conversation, closeConversation } from './reattach/conversation.ts'
+import { hasMoved } from './reattach/divergence.ts'
 import type { Replay } from './reattach/replay.ts'
 import { AgentRequests, type AskingAgent } from './requests/agent-requests.ts'
 import { LiveSettings } from './settings/live-settings.ts'
+import type { LiveAgent } from './supervision/live-agents.ts'
 import { AgentStarter } from './supervision/starter.ts'
 import type { ExternalParts } from './supervision/parts.ts'
 import { OpenPrompt } from './turn/send-prompt.ts'
@@ -30,7 +32,7 @@ const OWN_TURN_MS = 5_000
 /** A new session waits so long for what an agent offers that nobody has met yet. */
 const FIRST_OFFER_MS = 3_000
 
-export class ExternalAgent implements Agent, PeerListener, AskingAgent {
+export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgent {
   /** Its full name. */
   readonly name: string
   readonly #parts: ExternalParts
@@ -49,6 +51,9 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
   #idle: Timer | undefined
   #offered: () => void = () => undefined
   #isClosed = false
+  /** Turns and starts that are under way. */
+  #busy = 0
+  #idleSince: number | undefined
 
   constructor(name: string, session: AgentSession, parts: ExternalParts) {
     this.name = name
@@ -61,6 +66,10 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
     this.#starter = new AgentStarter(name, session, parts)
   }
 
+  get idleSince(): number | undefined {
+    return this.#busy > 0 || this.#prompt?.isOver === false ? undefined : this.#idleSince
+  }
+
   get capabilities(): AgentCapabilities {
     return this.#settings.capabilities
   }
@@ -69,7 +78,13 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
   async begin(): Promise<void> {
     const { catalogue, clock, never, report } = this.#parts
     const offered = new Promise<void>((resolve) => (this.#offered = resolve))
-    const starting = this.#open(undefined, never).catch(report)
+    this.#busy += 1
+    const starting = this.#open(undefined, never)
+      .catch(report)
+      .finally(() => {
+        this.#busy -= 1
+        this.#restIdle()
+      })
     // It is open once the session exists, which waits for this.
     if (catalogue.offers(this.name) === undefined)
       await waitAtMost(Promise.race([offered, starting]), { clock, ms: FIRST_OFFER_MS })
@@ -85,9 +100,11 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
 
   async run(turn: Turn): Promise<StopReason> {
     this.#idle?.cancel()
+    this.#busy += 1
     try {
       return turn.by === 'agent' ? await this.#runOwn(turn) : await this.#runPrompt(turn)
     } finally {
+      this.#busy -= 1
       this.#restIdle()
     }
   }
@@ -176,13 +193,27 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
 
   async #reached(turn: Turn): Promise<Conversation> {
     const conversation = this.#conversation
-    if (conversation !== undefined && !conversation.process.isGone) return conversation
+    if (conversation !== undefined && !conversation.process.isGone && !(await this.#isOutdated(conversation)))
+      return conversation
     return this.#open(turn, turn.signal)
+  }
+
+  /** Somebody went on with the session elsewhere, which a running agent does not notice: it is ended, and loads it anew. */
+  async #isOutdated(conversation: Conversation): Promise<boolean> {
+    const { clock, outside } = this.#parts
+    const { memory } = this.#session
+    const idleMs = clock.monotonicNow() - (this.#idleSince ?? clock.monotonicNow())
+    const { canList, canLoad } = conversation.abilities
+    if (idleMs < outside.lookAfterMs || memory === undefined || !canList || !canLoad) return false
+    if (!(await hasMoved(conversation.process, memory, this.#parts))) return false
+    await this.unload()
+    return true
   }
 
   async #open(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
     const { before } = this.#settings
     const conversation = await this.#starter.open({
+      agent: this,
       turn,
       signal,
       listener: this,
@@ -316,6 +347,8 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent {
 
   #restIdle(): void {
     this.#idle?.cancel()
+    this.#idleSince = this.#parts.clock.monotonicNow()
+    this.#parts.live.changed()
     const minutes = this.#conversation?.process.launch.idleMinutes
     if (minutes === undefined || this.#isClosed) return
     this.#idle = this.#parts.clock.setTimer(minutes * 60_000, () => {

@@ -5,11 +5,16 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Processes } from '../../../ports/process.ts'
 import { ExternalAgent } from './agent.ts'
 import type { AgentCatalogue } from './catalogue.ts'
+import { LiveAgents } from './supervision/live-agents.ts'
 import type { ExternalParts } from './supervision/parts.ts'
 
 /** Until an agent has been met, only what every agent takes is sent to it. */
 const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
 const SETTING_MS = 15_000
+/** Agents write a title, or a summary, some time after a turn. */
+const OUTSIDE: ExternalParts['outside'] = { lookAfterMs: 30_000, afterthoughtMs: 5_000 }
+/** Processes of agents at once; each may take hundreds of megabytes. */
+const MAX_LIVE = 8
 
 export interface ExternalAgentsOptions {
   readonly processes: Processes
@@ -18,6 +23,7 @@ export interface ExternalAgentsOptions {
   readonly logDirectory?: string | undefined
   readonly clientInfo: ExternalParts['clientInfo']
   readonly report: (error: unknown) => void
+  readonly outside?: ExternalParts['outside']
 }
 
 export class ExternalAgents {
@@ -26,7 +32,13 @@ export class ExternalAgents {
 
   constructor(options: ExternalAgentsOptions) {
     this.#catalogue = options.catalogue
-    this.#parts = { ...options, settingMs: SETTING_MS, never: options.clock.abortSource().signal }
+    this.#parts = {
+      ...options,
+      outside: options.outside ?? OUTSIDE,
+      settingMs: SETTING_MS,
+      live: new LiveAgents(MAX_LIVE),
+      never: options.clock.abortSource().signal,
+    }
   }
 
   /** Whether this is the full name of an external agent. */

@@ -13,6 +13,7 @@ import { LOGIN_NEEDED, NOT_FOUND, WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from './abilities.ts'
 import { type Comparison, compare, wordsOf } from './compare.ts'
+import { hasMoved } from './divergence.ts'
 import { Replay, type ReplayedTurn } from './replay.ts'
 import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
 import { serversFor } from './servers.ts'
@@ -33,6 +34,7 @@ export interface OpeningParts {
   readonly info: AgentInfo
   readonly quirks: Quirks
   readonly clock: Clock
+  readonly outside: { readonly afterthoughtMs: number }
   readonly signal: Signal
   /** The turn whose prompt waits for this; absent if nobody has prompted yet. */
   readonly turn: Turn | undefined
@@ -86,13 +88,19 @@ class Opening {
     const { canLoad, canResume } = this.#abilities
     const isClean = memory.standing !== 'cut'
     try {
-      if (canResume && (isClean || !canLoad)) return await this.#resume(memory)
+      const isSame = isClean && !(canResume && canLoad && (await this.#hasMoved(memory)))
+      if (canResume && (isSame || !canLoad)) return await this.#resume(memory)
       if (canLoad) return await this.#load(memory)
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       return this.#notReopened(error)
     }
     return this.#begin('it cannot reopen sessions')
+  }
+
+  async #hasMoved(memory: AgentMemory): Promise<boolean> {
+    const { process } = this.#parts
+    return this.#abilities.canList && (await hasMoved(process, memory, this.#parts))
   }
 
   async #notReopened(error: WireError): Promise<Conversation> {

@@ -3,6 +3,7 @@ import type { Clock } from '../../../../ports/clock.ts'
 import type { Processes } from '../../../../ports/process.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import type { AgentCatalogue } from '../catalogue.ts'
+import type { LiveAgents } from './live-agents.ts'
 
 export interface ExternalParts {
   readonly processes: Processes
@@ -14,6 +15,13 @@ export interface ExternalParts {
   readonly clientInfo: { readonly name: string; readonly title?: string; readonly version: string }
   /** An agent that is silent for so long has not taken a setting. */
   readonly settingMs: number
+  /**
+   * When somebody may have gone on with a session in the agent's own tool: it was idle for so long, and was changed so long after
+   * its last turn here.
+   */
+  readonly outside: { readonly lookAfterMs: number; readonly afterthoughtMs: number }
+  /** Of all sessions. */
+  readonly live: LiveAgents
   /** Never aborts. */
   readonly never: Signal
   readonly report: (error: unknown) => void

@@ -1,4 +1,5 @@
 /** Starts the process of one agent and opens its conversation for a session; a failed start is tried again only by a prompt. */
+import { unlessAborted } from '../../../../async/abort.ts'
 import { backoffMs } from '../../../../async/backoff.ts'
 import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { AgentSession, Turn } from '../../../../ports/agent.ts'
@@ -13,6 +14,7 @@ import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
 import { type Conversation, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
 import type { Replay } from '../reattach/replay.ts'
+import type { LiveAgent } from './live-agents.ts'
 import type { ExternalParts } from './parts.ts'
 
 /** So many failures in so long a time, and starts are held back. */
@@ -21,6 +23,7 @@ const FAILURES_MS = 5 * 60_000
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 }
 
 export interface OpenWish {
+  readonly agent: LiveAgent
   readonly turn: Turn | undefined
   readonly signal: Signal
   readonly listener: PeerListener
@@ -55,7 +58,8 @@ export class AgentStarter {
    */
   async open(wish: OpenWish): Promise<Conversation> {
     if (this.#opening !== undefined) {
-      const joined = await this.#opening.catch(() => undefined)
+      const opening = this.#opening.catch(() => undefined)
+      const joined = await unlessAborted(opening, wish.signal, () => new Error('it was cancelled'))
       if (joined !== undefined && !joined.process.isGone) return joined
     }
     this.#requireCalm()
@@ -64,6 +68,7 @@ export class AgentStarter {
       return await this.#opening
     } catch (error) {
       await this.stop('kill')
+      this.#parts.live.left(wish.agent)
       if (!wish.signal.aborted) this.#failed(error)
       throw error
     } finally {
@@ -97,10 +102,12 @@ export class AgentStarter {
     const { cwd, variables, id } = this.#session
     const launch = await catalogue.launch(this.#name, { cwd, variables })
     if (this.#isClosed) fail('SESSION_CLOSED', { session: id })
+    await this.#admitted(wish, launch)
     const began = clock.monotonicNow()
     const start = { launch, sessionId: id, cwd, listener: wish.listener, signal: wish.signal }
     const process = await AgentProcess.start(start, this.#parts)
     this.#process = process
+    void process.ended.then(() => this.#process === process && this.#parts.live.left(wish.agent))
     const info = await this.#introduced(process, wish.signal)
     const initMs = clock.monotonicNow() - began
     const quirks = catalogue.quirks(this.#name, info)
@@ -113,6 +120,7 @@ export class AgentStarter {
         info,
         quirks,
         clock,
+        outside: this.#parts.outside,
         signal: wish.signal,
         turn: wish.turn,
         swallow: wish.swallow,
@@ -126,6 +134,14 @@ export class AgentStarter {
     this.#failures = []
     await this.#remember(launch, info, { response, initMs })
     return conversation
+  }
+
+  /** Past the limit, an agent that is idle makes room. */
+  async #admitted({ agent, signal, turn }: OpenWish, { name }: AgentLaunch): Promise<void> {
+    await this.#parts.live.admit(agent, signal, () => {
+      const title = `${name} waits: as many agents are at work as may be at once.`
+      void turn?.notify({ severity: 'info', title }).catch(this.#parts.report)
+    })
   }
 
   async #introduced(process: AgentProcess, signal: Signal): Promise<AgentInfo> {

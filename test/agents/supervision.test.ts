@@ -1,0 +1,127 @@
+/** Agents that hang, crash, ignore a cancel or leave processes behind: told, ended, and no other session is harmed. */
+import { afterEach, expect, test } from 'vitest'
+import { runs, until } from '../fixtures/process/running.ts'
+import { Stage, endOf, notices, prompted, sent } from './stage.ts'
+
+let stage: Stage
+const open = (): Stage => (stage = new Stage())
+
+afterEach(() => stage[Symbol.asyncDispose]())
+
+test.each([
+  ['answers version 9', { protocolVersion: 9 }, 'AGENT_PROTOCOL'],
+  ['never answers', { on: { initialize: [{ stderr: 'still thinking\n' }, { silent: true as const }] } }, 'AGENT_STUCK'],
+  ['ends at once', { start: [{ stderr: 'no module named x\n' }, { die: 3 }] }, 'AGENT_START_FAILED'],
+] as const)('[5] an agent that %s is a clear error, and the prompt was not sent', async (_what, plan, code) => {
+  const fake = open().fake(plan, { quirks: { initMs: 1_500 } })
+  const { session, reader } = await stage.open()
+  const { error } = await prompted(session, reader, 'hi')
+  expect(error?.code).toBe(code)
+  expect(error?.message).toMatch(/version 9|still thinking|no module named x/u)
+  expect(fake.prompts).toEqual([])
+  await until(() => fake.processes.length === 0)
+})
+
+test('[23] an agent that ignores a cancel holds the next prompt until it is killed; another session goes on', async () => {
+  const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
+  const fake = open().fake(plan, { quirks: { cancelKillMs: 3_500 } })
+  const other = stage.fake({}, { name: 'other' })
+  const { session, reader } = await stage.open()
+  const quiet = await stage.open('acp:other')
+  const promptId = await sent(session, 'hi')
+  await until(() => reader.text.includes('working'))
+  await session.dispatch({ kind: 'cancel', queued: [] })
+  const next = await sent(session, 'next')
+  expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'cancelled' })
+  expect(fake.prompts).toEqual(['hi'])
+  expect(await endOf(reader, next)).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['hi', 'next'])
+  expect(notices(reader)[0]).toContain('did not end the cancelled turn')
+  expect(await prompted(quiet.session, quiet.reader, 'hi')).toMatchObject({ stopReason: 'end_turn' })
+  expect(other.log.filter(({ start }) => start !== undefined)).toHaveLength(1)
+})
+
+test('[22] two clients prompt at once: the second is sent after the first has ended', async () => {
+  const fake = open().fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })
+  const { session, reader } = await stage.open()
+  const first = await sent(session, 'one')
+  const second = await sent(session, 'two')
+  await until(() => fake.prompts.length === 1)
+  fake.open('go')
+  await endOf(reader, first)
+  expect(await endOf(reader, second)).toMatchObject({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('One.echo: two')
+})
+
+test.each([
+  ['holds the pipe', { holdsPipe: true }],
+  ['leads a session of its own', { ownSession: true }],
+  ['ignores SIGTERM', { ignoresTerm: true }],
+] as const)('[28] a process of the agent that %s is gone after the session is closed', async (_what, grandchild) => {
+  const fake = open().fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  const all = fake.processes
+  expect(all.length).toBeGreaterThan(1)
+  await stage.sessions.close(session.id)
+  await until(() => all.every((pid) => !runs(pid)))
+})
+
+test('[29] [30] a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone within four seconds', async () => {
+  const fake = open().fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  const since = performance.now()
+  await stage.sessions.close(session.id)
+  await until(() => fake.processes.length === 0)
+  expect(performance.now() - since).toBeLessThan(15_000)
+})
+
+test('[30] the stdin of an agent is never closed in the middle of its turn: it is cancelled first', async () => {
+  const fake = open().fake({ prompts: { hi: [{ chunk: 'working' }, { untilCancel: true }] } })
+  const { session, reader } = await stage.open()
+  await sent(session, 'hi')
+  await until(() => reader.text.includes('working'))
+  await stage.sessions.close(session.id)
+  const events = fake.log.flatMap(({ got, event }) => (got?.method === 'session/cancel' ? ['cancel'] : (event ?? [])))
+  expect(events.indexOf('cancel')).toBeGreaterThanOrEqual(0)
+  expect(events.indexOf('cancel')).toBeLessThan(events.indexOf('eof'))
+})
+
+test('[47] an agent that crashes at every start is held back, and says why', async () => {
+  const fake = open().fake({ start: [{ stderr: 'bad configuration\n' }, { die: 1 }] })
+  const { session, reader } = await stage.open()
+  const codes: (string | undefined)[] = []
+  for (const words of ['1', '2', '3', '4']) codes.push((await prompted(session, reader, words)).error?.code)
+  expect(codes.filter((code) => code === 'AGENT_START_FAILED').length).toBeGreaterThanOrEqual(2)
+  const last = await prompted(session, reader, '5')
+  expect(last.error).toMatchObject({ code: 'AGENT_CRASHES' })
+  expect(last.error?.message).toContain('bad configuration')
+  expect(fake.prompts).toEqual([])
+})
+
+test('[47] a start that takes long is cancelled at once', async () => {
+  open().fake({ on: { initialize: [{ gate: 'never' }] } })
+  stage.fake({}, { name: 'other' })
+  const { session, reader } = await stage.open('acp:other')
+  await prompted(session, reader, 'one')
+  await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:fake' })
+  const promptId = await sent(session, 'two')
+  await session.dispatch({ kind: 'cancel', queued: [] })
+  expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'cancelled' })
+})
+
+test('[52] of more sessions than may live at once, those that are idle are ended, and all answer', async () => {
+  const fake = open().fake({ capabilities: { loadSession: true } })
+  const opened = []
+  for (let at = 0; at < 12; at += 1) {
+    const one = await stage.open()
+    await prompted(one.session, one.reader, `hello ${at}`)
+    opened.push(one)
+    expect(fake.processes.length).toBeLessThanOrEqual(8)
+  }
+  const [first] = opened
+  if (first === undefined) throw new Error('none was opened')
+  await prompted(first.session, first.reader, 'again')
+  expect(first.reader.text).toBe('echo: hello 0echo: again')
+})
