@@ -2,7 +2,6 @@
  * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends when it was idle for
  * long, and comes back with the next prompt: its own conversation reopened, or told what it does not know.
  */
-import { unlessAborted } from '../../../async/abort.ts'
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { Agent, AgentCapabilities, AgentSession, StopReason, Turn } from '../../../ports/agent.ts'
 import type { Timer } from '../../../ports/clock.ts'
@@ -20,15 +19,10 @@ import { LiveSettings } from './settings/live-settings.ts'
 import type { LiveAgent } from './supervision/live-agents.ts'
 import { AgentStarter } from './supervision/starter.ts'
 import type { ExternalParts } from './supervision/parts.ts'
-import { OpenPrompt } from './turn/send-prompt.ts'
-import { OwnTurn, endsOwnTurn } from './turn/own-turn.ts'
+import { AgentTurns } from './turn/agent-turns.ts'
+import { endsOwnTurn } from './turn/own-turn.ts'
 import { type SaidUpdate, readUpdate } from './updates/read-update.ts'
-import { TurnUpdates } from './updates/turn-updates.ts'
 
-/** Words that come so soon after the end of a turn belong to it, unless they say otherwise. */
-const LATE_MS = 2_000
-/** The core gives a turn to its agent at once; if it does not, the words are not held up for it. */
-const OWN_TURN_MS = 5_000
 /** A new session waits so long for what an agent offers that nobody has met yet. */
 const FIRST_OFFER_MS = 3_000
 
@@ -40,14 +34,9 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   readonly #settings: LiveSettings
   readonly #requests: AgentRequests
   readonly #starter: AgentStarter
+  readonly #turns: AgentTurns
   #conversation: Conversation | undefined
   #replay: Replay | undefined
-  #prompt: OpenPrompt | undefined
-  #own: OwnTurn | undefined
-  /** Waits for the turn that was begun for what the agent says by itself. */
-  #owning: ((own: OwnTurn | undefined) => void) | undefined
-  #beginning: Promise<OwnTurn | undefined> | undefined
-  #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
   #idle: Timer | undefined
   #offered: () => void = () => undefined
   #isClosed = false
@@ -64,10 +53,11 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`)
     })
     this.#starter = new AgentStarter(name, session, parts)
+    this.#turns = new AgentTurns(session, parts.clock)
   }
 
   get idleSince(): number | undefined {
-    return this.#busy > 0 || this.#prompt?.isOver === false ? undefined : this.#idleSince
+    return this.#busy > 0 || this.#turns.isBusy ? undefined : this.#idleSince
   }
 
   get capabilities(): AgentCapabilities {
@@ -122,9 +112,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     const conversation = this.#conversation
     this.#conversation = undefined
     if (conversation !== undefined) {
-      // An agent whose stdin ends in the middle of a turn may lose the whole turn.
-      if (this.#prompt?.isOver === false)
-        await waitAtMost(this.#prompt.settled, { clock: this.#parts.clock, ms: LATE_MS })
+      await this.#turns.settled()
       await closeConversation(conversation, this.#parts.clock)
     }
     await this.#starter.stop()
@@ -144,10 +132,10 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     if (known !== undefined && known !== sessionId)
       return this.noise(`ignored an update of session ${String(sessionId)}`)
     if (await this.#aboutSession(said)) {
-      if (this.#own !== undefined && endsOwnTurn(update, this.#quirks.turnSignals)) this.#own.end()
+      if (endsOwnTurn(update, this.#quirks.turnSignals)) this.#turns.endOwn()
       return undefined
     }
-    await this.#spoken(said)
+    await this.#turns.spoken(said)
   }
 
   requested(method: string, params: unknown): Promise<unknown> | undefined {
@@ -161,34 +149,18 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   // Turns
 
   async #runPrompt(turn: Turn): Promise<StopReason> {
-    await this.#held(turn.signal)
+    await this.#turns.held(turn.signal)
     for (let attempt = 1; ; attempt += 1) {
       const conversation = await this.#reached(turn)
       // It died before the prompt was written: nothing was sent yet, so it may be tried once more.
       await this.#parts.clock.nextTick()
       if (conversation.process.isGone && attempt === 1) continue
-      return this.#send(conversation, turn)
+      return this.#turns.prompt(turn, conversation)
     }
   }
 
-  async #send(conversation: Conversation, turn: Turn): Promise<StopReason> {
-    const updates = new TurnUpdates(turn, conversation.quirks)
-    const prompt = new OpenPrompt({
-      conversation,
-      updates,
-      clock: this.#parts.clock,
-      over: () => (this.#last = { updates, at: this.#parts.clock.monotonicNow() }),
-      notice: (text) => this.#session.notice(text),
-    })
-    this.#prompt = prompt
-    return prompt.end
-  }
-
-  /** A cancelled prompt that the agent has not answered yet is waited for: two prompts are never open at once. */
-  async #held(signal: Signal): Promise<void> {
-    const prompt = this.#prompt
-    if (prompt === undefined || prompt.isOver) return
-    await unlessAborted(prompt.settled, signal, () => new Error('it was cancelled'))
+  async #runOwn(turn: Turn): Promise<StopReason> {
+    return this.#conversation === undefined ? 'end_turn' : this.#turns.own(turn, this.#conversation)
   }
 
   async #reached(turn: Turn): Promise<Conversation> {
@@ -237,8 +209,6 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     this.#settings.closed()
   }
 
-  // What the agent says, in a turn and outside of one
-
   /** Updates of the session as a whole have no turn. */
   async #aboutSession(said: SaidUpdate): Promise<boolean> {
     switch (said.kind) {
@@ -264,83 +234,16 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     if (said.kind === 'commands' || said.kind === 'mode' || said.kind === 'options') this.#settings.replayed(said)
   }
 
-  async #spoken(said: SaidUpdate): Promise<void> {
-    const updates = this.promptTurn
-    // Once the core has ended a cancelled turn, what the agent still says of it comes late.
-    if (updates !== undefined && !this.#isEndedByCore(updates)) return updates.apply(said).catch(() => this.#late(said))
-    if (updates !== undefined || this.#isLate(said)) return this.#late(said)
-    const own = await this.ownTurn()
-    if (own === undefined) return this.#late(said)
-    own.heard()
-    return own.updates.apply(said).catch(() => this.#late(said))
-  }
-
-  #isEndedByCore({ turn }: TurnUpdates): boolean {
-    return turn.isOver
-  }
-
-  #isLate(said: SaidUpdate): boolean {
-    const { clock } = this.#parts
-    if (said.kind === 'foreign' || said.kind === 'notice') return this.#own === undefined
-    return this.#last !== undefined && clock.monotonicNow() - this.#last.at <= LATE_MS && this.#last.updates.owns(said)
-  }
-
-  /** Of a turn that has ended. */
-  async #late(said: SaidUpdate): Promise<void> {
-    switch (said.kind) {
-      case 'chunk': {
-        const { role, content, messageId } = said
-        const part = messageId === undefined ? {} : { messageId }
-        if (role !== 'user') await this.#session.update({ kind: 'chunk', role, content, ...part })
-        return
-      }
-      case 'call':
-        await this.#session.update({ kind: 'call', toolCallId: said.toolCallId, patch: said.patch })
-        return
-      case 'foreign':
-        await this.#session.update({ kind: 'foreign', protocol: 'acp/v1', update: said.update })
-        return
-      default:
-    }
-  }
-
-  /** The agent works by itself: it gets a turn. Undefined if another turn has just begun. */
-  #beginOwn(): Promise<OwnTurn | undefined> {
-    this.#beginning ??= this.#begun().finally(() => (this.#beginning = undefined))
-    return this.#beginning
-  }
-
-  async #begun(): Promise<OwnTurn | undefined> {
-    const given = new Promise<OwnTurn | undefined>((resolve) => (this.#owning = resolve))
-    const hasBegun = await this.#session.beginTurn().catch(() => false)
-    if (!hasBegun) return undefined
-    return waitAtMost(given, { clock: this.#parts.clock, ms: OWN_TURN_MS })
-  }
-
-  async #runOwn(turn: Turn): Promise<StopReason> {
-    const conversation = this.#conversation
-    if (conversation === undefined) return 'end_turn'
-    const own = new OwnTurn(new TurnUpdates(turn, conversation.quirks), this.#parts.clock)
-    this.#own = own
-    this.#owning?.(own)
-    try {
-      return await own.play(this.#session, conversation)
-    } finally {
-      this.#own = undefined
-      this.#last = { updates: own.updates, at: this.#parts.clock.monotonicNow() }
-    }
-  }
-
   get isReplaying(): boolean {
     return this.#replay !== undefined
   }
 
-  get promptTurn(): TurnUpdates | undefined {
-    return this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+  get promptTurn(): AgentTurns['promptTurn'] {
+    return this.#turns.promptTurn
   }
 
-  async ownTurn(): Promise<OwnTurn | undefined> {
-    return this.#own ?? (await this.#beginOwn())
+  ownTurn(): ReturnType<AgentTurns['ownTurn']> {
+    return this.#turns.ownTurn()
   }
 
   // Idle
@@ -352,7 +255,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     const minutes = this.#conversation?.process.launch.idleMinutes
     if (minutes === undefined || this.#isClosed) return
     this.#idle = this.#parts.clock.setTimer(minutes * 60_000, () => {
-      if (this.#prompt?.isOver === false || this.#own !== undefined) this.#restIdle()
+      if (this.#turns.isBusy) this.#restIdle()
       else void this.unload().catch(this.#parts.report)
     })
   }

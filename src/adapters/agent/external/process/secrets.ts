@@ -12,11 +12,15 @@ export function maskOf(env: Readonly<Record<string, string>>): (text: string) =>
     .map(([, value]) => value)
     // One may contain another.
     .toSorted((left, right) => right.length - left.length)
+  if (secrets.length === 0) return NOTHING_TO_MASK
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
 }
 
+const NOTHING_TO_MASK = (text: string): string => text
+
 /** JSON with every text in it masked. */
 export function maskedJson(value: unknown, mask: (text: string) => string): unknown {
+  if (mask === NOTHING_TO_MASK) return value
   const text = JSON.stringify(value)
   if (text === undefined) return value
   const masked = mask(text)

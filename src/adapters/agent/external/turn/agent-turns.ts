@@ -1,0 +1,146 @@
+/** The turns of one agent: the prompt that it works on, the turn that it has begun by itself, and to which of them its words belong. */
+import { unlessAborted } from '../../../../async/abort.ts'
+import { waitAtMost } from '../../../../async/with-timeout.ts'
+import type { AgentSession, StopReason, Turn } from '../../../../ports/agent.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
+import type { Conversation } from '../reattach/conversation.ts'
+import type { SaidUpdate } from '../updates/read-update.ts'
+import { PROTOCOL, TurnUpdates } from '../updates/turn-updates.ts'
+import { OpenPrompt } from './send-prompt.ts'
+import { OwnTurn } from './own-turn.ts'
+
+/** Words that come so soon after the end of a turn belong to it, unless they say otherwise. */
+const LATE_MS = 2_000
+/** The core gives a turn to its agent at once; if it does not, the words are not held up for it. */
+const OWN_TURN_MS = 5_000
+
+export class AgentTurns {
+  readonly #session: AgentSession
+  readonly #clock: Clock
+  #prompt: OpenPrompt | undefined
+  #own: OwnTurn | undefined
+  /** Waits for the turn that was begun for what the agent says by itself. */
+  #owning: ((own: OwnTurn | undefined) => void) | undefined
+  #beginning: Promise<OwnTurn | undefined> | undefined
+  #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
+
+  constructor(session: AgentSession, clock: Clock) {
+    this.#session = session
+    this.#clock = clock
+  }
+
+  /** The agent owes an answer, or works by itself. */
+  get isBusy(): boolean {
+    return this.#prompt?.isOver === false || this.#own !== undefined
+  }
+
+  /** What a running prompt says goes there. */
+  get promptTurn(): TurnUpdates | undefined {
+    return this.#prompt?.isOver === false ? this.#prompt.updates : undefined
+  }
+
+  /** The turn that the agent has begun by itself; begun for it if there is none. */
+  async ownTurn(): Promise<OwnTurn | undefined> {
+    return this.#own ?? (await this.#beginOwn())
+  }
+
+  /** The agent said that it has nothing more to do by itself. */
+  endOwn(): void {
+    this.#own?.end()
+  }
+
+  /** Writes the prompt to the agent, once. */
+  async prompt(turn: Turn, conversation: Conversation): Promise<StopReason> {
+    const updates = new TurnUpdates(turn, conversation.quirks)
+    const prompt = new OpenPrompt({
+      conversation,
+      updates,
+      clock: this.#clock,
+      over: () => (this.#last = { updates, at: this.#clock.monotonicNow() }),
+      notice: (text) => this.#session.notice(text),
+    })
+    this.#prompt = prompt
+    return prompt.end
+  }
+
+  /** Plays the turn that was begun for the agent. */
+  async own(turn: Turn, conversation: Conversation): Promise<StopReason> {
+    const own = new OwnTurn(new TurnUpdates(turn, conversation.quirks), this.#clock)
+    this.#own = own
+    this.#owning?.(own)
+    try {
+      return await own.play(this.#session, conversation)
+    } finally {
+      this.#own = undefined
+      this.#last = { updates: own.updates, at: this.#clock.monotonicNow() }
+    }
+  }
+
+  /** A cancelled prompt that the agent has not answered yet is waited for: two prompts are never open at once. */
+  async held(signal: Signal): Promise<void> {
+    const prompt = this.#prompt
+    if (prompt === undefined || prompt.isOver) return
+    await unlessAborted(prompt.settled, signal, () => new Error('it was cancelled'))
+  }
+
+  /** An agent whose stdin ends in the middle of a turn may lose the whole turn: it gets time to end it. */
+  async settled(): Promise<void> {
+    if (this.#prompt?.isOver === false) await waitAtMost(this.#prompt.settled, { clock: this.#clock, ms: LATE_MS })
+  }
+
+  /** Words and calls, in a turn and outside of one. */
+  async spoken(said: SaidUpdate): Promise<void> {
+    const updates = this.promptTurn
+    // Once the core has ended a cancelled turn, what the agent still says of it comes late.
+    if (updates !== undefined && !this.#isEndedByCore(updates)) return updates.apply(said).catch(() => this.#late(said))
+    if (updates !== undefined || this.#isLate(said)) return this.#late(said)
+    const own = await this.ownTurn()
+    if (own === undefined) return this.#late(said)
+    own.heard()
+    return own.updates.apply(said).catch(() => this.#late(said))
+  }
+
+  #isEndedByCore({ turn }: TurnUpdates): boolean {
+    return turn.isOver
+  }
+
+  #isLate(said: SaidUpdate): boolean {
+    if (said.kind === 'foreign' || said.kind === 'notice') return this.#own === undefined
+    return (
+      this.#last !== undefined && this.#clock.monotonicNow() - this.#last.at <= LATE_MS && this.#last.updates.owns(said)
+    )
+  }
+
+  /** Of a turn that has ended. */
+  async #late(said: SaidUpdate): Promise<void> {
+    switch (said.kind) {
+      case 'chunk': {
+        const { role, content, messageId } = said
+        const part = messageId === undefined ? {} : { messageId }
+        if (role !== 'user') await this.#session.update({ kind: 'chunk', role, content, ...part })
+        return
+      }
+      case 'call':
+        await this.#session.update({ kind: 'call', toolCallId: said.toolCallId, patch: said.patch })
+        return
+      case 'foreign':
+        await this.#session.update({ kind: 'foreign', protocol: PROTOCOL, update: said.update })
+        return
+      default:
+    }
+  }
+
+  /** The agent works by itself: it gets a turn. Undefined if another turn has just begun. */
+  #beginOwn(): Promise<OwnTurn | undefined> {
+    this.#beginning ??= this.#begun().finally(() => (this.#beginning = undefined))
+    return this.#beginning
+  }
+
+  async #begun(): Promise<OwnTurn | undefined> {
+    const given = new Promise<OwnTurn | undefined>((resolve) => (this.#owning = resolve))
+    const hasBegun = await this.#session.beginTurn().catch(() => false)
+    if (!hasBegun) return undefined
+    return waitAtMost(given, { clock: this.#clock, ms: OWN_TURN_MS })
+  }
+}
