@@ -27,6 +27,13 @@ export type StopReason = 'end_turn' | 'max_tokens' | 'max_steps' | 'refusal' | '
  */
 export type ClientVariables = Readonly<Record<string, string>>
 
+/** Where an agent was named: for whom, and in which directory, whose project may have agents of its own. */
+export interface NamedAt {
+  readonly variables?: ClientVariables | undefined
+  /** Absolute. */
+  readonly cwd?: string
+}
+
 /** The agents of a server by their full names, which sessions store: `guide`, `model`, `model:provider:name`, `script:/absolute/file`. */
 export interface Agents {
   /** The name for sessions whose client names no agent. */
@@ -35,9 +42,9 @@ export interface Agents {
    * The full name for a requested one: `auto` becomes `model` if there is a model, else `guide`; any other name stays. Waits
    * only for `auto`, and only while the models of this machine are not known yet. Never throws.
    */
-  resolveAgentName(requested: string, variables?: ClientVariables): Promise<string>
+  resolveAgentName(requested: string, at?: NamedAt): Promise<string>
   /** Throws what `open` would throw for this name, and opens nothing. */
-  check(name: string): Promise<void>
+  check(name: string, at?: NamedAt): Promise<void>
   /**
    * Opens the agent of one session. The session closes it. Every adapter passes `test/contracts/agent.ts`.
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.

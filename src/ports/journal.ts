@@ -21,7 +21,7 @@ export interface SessionSummary {
   /** As the client gave it. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
-  /** Which agent answers: `guide`, `script`, … */
+  /** Which agent answers: `guide`, `script`, `acp:claude`, … */
   readonly agent: string
   readonly title: string | null
   readonly phase: SessionPhase

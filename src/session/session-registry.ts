@@ -147,7 +147,7 @@ export class SessionRegistry implements SessionDirectory {
   async #create(id: SessionId, config: SessionConfig): Promise<Session> {
     const { cwd, additionalDirectories, variables } = config
     const { agents: known } = this.#ports
-    const agent = config.agent ?? (await known.resolveAgentName(known.default, variables))
+    const agent = config.agent ?? (await known.resolveAgentName(known.default, { variables, cwd }))
     const agents = new SessionAgents(this.#ports, { id, isNew: true }, config)
     try {
       const { capabilities } = await agents.open(agent)

@@ -166,6 +166,22 @@ describe('an agent of a project', () => {
     expect((await agents('rm', 'theirs')).stdout).toContain('the consent to theirs')
     expect((await agents('test', 'theirs')).stderr).toContain('parley agents trust theirs')
   })
+
+  test('answers in its directory once it is trusted, and the list of sessions says so', async () => {
+    const { agents, work, home, env } = user()
+    const fake = new FakeAgent(freshDirectory())
+    const table = `[agents.theirs]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${JSON.stringify(fake.args)}\n`
+    writeFileSync(join(work, '.parley.toml'), table)
+    const here = { home, cwd: work, env }
+    const run = () => parley(['run', '--embedded', '--agent', 'theirs', 'hello'], here)
+    expect(await run()).toMatchObject({ code: 1, stderr: expect.stringContaining('parley agents trust theirs') })
+    await agents('trust', 'theirs')
+    expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('echo: hello') })
+    const [session] = lines((await parley(['ls', '--json'], here)).stdout)
+    expect(session).toMatchObject({ _meta: { 'parley/agent': 'acp:theirs' } })
+    expect((await parley(['ls'], here)).stdout).toMatch(/ {2}theirs +hello/u)
+    expect(fake.processes).toEqual([])
+  })
 })
 
 describe('an agent', () => {

@@ -150,7 +150,7 @@ function ownerOf({ disk, clock, tools, rules, reported }: House, agents: Agents)
 function recorded(agents: Agents, opened: Opened[]): Agents {
   return {
     default: agents.default,
-    resolveAgentName: (requested, variables) => agents.resolveAgentName(requested, variables),
+    resolveAgentName: (requested, at) => agents.resolveAgentName(requested, at),
     check: (name) => agents.check(name),
     accepts: (name, variables) => agents.accepts(name, variables),
     async open(name, session) {

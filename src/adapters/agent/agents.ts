@@ -1,7 +1,7 @@
 /** Opens the agents of sessions by the full names that sessions store. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Agent, AgentSession, Agents, ClientVariables, PromptKinds } from '../../ports/agent.ts'
+import type { Agent, AgentSession, Agents, ClientVariables, NamedAt, PromptKinds } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import type { ExternalAgents } from './external/agents.ts'
@@ -33,17 +33,17 @@ export function openAgents(options: AgentsOptions): Agents {
   if (preset === 'auto') void models.of(undefined).found()
   if (isExternal(preset)) void external.load()
 
-  async function resolveAgentName(requested: string, variables?: ClientVariables): Promise<string> {
+  async function resolveAgentName(requested: string, { variables, cwd }: NamedAt = {}): Promise<string> {
     if (requested !== 'auto')
-      return isOwn(requested) ? requested : ((await external.load())?.fullName(requested) ?? requested)
+      return isOwn(requested) ? requested : ((await external.load())?.fullName(requested, cwd) ?? requested)
     return (await models.of(variables).found()) ? 'model' : 'guide'
   }
 
   /** Throws AGENT_UNKNOWN and PATH_NOT_ABSOLUTE. */
-  async function kindOf(requested: string, variables?: ClientVariables): Promise<AgentKind> {
-    const name = await resolveAgentName(requested, variables)
+  async function kindOf(requested: string, at?: NamedAt): Promise<AgentKind> {
+    const name = await resolveAgentName(requested, at)
     if (name === 'guide') return { kind: 'guide' }
-    if (name === SCRIPT_WITHOUT_FILE) return kindOf(preset, variables)
+    if (name === SCRIPT_WITHOUT_FILE) return kindOf(preset, at)
     if (isExternal(name)) return externalKind(name)
     const model = modelIn(name)
     if (model !== undefined) return { kind: 'model', model }
@@ -77,13 +77,13 @@ export function openAgents(options: AgentsOptions): Agents {
     default: preset,
     resolveAgentName,
     accepts,
-    async check(name) {
-      const known = await kindOf(name)
+    async check(name, at) {
+      const known = await kindOf(name, at)
       if (known.kind === 'script') await readScript(known.file)
-      if (known.kind === 'external') known.agents.requireKnown(known.name)
+      if (known.kind === 'external') known.agents.requireKnown(known.name, at?.cwd)
     },
     async open(name, session) {
-      const known = await kindOf(name, session.variables)
+      const known = await kindOf(name, { variables: session.variables })
       if (known.kind === 'guide') return openGuide()
       if (known.kind === 'external') return known.agents.open(known.name, session)
       return known.kind === 'model' ? models.open(known.model, session) : openScriptAgent(known.file, session, clock)

@@ -71,7 +71,7 @@ async function openWithAgent(config: Config): Promise<Owner> {
   // It lives and dies with the client that started it.
   const owner = await openOwner({ ...config, maxStallSeconds: 0 })
   try {
-    await owner.agents.check(owner.agents.default)
+    await owner.agents.check(owner.agents.default, { cwd: process.cwd() })
     return owner
   } catch (error) {
     await owner.close()

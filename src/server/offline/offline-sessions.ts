@@ -26,8 +26,10 @@ export interface UpdateParams {
   readonly _meta: { readonly 'parley/seq': number }
 }
 
-/** A session, and how it stands when it is not simply idle. */
-export type Listed = SessionInfo & { readonly _meta?: { readonly 'parley/phase': Exclude<SessionPhase, 'idle'> } }
+/** A session, the full name of its agent, and how it stands when it is not simply idle. */
+export type Listed = SessionInfo & {
+  readonly _meta: { readonly 'parley/agent': string; readonly 'parley/phase'?: Exclude<SessionPhase, 'idle'> }
+}
 
 /** How far the last turn is, when it has not ended. */
 export type Unfinished = 'working' | 'waiting'
@@ -68,10 +70,9 @@ export async function openReader(config: Config): Promise<Reader> {
 
 /** A turn that its owner left behind does not run any more; one that waits for an answer still does. */
 function listed(row: SessionSummary, owned: boolean): Listed {
-  const { phase } = row
-  const info = sessionInfo(row)
-  if (phase === 'idle' || (phase === 'working' && !owned)) return info
-  return { ...info, _meta: { 'parley/phase': phase } }
+  const { phase, agent } = row
+  const isIdle = phase === 'idle' || (phase === 'working' && !owned)
+  return { ...sessionInfo(row), _meta: { 'parley/agent': agent, ...(!isIdle && { 'parley/phase': phase }) } }
 }
 
 async function* rows(journal: JournalReader, cwd: string | undefined): AsyncGenerator<SessionSummary> {

@@ -228,9 +228,9 @@ export function rowOf(state: Existing): SessionSummary {
   return { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq, createdAt, updatedAt }
 }
 
-/** `guide`, `script` …: its full name without what only the agent understands. */
+/** Its full name; of a script without its file, and of a model without its name, because both may say much about the user. */
 function agentKind(agent: string): string {
-  return agent.replace(/^asked-|:.*$/gsu, '')
+  return agent.replace(/^(?:asked-)?(script|model):.*$/su, '$1')
 }
 
 function rowPhase(state: Existing): SessionPhase {

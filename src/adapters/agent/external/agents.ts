@@ -57,9 +57,9 @@ export class ExternalAgents {
   }
 
   /** Throws AGENT_UNKNOWN, which names those that the user could have meant. */
-  requireKnown(name: string): void {
+  requireKnown(name: string, cwd?: string): void {
     const short = name.slice('acp:'.length)
-    if (this.#catalogue.fullName(short) === undefined && this.#catalogue.offers(name) === undefined)
+    if (this.#catalogue.fullName(short, cwd) === undefined && this.#catalogue.offers(name) === undefined)
       fail('AGENT_UNKNOWN', { agent: name })
   }
 

@@ -82,12 +82,19 @@ class Table implements Printer {
 }
 
 const WHEN = 11
+const AGENT = 10
 const TITLE = 40
 
 /** For programs that read lines: every session, in columns that stay where they are. */
 function printPlain(session: Listed): void {
-  const { id, phase, when, title, directory } = rowOf(session)
-  const cells = [`${id} ${markOf(phase, plain)}`, pad(when, WHEN), pad(oneLine(title, TITLE), TITLE), directory]
+  const { id, phase, when, agent, title, directory } = rowOf(session)
+  const cells = [
+    `${id} ${markOf(phase, plain)}`,
+    pad(when, WHEN),
+    pad(oneLine(agent, AGENT), AGENT),
+    pad(oneLine(title, TITLE), TITLE),
+    directory,
+  ]
   process.stdout.write(`${cells.join('  ')}\n`)
 }
 
@@ -96,11 +103,18 @@ const plain: Paint = (_style, text) => text
 function rowOf({ sessionId, cwd, title, updatedAt, _meta }: Listed): SessionRow {
   return {
     id: shortId(sessionId),
-    phase: _meta?.['parley/phase'],
+    phase: _meta['parley/phase'],
     when: ago(new Date(updatedAt)),
+    agent: agentWord(_meta['parley/agent']),
     title: oneLine(title ?? '(untitled)'),
     directory: oneLine(homely(cwd)),
   }
+}
+
+/** `claude` for `acp:claude`; a script or a model without what follows it. */
+function agentWord(agent: string): string {
+  const [kind = '', ...name] = agent.split(':')
+  return kind === 'acp' ? name.join(':') : kind.replace('asked-', '')
 }
 
 /** `~` for the home directory, as shells write it. */

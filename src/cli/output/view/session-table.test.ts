@@ -7,6 +7,7 @@ const row = (title: string, directory: string, more: Partial<SessionRow> = {}): 
   id: '1f3a6a50',
   phase: undefined,
   when: 'just now',
+  agent: 'claude',
   title,
   directory,
   ...more,
@@ -42,8 +43,8 @@ describe.each([60, 80, 140])('at %s columns', (width) => {
 
 test('short columns take what they need, and no more', () => {
   expect(table(80, [row('One', '~/a'), row('Another', '~/b', { phase: 'closed' })])).toEqual([
-    'ID          LAST      TITLE    DIRECTORY',
-    '1f3a6a50    just now  One      ~/a',
-    '1f3a6a50 ×  just now  Another  ~/b',
+    'ID          LAST      AGENT   TITLE    DIRECTORY',
+    '1f3a6a50    just now  claude  One      ~/a',
+    '1f3a6a50 ×  just now  claude  Another  ~/b',
   ])
 })

@@ -8,12 +8,16 @@ export interface SessionRow {
   readonly phase: 'working' | 'waiting' | 'suspended' | 'closed' | undefined
   /** When something last happened, in words. */
   readonly when: string
+  /** In one word. */
+  readonly agent: string
   readonly title: string
   readonly directory: string
 }
 
 const GAP = '  '
-const HEADINGS = { id: 'ID', when: 'LAST', title: 'TITLE', directory: 'DIRECTORY' } as const
+const HEADINGS = { id: 'ID', when: 'LAST', agent: 'AGENT', title: 'TITLE', directory: 'DIRECTORY' } as const
+/** The widest column of agents. */
+const AGENT = 12
 /** Columns below which a title or a directory is unreadable. */
 const LEAST = 8
 /** The part of the room that titles may take when both columns want more than there is. */
@@ -23,14 +27,21 @@ const TITLES = 0.6
 export function sessionTable(sessions: readonly SessionRow[], paint: Paint, width: number): readonly string[] {
   const widest = (column: keyof typeof HEADINGS): number =>
     Math.max(widthOf(HEADINGS[column]), ...sessions.map((session) => widthOf(session[column])))
-  const [id, when] = [widest('id'), widest('when')]
-  const room = Math.max(2 * LEAST, width - id - 2 - when - 3 * GAP.length)
+  const [id, when, agent] = [widest('id'), widest('when'), Math.min(widest('agent'), AGENT)]
+  const room = Math.max(2 * LEAST, width - id - 2 - when - agent - 4 * GAP.length)
   const [title, directory] = shared(room, widest('title'), widest('directory'))
-  const heading = [pad(HEADINGS.id, id + 2), pad(HEADINGS.when, when), pad(HEADINGS.title, title), HEADINGS.directory]
+  const heading = [
+    pad(HEADINGS.id, id + 2),
+    pad(HEADINGS.when, when),
+    pad(HEADINGS.agent, agent),
+    pad(HEADINGS.title, title),
+    HEADINGS.directory,
+  ]
   const rows = sessions.map((session) =>
     [
       `${paint('code', pad(session.id, id))} ${markOf(session.phase, paint)}`,
       paint('dim', pad(session.when, when)),
+      pad(oneLine(session.agent, agent), agent),
       pad(oneLine(session.title, title), title),
       paint('dim', endOfLine(session.directory, directory)),
     ].join(GAP),

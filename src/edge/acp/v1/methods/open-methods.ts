@@ -55,7 +55,7 @@ export class OpenMethods {
     const { sessions, agents, agent } = this.#context
     const config = {
       ...params,
-      agent: await agents.resolveAgentName(agent.name, agent.variables),
+      agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }),
       variables: agent.variables,
     }
     const session = await sessions.create(config)
@@ -176,7 +176,9 @@ export class OpenMethods {
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
-    const named = agent.chosen ? { agent: await agents.resolveAgentName(agent.name, agent.variables) } : {}
+    const named = agent.chosen
+      ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
+      : {}
     const replaces = this.#attachments.get(params.sessionId)?.subscription
     const config = { ...params, ...named, variables: agent.variables, replaces }
     const session = await sessions.open(params.sessionId, config)
