@@ -151,6 +151,8 @@ describe('of many clients', () => {
     try {
       await once(limited.stdout, 'data')
       const first = await RawSocket.open(place.socket)
+      // It has opened its state and loaded what it needs; until then it has use for descriptors too.
+      await first.request('session/list', {})
       const many = Array.from({ length: 200 }, () => connect(place.socket))
       for (const socket of many) socket.on('error', () => undefined)
       await Promise.race(many.map((socket) => new Promise((resolve) => socket.on('close', resolve))))
