@@ -46,6 +46,8 @@ async function mutantsOf(room: string): Promise<readonly Mutant[]> {
     configFile: 'scripts/mutate/stryker.json',
     mutate: [isFile ? room : `${room}/**/*.ts`, '!**/*.test.ts'],
     testFiles: [`${isFile ? dirname(room) : room}/**/*.test.ts`],
+    // What a run learns of another room's tests would replace what is known of this one's.
+    incrementalFile: `reports/mutants/${room.replaceAll('/', '-')}.json`,
     force: values.afresh,
   })
   return await stryker.runMutationTest()

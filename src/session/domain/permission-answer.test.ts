@@ -1,11 +1,38 @@
 /** Only one answer counts: permission requests to users, and who may approve them. */
 import { describe, expect, test } from 'vitest'
-import type { PermissionOutcome } from '../../ports/values/content.ts'
+import type { PermissionKind, PermissionOutcome } from '../../ports/values/content.ts'
+import type { Grant, GrantSubject } from '../../ports/rules.ts'
 import type { Turn } from '../../ports/agent.ts'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, prompted } from '../../../test/sim/house.ts'
-import { answer, cancel, options, text } from '../../../test/sim/words.ts'
-import { isYes } from './permission-answer.ts'
+import { given } from '../../../test/sim/given.ts'
+import {
+  accepted,
+  always,
+  answer,
+  asked,
+  cancel,
+  cancelRequested,
+  created,
+  nobody,
+  options,
+  resolved,
+  searching,
+  text,
+  toolCall,
+  turnStarted,
+  userSaid,
+  yes,
+} from '../../../test/sim/words.ts'
+import type { Body } from './entries.ts'
+import {
+  ALWAYS_IN_PROJECT,
+  grantMadeBy,
+  isSameGrant,
+  isYes,
+  NEVER_IN_PROJECT,
+  ruleMadeBy,
+} from './permission-answer.ts'
 import type { Session } from '../session.ts'
 import { openQuestions } from './state.ts'
 import { answerIn } from '../../../test/sim/puppet.ts'
@@ -125,5 +152,106 @@ describe('a question', () => {
     await session.dispatch(answer(question(session), 'allow_once'))
     await quiet()
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
+  })
+})
+
+const working = [created, accepted('p1', 'Hello'), turnStarted(1, 'p1'), userSaid(1, 'p1', 'Hello')]
+const waiting = [...working, toolCall('c1', 'Delete everything'), asked('r1', 'c1', searching)]
+
+describe('what an answer makes true', () => {
+  const grant: GrantSubject = { tool: 'run', definition: 'parley', command: 'npm test' }
+  const selected = (kind: PermissionKind, optionId: string = kind): PermissionOutcome => ({
+    outcome: 'selected',
+    optionId,
+    kind,
+  })
+  test.each<[PermissionOutcome, boolean, Grant['effect'] | undefined, Grant['effect'] | undefined]>([
+    [nobody, false, undefined, undefined],
+    [selected('allow_once'), true, undefined, undefined],
+    [selected('allow_always'), true, 'allow', undefined],
+    [selected('allow_always', ALWAYS_IN_PROJECT), true, undefined, 'allow'],
+    [selected('allow_once', ALWAYS_IN_PROJECT), true, undefined, undefined],
+    [selected('reject_once'), false, undefined, undefined],
+    [selected('reject_always'), false, 'deny', undefined],
+    [selected('reject_always', NEVER_IN_PROJECT), false, undefined, 'deny'],
+    [selected('reject_once', NEVER_IN_PROJECT), false, undefined, undefined],
+  ])('%j', (outcome, yes, ...[inSession, inProject]) => {
+    expect(isYes(outcome)).toBe(yes)
+    expect(grantMadeBy({ grant }, outcome)).toEqual(inSession && { ...grant, effect: inSession })
+    expect(ruleMadeBy({ grant }, outcome)).toEqual(inProject && { effect: inProject, subject: grant })
+    expect([grantMadeBy({}, outcome), ruleMadeBy({}, outcome)]).toEqual([undefined, undefined])
+  })
+
+  test('two grants are the same only if they hold for the same', () => {
+    const held: Grant = { ...grant, effect: 'allow', host: 'example.org' }
+    expect(isSameGrant(held, { ...held })).toBe(true)
+    const others: readonly Partial<Grant>[] = [
+      { effect: 'deny' },
+      { tool: 'x' },
+      { definition: 'x' },
+      { command: 'x' },
+      { host: 'x' },
+    ]
+    for (const other of others) expect(isSameGrant(held, { ...held, ...other })).toBe(false)
+  })
+
+  test('the options of the project have ids that journals know', () => {
+    expect([ALWAYS_IN_PROJECT, NEVER_IN_PROJECT]).toEqual(['allow_always_project', 'reject_always_project'])
+  })
+
+  test('what was never held is not taken back', () => {
+    const held: Grant = { ...searching, effect: 'allow' }
+    const past = [...waiting, resolved('r1', always)]
+    given(...past)
+      .when({ kind: 'revoke', grant: held })
+      .then({ kind: 'permission_revoked', grant: held })
+    given(...past)
+      .when({ kind: 'revoke', grant: { ...held, tool: 'x' } })
+      .thenNothing()
+  })
+
+  test('who answered and what was said with it are kept', () => {
+    const { happened } = given(...waiting).when({
+      kind: 'answer',
+      requestId: 'r1',
+      optionId: 'allow_once',
+      why: 'It is safe.',
+      by: 'Zed',
+    })
+    expect(happened).toEqual({
+      bodies: [
+        { kind: 'notice', text: 'It is safe.' },
+        { ...resolved('r1', yes), by: 'Zed' },
+      ],
+    })
+    given(...waiting)
+      .when(answer('r1', 'allow_once'))
+      .then(resolved('r1', yes))
+  })
+
+  test('a question keeps its grant, and one that ends with its process says so and may be open beside another', () => {
+    const ask = (more: object) =>
+      ({
+        kind: 'ask',
+        turnId: 't1',
+        requestId: 'r2',
+        ask: { toolCallId: 'c2', patch: { title: 'Look' }, options, resume: null, ...more },
+      }) as const
+    const requested = {
+      kind: 'permission_requested',
+      requestId: 'r2',
+      toolCallId: 'c2',
+      call: { title: 'Look' },
+      options,
+    }
+    const put = (past: readonly Body[], more: object) => {
+      const { happened } = given(...past).when(ask(more))
+      return 'bodies' in happened ? happened.bodies.slice(1) : []
+    }
+    expect(put(working, {})).toEqual([{ ...requested, resume: null }])
+    expect(put(working, { grant: searching })).toEqual([{ ...requested, resume: null, grant: searching }])
+    expect(put(working, { survives: false })).toEqual([{ ...requested, resume: null, survives: false }])
+    expect(put(waiting, { survives: false })).toEqual([{ ...requested, resume: null, survives: false }])
+    expect([put(waiting, {}), put([...working, cancelRequested(1)], { survives: false })]).toEqual([[], []])
   })
 })

@@ -8,10 +8,11 @@ import { given } from '../../../test/sim/given.ts'
 import { signal } from '../../../test/sim/puppet.ts'
 import { quiet } from '../../../test/sim/clock.ts'
 import * as say from '../../../test/sim/words.ts'
-import type { ConfigOption, SelectOption } from '../../ports/values/settings.ts'
+import type { ConfigOption, Modes, SelectOption } from '../../ports/values/settings.ts'
 import { modelOption } from '../../../test/sim/words.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
+import { offerSettings, setConfigOption, setMode } from './settings.ts'
 
 const offered: readonly Body[] = [
   say.created,
@@ -273,4 +274,85 @@ test('what an agent offers anew reaches sessions that are live', async () => {
   for (const opened of house.agent.sessions) await opened.capabilitiesChanged()
   await quiet()
   expect(session.existing.settings.configOptions).toEqual([say.loudOption])
+})
+
+describe('alone', () => {
+  const select = (more: Partial<SelectOption>): SelectOption => ({
+    id: 'way',
+    name: 'Way',
+    type: 'select',
+    currentValue: 'a',
+    options: [
+      { value: 'a', name: 'A' },
+      { value: 'b', name: 'B' },
+    ],
+    ...more,
+  })
+  const flag: ConfigOption = { id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }
+  const modes = { currentModeId: 'a', availableModes: ['a', 'b'].map((id) => ({ id, name: id })) }
+  const inGroups: Partial<SelectOption> = {
+    options: [{ group: 'g', name: 'G', options: [{ value: 'a', name: 'A' }] }],
+    allowsOther: true,
+  }
+
+  test('a refusal names what was wrong and what there is', () => {
+    const refused = (act: () => unknown) => {
+      try {
+        act()
+      } catch (error) {
+        return String(error)
+      }
+      return 'nothing was refused'
+    }
+    const now = { modes, configOptions: [select({})] }
+    expect(refused(() => setMode('c', now))).toMatch(/c.*a, b/u)
+    expect(refused(() => setMode('c', { modes: null, configOptions: [] }))).toMatch(/none/u)
+    expect(refused(() => setConfigOption('speed', 'a', now))).toContain('speed')
+    expect(refused(() => setConfigOption('way', 'z', now))).toMatch(/way.*z|z.*way/u)
+  })
+
+  test('a mode takes along only an option that means modes and can have it', () => {
+    const set = (...configOptions: readonly ConfigOption[]) => setMode('b', { modes, configOptions })
+    const mode = { kind: 'mode', modeId: 'b' }
+    expect(set(select({}), flag)).toEqual([mode])
+    expect(set(select({ category: 'mode', options: [{ value: 'a', name: 'A' }] }))).toEqual([mode])
+    const meant = select({ category: 'mode' })
+    expect(set(meant)).toEqual([mode, { kind: 'config_options', configOptions: [{ ...meant, currentValue: 'b' }] }])
+  })
+
+  test('an option takes along the mode only if it means modes and there is such a mode', () => {
+    const kinds = (option: ConfigOption, value: string | boolean, now: Modes | null = modes) =>
+      setConfigOption(option.id, value, { modes: now, configOptions: [option] }).map(({ kind }) => kind)
+    expect(kinds(select({ category: 'mode' }), 'b')).toEqual(['config_options', 'mode'])
+    expect(kinds(select({}), 'b')).toEqual(['config_options'])
+    expect(kinds(select({ category: 'mode' }), 'b', null)).toEqual(['config_options'])
+    expect(kinds({ ...flag, category: 'mode' }, true)).toEqual(['config_options'])
+    expect(kinds(select({ category: 'mode' }), 'a')).toEqual([])
+  })
+
+  test('a value that the offer does not have is kept only where others are allowed, as a choice of its own', () => {
+    const kept = (offered: ConfigOption, now: ConfigOption) =>
+      offerSettings({ modes: null, configOptions: [offered] }, { modes: null, configOptions: [now] })
+    const brought = (option: ConfigOption) => [{ kind: 'config_options', configOptions: [option] }]
+    const set = select({ currentValue: 'z' })
+    expect(kept(select({}), set)).toEqual(brought(select({})))
+    const choice = { value: 'z', name: 'z' }
+    const other = select({ allowsOther: true })
+    expect(kept(other, set)).toEqual(
+      brought({ ...other, currentValue: 'z', options: [...other.options, choice] as never }),
+    )
+    const group = { group: 'parley/kept', name: 'Chosen before', options: [choice] }
+    const grouped = select(inGroups)
+    const options = [...grouped.options, group] as never
+    expect(kept(grouped, set)).toEqual(brought({ ...grouped, currentValue: 'z', options }))
+    expect(kept(flag, { ...flag, currentValue: true })).toEqual([])
+    expect(kept({ ...flag, id: 'way' }, set)).toEqual(brought({ ...flag, id: 'way' }))
+    expect(kept(other, { ...flag, id: 'way' })).toEqual(brought(other))
+  })
+
+  test('a mode that is offered no more is not kept', () => {
+    const offered = { ...modes, currentModeId: 'b' }
+    const now = { modes: { ...modes, currentModeId: 'gone' }, configOptions: [] }
+    expect(offerSettings({ modes: offered, configOptions: [] }, now)).toEqual([{ kind: 'modes', modes: offered }])
+  })
 })
