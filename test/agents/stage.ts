@@ -10,6 +10,7 @@ import type { OwnAgent } from '../../src/adapters/agent/external/launch.ts'
 import { StoredOffers } from '../../src/adapters/agent/external/probe/stored-offers.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openProcesses } from '../../src/adapters/process/spawn.ts'
+import type { Agents } from '../../src/ports/agent.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import type { Processes } from '../../src/ports/process.ts'
 import type { Content } from '../../src/ports/values/content.ts'
@@ -50,6 +51,10 @@ export class Stage {
     this.#own.push({ name, command, args, env: {}, passEnv: [], quirks: {}, ...settings })
     this.#fakes.push(fake)
     return fake
+  }
+
+  get agents(): Agents {
+    return this.#owner.agents
   }
 
   get sessions(): SessionRegistry {
@@ -140,11 +145,12 @@ export class Stage {
     const faults = { at: async () => undefined }
     const world = { journal: journalOf(this.disk, owner), clock: systemClock, faults, agents }
     const sessions = new SessionRegistry({ ...world, tools: new TestTools(), rules: new TestRules(), report })
-    return Object.assign(owner, { sessions, processes })
+    return Object.assign(owner, { sessions, processes, agents })
   }
 }
 
 interface Owner {
+  readonly agents: Agents
   readonly sessions: SessionRegistry
   readonly processes: Processes
   isGone: boolean

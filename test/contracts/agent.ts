@@ -14,6 +14,8 @@ export interface AgentBench {
   readonly name: string
   /** Another agent that can be opened. */
   readonly other: string
+  /** The directory of the sessions; absent for agents that do not look whether it exists. */
+  readonly cwd?: string
 }
 
 /** One agent that was opened, with the session that opened it. */
@@ -31,12 +33,14 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   let agents: Agents
   let opened: Opened[]
   let sessions: SessionRegistry
+  let place: typeof here
 
   beforeEach(async () => {
     house = new House()
     opened = []
     const bench = await open(house)
     ;({ name, other } = bench)
+    place = { ...here, cwd: bench.cwd ?? here.cwd }
     agents = recorded(bench.agents, opened)
     sessions = ownerOf(house, agents)
   })
@@ -51,7 +55,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   }
 
   test('answers the prompts of its session, and is opened once for all of them', async () => {
-    const session = await sessions.create({ ...here, agent: name })
+    const session = await sessions.create({ ...place, agent: name })
     expect(await prompted(session, 'p1')).not.toBe('')
     expect(await prompted(session, 'p2')).not.toBe('')
     expect(opened).toHaveLength(1)
@@ -60,7 +64,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   test('sees the session that it is opened for', async () => {
     const server = { type: 'stdio', name: 'docs', command: 'docs', args: [], env: {} } as const
     const session = await sessions.create({
-      ...here,
+      ...place,
       additionalDirectories: ['/srv'],
       mcpServers: [server],
       agent: name,
@@ -68,17 +72,17 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
     })
     expect(opened[0]?.session).toMatchObject({
       id: session.id,
-      cwd: here.cwd,
-      roots: [here.cwd, '/srv'],
+      cwd: place.cwd,
+      roots: [place.cwd, '/srv'],
       mcpServers: [server],
       variables: { KEY: 'k' },
     })
-    await sessions.open(session.id, { ...here, mcpServers: [] })
-    expect(opened[0]?.session.roots).toEqual([here.cwd])
+    await sessions.open(session.id, { ...place, mcpServers: [] })
+    expect(opened[0]?.session.roots).toEqual([place.cwd])
   })
 
   test('offers JSON, and the current mode is one of its modes', async () => {
-    const session = await sessions.create({ ...here, agent: name })
+    const session = await sessions.create({ ...place, agent: name })
     const { capabilities } = opened[0]?.agent ?? {}
     expect(JSON.parse(JSON.stringify(capabilities))).toEqual(capabilities)
     const { modes } = session.existing.settings
@@ -87,9 +91,9 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   })
 
   test('is closed when its session is closed, unloaded or deleted', async () => {
-    const closed = await sessions.create({ ...here, agent: name })
-    const unloaded = await sessions.create({ ...here, agent: name })
-    const deleted = await sessions.create({ ...here, agent: name })
+    const closed = await sessions.create({ ...place, agent: name })
+    const unloaded = await sessions.create({ ...place, agent: name })
+    const deleted = await sessions.create({ ...place, agent: name })
     await sessions.close(closed.id)
     await sessions.delete(deleted.id)
     // No client has attached to it.
@@ -100,8 +104,8 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   })
 
   test('is closed when its session has another agent, and can be closed twice', async () => {
-    const session = await sessions.create({ ...here, agent: name })
-    await sessions.open(session.id, { ...here, agent: other })
+    const session = await sessions.create({ ...place, agent: name })
+    await sessions.open(session.id, { ...place, agent: other })
     expect(opened.map((one) => [one.name, one.closed])).toEqual([
       [name, 1],
       [other, 0],
@@ -110,7 +114,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   })
 
   test('takes what a client sets between its turns', async () => {
-    const session = await sessions.create({ ...here, agent: name })
+    const session = await sessions.create({ ...place, agent: name })
     const { modes, configOptions } = session.existing.settings
     for (const { id } of modes?.availableModes ?? []) await session.dispatch({ kind: 'set_mode', modeId: id })
     for (const { id, currentValue } of configOptions)
@@ -119,7 +123,7 @@ export function agentContract(open: (house: House) => Promise<AgentBench>): void
   })
 
   test('ends a turn that is cancelled', async () => {
-    const session = await sessions.create({ ...here, agent: name })
+    const session = await sessions.create({ ...place, agent: name })
     await session.prompt('p1', [text('/help')])
     await session.dispatch({ kind: 'cancel', queued: [] })
     await house.clock.advance(5_000)
@@ -162,8 +166,8 @@ function recorded(agents: Agents, opened: Opened[]): Agents {
           return agent.capabilities
         },
         ...(agent.commandsFor && { commandsFor: agent.commandsFor }),
-        ...(agent.setMode && { setMode: agent.setMode }),
-        ...(agent.setConfigOption && { setConfigOption: agent.setConfigOption }),
+        ...(agent.setMode && { setMode: async (id) => agent.setMode?.(id) }),
+        ...(agent.setConfigOption && { setConfigOption: async (id, value) => agent.setConfigOption?.(id, value) }),
         run: (turn) => agent.run(turn),
         async close() {
           record.closed += 1
