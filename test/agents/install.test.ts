@@ -121,6 +121,17 @@ describe('from npm', () => {
     expect(readdirSync(join(installed.directory, 'agent'))).toEqual([])
   })
 
+  test('another version than asked for is refused', async () => {
+    const older = JSON.stringify({ name: 'other-version', version: '0.9.0', bin: 'main.js' })
+    await registry.publish({
+      name: 'other-version',
+      version: '1.0.0',
+      files: { 'package.json': older, 'main.js': script },
+      fields: { bin: 'main.js' },
+    })
+    await expect(made().add(npm('other-version'))).rejects.toThrow('npm installed other-version 0.9.0 instead of 1.0.0')
+  })
+
   test('a package with several programs, none of them named, is refused with their names', async () => {
     await registry.publish({
       name: 'many',
