@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { anthropic } from './anthropic.ts'
 import type { Body, Refusal, Wire } from './format.ts'
 import { google } from './google.ts'
@@ -208,7 +208,7 @@ async function isLast(deed: Deed, { line, response, wire, signal }: Doing): Prom
       response.end()
       return true
     case 'replay':
-      replay(response, deed)
+      await replay(response, deed)
       return true
     case 'answer':
       answer(response, deed.status, deed.body, deed.headers)
@@ -223,14 +223,17 @@ async function isLast(deed: Deed, { line, response, wire, signal }: Doing): Prom
   }
 }
 
-/** Each piece is a chunk of its own for who reads it, even where several come in one packet. */
-function replay(
+/** A reader in this process gets to each piece before the next is written: it would join what comes together. */
+async function replay(
   response: ServerResponse,
   { replay: text, everyBytes }: { readonly replay: string; readonly everyBytes: number },
-): void {
+): Promise<void> {
   const bytes = Buffer.from(text)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (let at = 0; at < bytes.length; at += everyBytes) response.write(bytes.subarray(at, at + everyBytes))
+  for (let at = 0; at < bytes.length && !response.destroyed; at += everyBytes) {
+    response.write(bytes.subarray(at, at + everyBytes))
+    await setImmediate()
+  }
   response.end()
 }
 

@@ -67,8 +67,8 @@ const broken: Readonly<Record<string, readonly [code: string, words: string]>> =
   'google/failing': ['MODEL_OVERLOADED', 'overloaded'],
 }
 
-/** Through letters of several bytes, through lines, in the middle of events, and at once. */
-const CUTS = [1, 7, 100, 1_000_000]
+/** Through letters of several bytes, through lines and events, and at once. */
+const CUTS = [1, 7, 1_000_000]
 
 function kindOf(name: string): ProviderKind {
   return name.slice(0, name.indexOf('/')) as ProviderKind
