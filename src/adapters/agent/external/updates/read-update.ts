@@ -161,7 +161,7 @@ function summary({ compactionId, content: block }: Fields): SaidUpdate | undefin
 }
 
 /** What is kept of an update that Parley does not know: all of it, or its kind and its size. */
-export function boundedForeign(update: unknown): unknown {
+function boundedForeign(update: unknown): unknown {
   const text = JSON.stringify(update) ?? 'null'
   if (text.length <= MAX_FOREIGN_CHARS) return withoutLargeMeta(update)
   const kind = textOf(fieldsOf(update)['sessionUpdate']) ?? 'unknown'
