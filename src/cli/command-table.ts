@@ -3,6 +3,7 @@ import { agents } from './commands/agents/agents.ts'
 import { docs } from './commands/docs/docs.ts'
 import { mcp } from './commands/mcp/mcp.ts'
 import { rules } from './commands/rules/rules.ts'
+import { token } from './commands/token/token.ts'
 import type { CommandRow, OptionRow } from './runtime/command.ts'
 import { json, jsonObject } from './runtime/options.ts'
 
@@ -193,6 +194,7 @@ export const commands: readonly CommandRow[] = [
   agents,
   mcp,
   rules,
+  token,
   {
     usage: 'doctor',
     summary: 'check the installation and suggest fixes; changes nothing',

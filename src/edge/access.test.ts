@@ -2,38 +2,49 @@
 import { describe, expect, test } from 'vitest'
 import { House } from '../../test/sim/house.ts'
 import { cleanUp, openStreet } from '../../test/sim/street.ts'
+import { ROLES, type Role } from '../credentials/roles.ts'
 import { isParleyError } from '../errors/parley-error.ts'
-import { Access, METHOD_ACCESS, type Principal, type TokenState, type TransportKind } from './access.ts'
+import { Access, METHOD_ACCESS, localUser, type Principal, type TokenState, type TransportKind } from './access.ts'
 import { schemas } from './acp/v1/methods/params.ts'
 
 cleanUp()
 
 const ALWAYS = ['initialize', 'authenticate', 'logout']
-const WITH_TOKEN = [
-  'session/new',
-  'session/load',
-  'session/resume',
-  'session/fork',
-  'session/list',
-  'session/prompt',
-  'session/cancel',
-  'session/set_mode',
-  'session/set_config_option',
-  'session/close',
-  'session/delete',
-  '$/cancel_request',
-  '_parley/rename',
-  '_parley/fork',
-  '_parley/revoke',
-  '_parley/search',
-  '_parley/complete',
-]
-const LOCAL = ['_parley/status', '_parley/stop']
-const LOCAL_WITH_TOKEN = ['_parley/servers', '_parley/import']
-const ALL = [...ALWAYS, ...WITH_TOKEN, ...LOCAL, ...LOCAL_WITH_TOKEN]
+/** By the least role that may call them. */
+const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
+  read: ['session/load', 'session/resume', 'session/list', '$/cancel_request', '_parley/search'],
+  prompt: [
+    'session/new',
+    'session/fork',
+    'session/prompt',
+    'session/cancel',
+    'session/close',
+    '_parley/rename',
+    '_parley/fork',
+    '_parley/complete',
+  ],
+  approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke'],
+  admin: ['session/delete', '_parley/servers', '_parley/import', '_parley/status', '_parley/stop'],
+}
+/** A server that demands a token still answers these without it. */
+const WITHOUT_TOKEN = ['_parley/status', '_parley/stop']
+const ALL = [...ALWAYS, ...Object.values(BY_ROLE).flat()]
+const TRANSPORTS = ['stdio', 'unix socket', 'http', 'websocket'] as const satisfies readonly TransportKind[]
 
-const user = (transport: TransportKind): Principal => ({ transport, isLocalUser: true })
-const stranger = (transport: TransportKind): Principal => ({ transport, isLocalUser: false })
+const user = localUser
+const stranger = (transport: TransportKind, role: Role = 'approve'): Principal => ({
+  transport,
+  isLocalUser: false,
+  role,
+})
+
+/** Spelled out, not computed as the code does. */
+const MAY: Readonly<Record<Role, readonly string[]>> = {
+  read: [...ALWAYS, ...BY_ROLE.read],
+  prompt: [...ALWAYS, ...BY_ROLE.read, ...BY_ROLE.prompt],
+  approve: [...ALWAYS, ...BY_ROLE.read, ...BY_ROLE.prompt, ...BY_ROLE.approve],
+  admin: ALL,
+}
 
 function refusalOf(principal: Principal, token: TokenState, method: string): string {
   try {
@@ -71,21 +82,26 @@ test('every method that takes parameters has a row', () => {
   expect(Object.keys(METHOD_ACCESS)).toEqual(expect.arrayContaining(Object.keys(schemas)))
 })
 
-describe.each<readonly [Principal, TokenState, readonly string[]]>([
-  [user('stdio'), 'not demanded', ALL],
-  [user('unix socket'), 'not demanded', ALL],
-  [user('unix socket'), 'valid', ALL],
-  [user('unix socket'), 'missing', [...ALWAYS, ...LOCAL]],
-  [user('stdio'), 'missing', [...ALWAYS, ...LOCAL]],
-  [stranger('unix socket'), 'not demanded', [...ALWAYS, ...WITH_TOKEN]],
-  [stranger('http'), 'valid', [...ALWAYS, ...WITH_TOKEN]],
-  [stranger('websocket'), 'valid', [...ALWAYS, ...WITH_TOKEN]],
-  [stranger('websocket'), 'missing', ALWAYS],
-])('a client %j whose token is %s', (principal, token, allowed) => {
+describe.each(TRANSPORTS.flatMap((transport) => ROLES.map((role) => [transport, role] as const)))(
+  'over %s with the role %s',
+  (transport, role) => {
+    test.each(ALL)('%s', (method) => {
+      const expected = MAY[role].includes(method) ? 'allowed' : 'ROLE_TOO_LOW'
+      expect(refusalOf(stranger(transport, role), 'not demanded', method)).toBe(expected)
+      expect(new Access(stranger(transport, role), 'not demanded').canReach(method)).toBe(expected === 'allowed')
+    })
+  },
+)
+
+describe.each<readonly [TokenState, readonly string[]]>([
+  ['not demanded', ALL],
+  ['valid', ALL],
+  ['missing', [...ALWAYS, ...WITHOUT_TOKEN]],
+])('the local user, whose token is %s', (token, allowed) => {
   test.each(ALL)('%s', (method) => {
-    const refusal = LOCAL.includes(method) || LOCAL_WITH_TOKEN.includes(method) ? 'LOCAL_USER_ONLY' : 'AUTH_REQUIRED'
-    const expected = allowed.includes(method) ? 'allowed' : principal.isLocalUser ? 'AUTH_REQUIRED' : refusal
-    expect(refusalOf(principal, token, method)).toBe(expected)
+    const expected = allowed.includes(method) ? 'allowed' : 'AUTH_REQUIRED'
+    expect(refusalOf(user('unix socket'), token, method)).toBe(expected)
+    expect(refusalOf(user('stdio'), token, method)).toBe(expected)
   })
 })
 
@@ -113,7 +129,7 @@ describe('over a connection', () => {
     '_parley/without_a_row': method('without a row'),
   }
 
-  test('what is for the local user only is neither offered to a remote client nor run for it', async () => {
+  test('what a role may not call is neither offered to the client nor run for it', async () => {
     const principal = stranger('websocket')
     const client = await openStreet(new House(), { methods, principal }).client()
     const offered = client.received[0]?.result?.['agentCapabilities'] as { _meta: { parley: { methods: string[] } } }
@@ -122,8 +138,9 @@ describe('over a connection', () => {
     const { error } = await client.request('_parley/stop', {})
     expect(error).toEqual({
       code: -32_600,
-      message: '_parley/stop is only for the user of the machine that the server runs on. Run the command there.',
-      data: { code: 'LOCAL_USER_ONLY', retryable: false, method: '_parley/stop' },
+      message:
+        "_parley/stop needs the role admin, and this connection has the role approve. On the server's machine, make a token with that role: parley token add NAME --role admin",
+      data: { code: 'ROLE_TOO_LOW', retryable: false, what: '_parley/stop', needed: 'admin', role: 'approve' },
     })
     await client.request('_parley/search', {})
     expect(called).toEqual(['search'])

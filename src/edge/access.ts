@@ -1,7 +1,8 @@
 /**
- * The methods that a client may call, by its transport and the token that it gave. This one table is checked before a
- * method runs.
+ * The methods that a client may call, by its role and the token that it gave. This one table is checked before a method
+ * runs.
  */
+import { type Role, includesRole } from '../credentials/roles.ts'
 import { fail } from '../errors/parley-error.ts'
 
 /** `stdio` is a pipe to the process that started this one. Nothing listens on `http` or `websocket` yet. */
@@ -15,49 +16,61 @@ export interface Principal {
   readonly transport: TransportKind
   /** Only the user who runs the server can open this transport: a pipe of their own, or a socket with mode 0600. */
   readonly isLocalUser: boolean
+  /** The local user has the role `admin`. */
+  readonly role: Role
+}
+
+/** The principal of a transport that only the user who runs the server can open. */
+export function localUser(transport: 'stdio' | 'unix socket'): Principal {
+  return { transport, isLocalUser: true, role: 'admin' }
 }
 
 interface MethodAccess {
+  /** Whether a client of a server that demands a token must have given it. */
   readonly needsToken: boolean
-  /** It stops or administers the server, or names paths of its machine. */
-  readonly isLocalOnly: boolean
+  /** The least role that may call it. */
+  readonly role: Role
 }
 
-const ANYONE: MethodAccess = { needsToken: false, isLocalOnly: false }
-const CLIENT: MethodAccess = { needsToken: true, isLocalOnly: false }
-/** The user can stop the server with a signal as well, so the token would protect nothing. */
-const LOCAL_USER: MethodAccess = { needsToken: false, isLocalOnly: true }
-const LOCAL_CLIENT: MethodAccess = { needsToken: true, isLocalOnly: true }
+const ANYONE: MethodAccess = { needsToken: false, role: 'read' }
+const READ: MethodAccess = { needsToken: true, role: 'read' }
+const PROMPT: MethodAccess = { needsToken: true, role: 'prompt' }
+const APPROVE: MethodAccess = { needsToken: true, role: 'approve' }
+const ADMIN: MethodAccess = { needsToken: true, role: 'admin' }
+/** The local user can stop the server with a signal as well, so the token would protect nothing. */
+const ADMIN_WITHOUT_TOKEN: MethodAccess = { needsToken: false, role: 'admin' }
 
 /** Every method that a client can call. A method without a row is refused as unknown, even if it is implemented. */
 export const METHOD_ACCESS = {
   initialize: ANYONE,
   authenticate: ANYONE,
   logout: ANYONE,
-  'session/new': CLIENT,
-  'session/load': CLIENT,
-  'session/resume': CLIENT,
-  'session/fork': CLIENT,
-  'session/list': CLIENT,
-  'session/prompt': CLIENT,
-  'session/cancel': CLIENT,
-  'session/set_mode': CLIENT,
-  'session/set_config_option': CLIENT,
-  'session/close': CLIENT,
-  'session/delete': CLIENT,
-  '$/cancel_request': CLIENT,
-  '_parley/rename': CLIENT,
-  '_parley/fork': CLIENT,
-  '_parley/revoke': CLIENT,
-  '_parley/search': CLIENT,
-  '_parley/complete': CLIENT,
+  'session/load': READ,
+  'session/resume': READ,
+  'session/list': READ,
+  // Of requests of the same connection.
+  '$/cancel_request': READ,
+  '_parley/search': READ,
+  'session/new': PROMPT,
+  'session/fork': PROMPT,
+  'session/prompt': PROMPT,
+  'session/cancel': PROMPT,
+  'session/close': PROMPT,
+  '_parley/rename': PROMPT,
+  '_parley/fork': PROMPT,
+  '_parley/complete': PROMPT,
+  // A mode can allow what would be asked about otherwise.
+  'session/set_mode': APPROVE,
+  'session/set_config_option': APPROVE,
+  '_parley/revoke': APPROVE,
+  'session/delete': ADMIN,
   // Says why an MCP server does not start, which may quote its command and its directory.
-  '_parley/servers': LOCAL_CLIENT,
-  // Reads a file by its path.
-  '_parley/import': LOCAL_CLIENT,
+  '_parley/servers': ADMIN,
+  // Reads a file of the server's machine by its path.
+  '_parley/import': ADMIN,
   // Names the socket.
-  '_parley/status': LOCAL_USER,
-  '_parley/stop': LOCAL_USER,
+  '_parley/status': ADMIN_WITHOUT_TOKEN,
+  '_parley/stop': ADMIN_WITHOUT_TOKEN,
 } as const satisfies Readonly<Record<string, MethodAccess>>
 
 export type Method = keyof typeof METHOD_ACCESS
@@ -101,10 +114,27 @@ export class Access {
     return isLocalUser && TAKES_VARIABLES.has(transport)
   }
 
-  /** Throws LOCAL_USER_ONLY, AUTH_REQUIRED, METHOD_UNKNOWN or SERVER_STOPPING. */
+  /**
+   * Whether the connection may name what runs on or is read from the server's machine: directories that no session has yet,
+   * MCP servers, scripts as agents.
+   */
+  get mayNamePlaces(): boolean {
+    return this.hasRole('admin')
+  }
+
+  hasRole(needed: Role): boolean {
+    return includesRole(this.#principal.role, needed)
+  }
+
+  /** Throws ROLE_TOO_LOW. `what` begins its sentence. */
+  requireRole(needed: Role, what: string): void {
+    if (!this.hasRole(needed)) fail('ROLE_TOO_LOW', { what, needed, role: this.#principal.role })
+  }
+
+  /** Throws ROLE_TOO_LOW, AUTH_REQUIRED, METHOD_UNKNOWN or SERVER_STOPPING. */
   require(method: string): void {
-    const { needsToken, isLocalOnly } = accessOf(method) ?? CLIENT
-    if (isLocalOnly && !this.#principal.isLocalUser) fail('LOCAL_USER_ONLY', { method })
+    const { needsToken, role } = accessOf(method) ?? READ
+    this.requireRole(role, method)
     if (needsToken && this.token === 'missing') fail('AUTH_REQUIRED', { method })
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
     if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
@@ -113,7 +143,7 @@ export class Access {
   /** Whether this principal may ever call the method, once it has given the token. */
   canReach(method: string): boolean {
     const access = accessOf(method)
-    return access !== undefined && (!access.isLocalOnly || this.#principal.isLocalUser)
+    return access !== undefined && this.hasRole(access.role)
   }
 }
 

@@ -131,10 +131,38 @@ export const catalogue = {
     (d) =>
       `${d.method} requires a token, and this connection has sent none. Set PARLEY_CLIENT_TOKEN, or call authenticate first.`,
   ),
-  LOCAL_USER_ONLY: row<{ method: string }>(
+  ROLE_TOO_LOW: row<{ what: string; needed: string; role: string }>(
     INVALID_REQUEST,
     false,
-    (d) => `${d.method} is only for the user of the machine that the server runs on. Run the command there.`,
+    (d) =>
+      `${d.what} needs the role ${d.needed}, and this connection has the role ${d.role}. On the server's machine, make a token with that role: parley token add NAME --role ${d.needed}`,
+  ),
+  DIRECTORY_FOREIGN: row<{ what: string; path: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.what} ${JSON.stringify(d.path)} has no session on the server yet, so only a token with the role admin may name it.`,
+  ),
+  TOKEN_NAME_INVALID: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.name} cannot be the name of a token. A name has up to 64 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit.`,
+  ),
+  TOKEN_NAME_TAKEN: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is a token ${d.name} already. Choose another name, or remove it first: parley token rm ${d.name}`,
+  ),
+  TOKEN_UNKNOWN: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no token ${d.name}. List the tokens with: parley token ls`,
+  ),
+  TOKENS_UNUSABLE: row<{ path: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The access tokens in ${d.path} cannot be used: ${d.reason}. Correct the file, or move it away.`,
   ),
   AUTH_FAILED: row(
     AUTH_REQUIRED,

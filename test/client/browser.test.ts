@@ -121,7 +121,7 @@ describe('the client, bundled for a browser', () => {
     const [server, socket] = socketPair()
     const served = serveConnection(transportOf(server), {
       sessions: Promise.resolve(sessions),
-      principal: { transport: 'websocket', isLocalUser: false },
+      principal: { transport: 'websocket', isLocalUser: false, role: 'admin' },
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
       clock,

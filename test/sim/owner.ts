@@ -1,4 +1,5 @@
 /** One life of a simulated server: the real edge and the real core over a disk, a clock, agents and tools that obey. */
+import { localUser } from '../../src/edge/access.ts'
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import { isParleyError } from '../../src/errors/parley-error.ts'
 import type { ToolResult } from '../../src/ports/tools.ts'
@@ -39,7 +40,7 @@ export class Owner {
     this.#wires.add(wire)
     const serving = serveConnection(wire, {
       sessions: this.#sessions,
-      principal: { transport: 'unix socket', isLocalUser: true },
+      principal: localUser('unix socket'),
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
       clock,

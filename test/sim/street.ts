@@ -1,4 +1,5 @@
 /** A house with a street before it: any number of plain ACP clients at its door. */
+import { localUser } from '../../src/edge/access.ts'
 import { afterEach } from 'vitest'
 import type { ServerContext } from '../../src/edge/acp/version.ts'
 import type { Fields } from '../e2e/message.ts'
@@ -27,7 +28,7 @@ export class Street {
     const { clock, sessions, agents, reported } = this.house
     const client = new WireClient({
       sessions: Promise.resolve(sessions),
-      principal: { transport: 'stdio', isLocalUser: true },
+      principal: localUser('stdio'),
       info: { name: 'parley', title: 'Parley', version: '0' },
       agents,
       clock,

@@ -1,4 +1,5 @@
 /** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
+import { localUser } from '../../edge/access.ts'
 import { PassThrough } from 'node:stream'
 import type { Config } from '../../config/settings.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
@@ -87,7 +88,7 @@ function serve(
   const { sessions, agents, search } = owner
   return serveConnection(wire, {
     sessions,
-    principal: { transport: 'stdio', isLocalUser: true },
+    principal: localUser('stdio'),
     info: serverInfo,
     agents,
     agent: { name: agents.default, chosen },

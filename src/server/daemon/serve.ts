@@ -124,7 +124,7 @@ class Server implements RunningServer {
       token,
       experimental,
       // The socket has mode 0600, in a directory that only the user can enter.
-      principal: { transport: 'unix socket', isLocalUser: true },
+      principal: { transport: 'unix socket', isLocalUser: true, role: 'admin' },
       methods: {
         ...adminMethods(this.#orders()),
         ...searchMethod(search),

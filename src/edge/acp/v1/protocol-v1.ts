@@ -65,13 +65,15 @@ class V1Connection implements VersionConnection {
 
   async #open(agent: RequestedAgent, capabilities: ClientCapabilities): Promise<V1Methods> {
     const { transport, pending: requests, access, server } = this.#connection
-    const { services } = capabilities
+    // Whoever may not prompt has no turn of its own that could use its files, terminals and forms.
+    const services = access.hasRole('prompt') ? capabilities.services : undefined
     const { Methods, ClientPeers } = await loadModules()
     const client = {
       transport,
       requests,
       capabilities,
       peers: services && new ClientPeers({ transport, requests, services }),
+      mayAnswer: access.hasRole('approve'),
       report: (error: unknown) => server.report(error),
     }
     const { agents, clock, experimental = false } = server

@@ -43,6 +43,8 @@ export interface ConnectedClient {
   readonly capabilities: ClientCapabilities
   /** Absent for a client that serves nothing to agents. */
   readonly peers: ClientPeers | undefined
+  /** Whether its role lets it answer permission requests; others see the call and what was answered. */
+  readonly mayAnswer: boolean
   report(error: unknown): void
 }
 
@@ -323,6 +325,7 @@ export class Attachment implements SessionSink {
   }
 
   #requestPermissions({ questions }: SessionView): readonly string[] {
+    if (!this.#client.mayAnswer) return []
     return this.#permissions.ask(questions, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
   }
 

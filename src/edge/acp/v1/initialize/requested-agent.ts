@@ -5,6 +5,8 @@ import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { DefaultAgent } from '../../version.ts'
 
 export interface RequestedAgent extends DefaultAgent {
+  /** The client named it; otherwise it is the server's own setting. */
+  readonly isRequested?: boolean
   /** Absent where the client has none, or may not send any. */
   readonly variables?: ClientVariables
 }
@@ -17,7 +19,7 @@ export function parseRequestedAgent(params: unknown, preset: DefaultAgent): Requ
   if (name === undefined) return preset
   if (typeof name !== 'string') return invalid('_meta["parley/agent"] must be a text')
   if (typeof chosen !== 'boolean') return invalid('_meta["parley/agentChosen"] must be true or false')
-  return { name, chosen }
+  return { name, chosen, isRequested: true }
 }
 
 /** More than any set of model providers needs. */

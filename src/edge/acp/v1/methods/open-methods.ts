@@ -14,6 +14,7 @@ import type { AdoptedPrompt } from '../attachment/pending-answers.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
 import { settingsResult } from '../render/entry-to-update.ts'
 import type { Parsed } from './params.ts'
+import { requireMayCreate, requireMayOpen } from './remote-limits.ts'
 import { SerialQueues } from '../../../../async/serial.ts'
 
 export interface OpenContext {
@@ -51,6 +52,7 @@ export class OpenMethods {
   }
 
   async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
+    await requireMayCreate(params, this.#context)
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#context
     const config = {
@@ -64,6 +66,7 @@ export class OpenMethods {
 
   /** Opens a copy of a session as it is now, in the same cwd. */
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
+    await requireMayOpen(params, this.#context)
     await requireDirectories(params)
     const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
@@ -174,6 +177,7 @@ export class OpenMethods {
   }
 
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
+    await requireMayOpen(params, this.#context)
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen

@@ -1,0 +1,35 @@
+/** `parley token` and its commands: access tokens for clients that reach the server over the network. */
+import { ROLES } from '../../../credentials/roles.ts'
+import type { CommandRow } from '../../runtime/command.ts'
+import { json, jsonObject } from '../../runtime/options.ts'
+
+export const token: CommandRow = {
+  usage: 'token',
+  summary: 'manage access tokens; without a command, list them',
+  options: [json],
+  examples: ['parley token', 'parley token --json'],
+  load: () => import('./ls.ts'),
+  commands: [
+    {
+      usage: 'add <name>',
+      summary: 'make an access token and print it, once',
+      options: [{ flags: '--role <role>', summary: `what it may do: ${ROLES.join(', ')}` }, jsonObject],
+      examples: ['parley token add ci --role prompt', 'parley token add ci --role read --json'],
+      load: () => import('./add.ts'),
+    },
+    {
+      usage: 'ls',
+      summary: 'list the access tokens, with role and last use',
+      options: [json],
+      examples: ['parley token ls', 'parley token ls --json'],
+      load: () => import('./ls.ts'),
+    },
+    {
+      usage: 'rm <name>',
+      summary: 'remove an access token; its connections end within a second',
+      options: [],
+      examples: ['parley token rm ci'],
+      load: () => import('./rm.ts'),
+    },
+  ],
+}

@@ -1,0 +1,102 @@
+/** What each role may name, change and answer over a connection, besides the methods that it may call. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Fields, Message } from '../../../../../test/e2e/message.ts'
+import { quiet } from '../../../../../test/sim/clock.ts'
+import { type Street, cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
+import type { WireClient } from '../../../../../test/sim/wire-client.ts'
+import { option, text } from '../../../../../test/sim/words.ts'
+import type { Role } from '../../../../credentials/roles.ts'
+
+cleanUp()
+
+let street: Street
+let owner: WireClient
+let sessionId: string
+
+const as = (role: Role, initialize: Fields = {}): Promise<WireClient> =>
+  street.client(initialize, { principal: { transport: 'websocket', isLocalUser: false, role } })
+const refusal = ({ error }: Message): unknown => error?.data?.['code']
+const isQuestion = ({ method }: Message) => method === 'session/request_permission'
+const stdioServer = { name: 'x', command: '/bin/true', args: [], env: [] }
+
+beforeEach(async () => {
+  street = openStreet()
+  owner = await street.client()
+  sessionId = await create(owner)
+})
+
+describe('a new session', () => {
+  test('is in a directory that has one already; admin names any', async () => {
+    const foreign = { cwd: '/tmp', mcpServers: [] }
+    expect(await create(await as('prompt'))).toMatch(/./u)
+    for (const role of ['prompt', 'approve'] as const)
+      expect(refusal(await (await as(role)).request('session/new', foreign))).toBe('DIRECTORY_FOREIGN')
+    expect(refusal(await (await as('admin')).request('session/new', foreign))).toBeUndefined()
+  })
+
+  test.each(['//', '/./', '/tmp/..'])('is not in %s, which is only another name of one', async (path) => {
+    const answer = await (await as('approve')).request('session/new', { cwd: path, mcpServers: [] })
+    expect(refusal(answer)).toBe('DIRECTORY_FOREIGN')
+  })
+
+  test('has no MCP server and no further directory of its client, unless that is admin', async () => {
+    const approver = await as('approve')
+    const servers = { cwd, mcpServers: [stdioServer] }
+    const directories = { cwd, mcpServers: [], additionalDirectories: ['/tmp'] }
+    expect(refusal(await approver.request('session/new', servers))).toBe('ROLE_TOO_LOW')
+    expect(refusal(await approver.request('session/new', directories))).toBe('DIRECTORY_FOREIGN')
+    expect(refusal(await (await as('admin')).request('session/new', directories))).toBeUndefined()
+  })
+
+  test('has no script of its client as agent, unless that is admin', async () => {
+    const meta = { _meta: { 'parley/agent': 'script:/tmp/x.jsonl' } }
+    expect(refusal(await (await as('approve', meta)).request('session/new', { cwd, mcpServers: [] }))).toBe(
+      'ROLE_TOO_LOW',
+    )
+    expect(refusal(await (await as('admin', meta)).request('session/new', { cwd, mcpServers: [] }))).not.toBe(
+      'ROLE_TOO_LOW',
+    )
+  })
+})
+
+describe('a stored session is opened by a reader', () => {
+  test.each(['session/load', 'session/resume'])('with %s', async (method) => {
+    expect((await (await as('read')).request(method, opening(sessionId))).error).toBeUndefined()
+  })
+
+  test.each<readonly [string, Fields, Fields]>([
+    ['MCP servers', { mcpServers: [stdioServer] }, {}],
+    ['prompts to wait for', { _meta: { 'parley/prompts': [{ requestId: 7, promptId: 'p' }] } }, {}],
+    ['another agent', {}, { _meta: { 'parley/agent': 'guide', 'parley/agentChosen': true } }],
+  ])('without %s', async (_what, more, initialize) => {
+    const reader = await as('read', initialize)
+    for (const method of ['session/load', 'session/resume'])
+      expect(refusal(await reader.request(method, opening(sessionId, more)))).toBe('ROLE_TOO_LOW')
+  })
+})
+
+test('only who may approve is asked; the others see the call and wait', async () => {
+  street.house.agent.script = async (turn) => {
+    const options = [option('allow_once'), option('reject_once')]
+    await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 })
+    await turn.say(text('Done'))
+    return 'end_turn'
+  }
+  const [reader, prompter] = [await as('read'), await as('prompt')]
+  await reader.request('session/load', opening(sessionId))
+  await prompter.request('session/load', opening(sessionId))
+  await owner.leave()
+  const asked = prompter.ask('session/prompt', prompt(sessionId, 'Go'))
+  await quiet()
+  const approver = await as('approve')
+  await approver.request('session/load', opening(sessionId))
+  const { id } = await approver.until(isQuestion)
+  for (const client of [reader, prompter]) expect(client.received.filter(isQuestion)).toEqual([])
+  // What is answered all the same counts for nothing.
+  prompter.send({ id, result: { outcome: { outcome: 'selected', optionId: 'reject_once' } } })
+  await quiet()
+  expect(reader.text).toBe('')
+  approver.send({ id, result: { outcome: { outcome: 'selected', optionId: 'allow_once' } } })
+  expect((await prompter.answerTo(asked)).result).toEqual({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('Done')
+})
