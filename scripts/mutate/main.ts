@@ -1,6 +1,7 @@
 /**
  * `npm run mutate`: changes the core in thousands of small ways, one at a time, and runs the tests that reach the change. A
- * mutant that no test notices has survived: either a test is missing, or the change makes no difference.
+ * mutant that no test notices has survived: either a test is missing, or the change makes no difference. What a module makes
+ * when it is loaded, such as a table, is left out: the runner does not put such a mutant in place.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

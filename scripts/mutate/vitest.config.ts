@@ -5,8 +5,6 @@ export default defineConfig({
   test: {
     include: ['src/session/**/*.test.ts', 'src/edge/acp/**/*.test.ts', 'src/adapters/journal/**/*.test.ts'],
     exclude: ['src/adapters/journal/sqlite/crash.test.ts'],
-    // A mutant in what a module makes when it is loaded needs a module that is loaded anew.
-    isolate: true,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
