@@ -118,7 +118,8 @@ describe('what may change something', () => {
     expect(decided(call({ kind }, reader), 'plan').decision).toBe('allow')
     expect(decided(call({ kind, destroys: true }, reader), 'plan').decision).toBe('deny')
     expect(decided(call({ kind, url: 'https://example.org/' }, reader)).decision).toBe('ask')
-    expect(decided({ ...command('x'), tool: reader }).decision).toBe('ask')
+    const { preview } = command('x')
+    expect(decided(call({ ...preview, kind }, reader)).decision).toBe('ask')
   })
 
   test('an edit that leaves the root set in one place is asked about', () => {
@@ -141,6 +142,19 @@ describe('what may change something', () => {
     expect(decided(command('cat /state/key'), 'allow-all', { rules: itself }).decision).toBe('ask')
     expect(decided(command('/state'), 'allow-all').decision).toBe('ask')
   })
+})
+
+test.each<[RuleSubject, ToolCallSubject, boolean]>([
+  [{ command: 'git push *' }, command('git pull'), false],
+  [{ command: 'git rm' }, command('git /bin/rm'), false],
+  [{ command: 'rm' }, call({ kind: 'edit' }), false],
+  [{ server: 'db', definition: 'x' }, call({ kind: 'fetch', server: 'db' }), false],
+  [{ server: 'db' }, call({ kind: 'fetch', server: 'db' }), true],
+  [{ tool: 'x' }, call({ kind: 'fetch', server: 'db' }), false],
+  [{ server: 'db' }, call({ kind: 'fetch' }), false],
+])('a rule that denies %j, and %j: %j', (subject, denied, isDenied) => {
+  const { decision } = decided(denied, 'allow-all', { rules: rulesOf([rule('deny', subject)]) })
+  expect(decision === 'deny').toBe(isDenied)
 })
 
 describe('the options', () => {
@@ -181,6 +195,7 @@ describe('the options', () => {
   test('of a tool of ours that fetches what cannot be told are for once only; of a stranger they hold for the tool', () => {
     expect(named(call({ kind: 'fetch' }))).toHaveLength(2)
     expect(named(call({ kind: 'execute' }, stranger))).toHaveLength(6)
+    expect(named(call({ kind: 'fetch', url: 'https://auth.example.org/' }))).toHaveLength(6)
     expect(named(call({ kind: 'fetch', url: 'see https://example.org/' }))).toHaveLength(2)
   })
 })
@@ -201,6 +216,8 @@ describe('files that rules keep', () => {
     expect([secret, personal, '/state/key'].map(read(`${root}/a`))).toEqual(['denied', 'asked', 'own'])
     expect([secret, personal].map(read(`${root}/a`, personal))).toEqual(['denied', undefined])
     expect(read(`${root}/a`, '/state/key')('/state/other')).toBeUndefined()
+    const ofTool = rulesOf([rule('deny', { tool: 'read', path: 'secret' })])
+    expect(pathAccessFilterFor(call({ kind: 'read' }, reader), ofTool)(secret)).toBe('denied')
     expect(pathAccessFilterFor(call({ kind: 'read' }, reader), rulesOf(paths))('/state/key')).toBe('own')
     const several = pathAccessFilterFor(edit(`${root}/.ssh/config`, `${root}/a`), rulesOf([]))
     expect(several(`${root}/.bashrc`)).toBeUndefined()
