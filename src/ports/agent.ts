@@ -91,12 +91,30 @@ export interface AgentSession {
   beginTurn(): Promise<boolean>
   /** Adds a sentence of the server to the conversation. Never rejects. */
   notice(text: string): Promise<void>
+  /** Shows the attached clients why nothing is to be seen of the agent; undefined once there is. */
+  showActivity(activity: AgentActivity | undefined): void
   /**
    * The agent says something outside its turns, such as a title, or words that come after the end of a turn. While a turn
    * runs, it becomes part of that turn. Dropped once the session has another agent. Resolves when there is room for more;
    * never rejects.
    */
   update(update: AgentUpdate): Promise<void>
+}
+
+/** What an external agent does while nothing of it can be seen: how it is now, never stored. */
+export interface AgentActivity {
+  /** `starting`: its process and its conversation; `quiet`: it works on a prompt, and has said nothing for some time. */
+  readonly state: 'starting' | 'quiet'
+  /** As users name it. */
+  readonly agent: string
+  /** Of a start, one word: what it has come to. */
+  readonly step?: string
+  /** In milliseconds since 1970. */
+  readonly since: number
+  /** Of a quiet agent: the titles of the tool calls that it has not ended. */
+  readonly calls?: readonly string[]
+  /** Of an agent that has been quiet for longer: whether its processes used the processor lately. */
+  readonly usesCpu?: boolean
 }
 
 /** Updates that an agent may send at any time. */

@@ -2,6 +2,7 @@
 import { fail } from '../errors/parley-error.ts'
 import type {
   Agent,
+  AgentActivity,
   AgentCapabilities,
   AgentMemory,
   AgentSession,
@@ -29,6 +30,8 @@ type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option
 interface LiveSession {
   readonly log: SessionLog
   readonly registries: ToolRegistryPool
+  /** Shows the attached clients what the agent does. */
+  readonly showActivity: (activity: AgentActivity | undefined) => void
 }
 
 const NO_SETTINGS: Settings = { modes: null, configOptions: [] }
@@ -43,6 +46,7 @@ export class SessionAgents {
   readonly #opening = new Map<string, Promise<Agent>>()
   readonly #open = new Map<string, Agent>()
   #variables: ClientVariables | undefined
+  #activity: AgentActivity | undefined
   #live: LiveSession | undefined
   readonly #attached: Promise<LiveSession>
   #promptKinds: { readonly key: readonly unknown[]; readonly kinds: PromptKinds } | undefined
@@ -66,6 +70,7 @@ export class SessionAgents {
   attach(live: LiveSession): void {
     this.#live = live
     this.#attach(live)
+    live.showActivity(this.#activity)
   }
 
   /** Another client opens the session. */
@@ -229,6 +234,11 @@ export class SessionAgents {
     if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#ports.report)
   }
 
+  showActivity(activity: AgentActivity | undefined): void {
+    this.#activity = activity
+    this.#live?.showActivity(activity)
+  }
+
   /** The state of the session; undefined before it was created and after it was closed. */
   get #existing() {
     const log = this.#live?.log
@@ -300,6 +310,10 @@ class ViewOfSession implements AgentSession {
 
   notice(text: string): Promise<void> {
     return this.#agents.notice(text)
+  }
+
+  showActivity(activity: AgentActivity | undefined): void {
+    this.#agents.showActivity(activity)
   }
 
   capabilitiesChanged(): Promise<void> {

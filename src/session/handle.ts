@@ -9,7 +9,7 @@
  * `goLive`. From then on each push of entries carries the `SessionView` that holds after them; a view is all that open
  * questions, answers of prompts and notifications are computed from.
  */
-import type { ClientVariables, PromptKinds } from '../ports/agent.ts'
+import type { AgentActivity, ClientVariables, PromptKinds } from '../ports/agent.ts'
 import type { ClientPeer } from '../ports/client.ts'
 import type { Content, Meta, Notice, SlashCommand, Usage } from '../ports/values/content.ts'
 import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
@@ -167,6 +167,8 @@ export type SessionPush =
   | { readonly kind: 'presence'; readonly clients: readonly PresentClient[] }
   /** The MCP servers that the turns of this client's prompts have. */
   | { readonly kind: 'mcp'; readonly servers: readonly ServerStatus[] }
+  /** Why nothing is to be seen of the agent; undefined where nothing is to be explained. */
+  | { readonly kind: 'agent'; readonly activity: AgentActivity | undefined }
   | { readonly kind: 'notice'; readonly notice: Notice }
   /** The turn has lost what could not be stored, or the journal could not be read for long. `view` is the session after that: prompts that are not in it are lost. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly view: SessionView }

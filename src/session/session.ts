@@ -62,12 +62,12 @@ export class Session implements SessionHandle {
       },
     })
     this.#registries = registries
-    agents.attach({ log, registries })
     this.#slashCommands = new SlashCommandSync({ ports, log, registries, agents })
     const clients = new AttachedClients(ports, log, registries)
     this.#clients = clients
     const subscribers = new Subscribers(ports, log, { clients, onEmpty: () => this.#restartIdleTimer() })
     this.#subscribers = subscribers
+    agents.attach({ log, registries, showActivity: (activity) => subscribers.showActivity(activity) })
     this.#turns = new TurnRunner({ ports, log, agents, registries, clients, subscribers })
     registries.declare(config, config)
   }

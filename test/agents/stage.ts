@@ -35,11 +35,13 @@ export class Stage {
   readonly #own: OwnAgent[] = []
   readonly #fakes: FakeAgent[] = []
   readonly #outside: ExternalAgentsOptions['outside']
+  readonly #quietMs: number | undefined
   #owner: Owner
 
-  /** `outside`: how soon the agent's own list of sessions is looked at. */
-  constructor(outside?: ExternalAgentsOptions['outside']) {
+  /** `outside`: how soon the agent's own list of sessions is looked at; `quietMs`: when its silence is told. */
+  constructor(outside?: ExternalAgentsOptions['outside'], quietMs?: number) {
     this.#outside = outside
+    this.#quietMs = quietMs
     this.#owner = this.#newOwner()
   }
 
@@ -132,6 +134,7 @@ export class Stage {
       clientInfo,
       logDirectory,
       ...(this.#outside && { outside: this.#outside }),
+      ...(this.#quietMs !== undefined && { quietMs: this.#quietMs }),
     })
     const agents = openAgents({
       default: 'guide',

@@ -1,4 +1,5 @@
 /** A client's end of a session: what it was told, whether it was told too early, and whether it keeps up. */
+import type { AgentActivity } from '../../src/ports/agent.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'
 import type { SessionPush, SessionSink, SessionView } from '../../src/session/handle.ts'
 import type { Disk } from './disk.ts'
@@ -10,6 +11,8 @@ export class Reader implements SessionSink {
   view: SessionView | undefined
   /** What it was told before it was stored: there must never be any. */
   readonly early: Entry[] = []
+  /** Why nothing was to be seen of the agent, as it was told. */
+  readonly activities: (AgentActivity | undefined)[] = []
   onNotice: () => void = () => {}
   /** What its `push` of entries throws. */
   refuses: Error | undefined
@@ -28,6 +31,7 @@ export class Reader implements SessionSink {
 
   push(push: SessionPush): void {
     if (push.kind === 'failed') this.failures.push(push.error)
+    if (push.kind === 'agent') this.activities.push(push.activity)
     if (push.kind === 'notice') this.onNotice()
     if (push.kind !== 'entries') return
     this.view = push.view

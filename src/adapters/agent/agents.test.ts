@@ -44,6 +44,7 @@ const session: AgentSession = {
   async *pastTurns() {},
   beginTurn: async () => false,
   notice: async () => undefined,
+  showActivity: () => undefined,
   capabilitiesChanged: async () => undefined,
   update: async () => undefined,
 }

@@ -11,6 +11,7 @@ const choices = [
 const setting = { choices, by: 'option' } as const
 const standing: Standing = {
   urgent: '',
+  doing: '',
   agent: 'guide',
   settings: [
     { ...setting, id: 'model', name: 'Model', category: 'model', value: 'o:large' },
@@ -31,6 +32,9 @@ describe('the status line', () => {
     expect(row(140)).toBe(
       '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 2 queued · with ada@laptop (chat) ×2, Zed · 1f3a9c2b',
     ))
+
+  test('says first why nothing is to be seen of the agent', () =>
+    expect(row(60, { doing: 'claude starts (initialize)' })).toContain('  claude starts (initialize) · '))
 
   test.each([
     [80, '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 2 queued · 1f3a9c2b'],

@@ -14,6 +14,8 @@ export interface Usage {
 export interface Standing {
   /** A message that the user must read now, such as that the connection is lost; empty for none. */
   readonly urgent: string
+  /** Why nothing is to be seen of the agent; empty where nothing needs an explanation. */
+  readonly doing: string
   /** The agent, where no setting names it. */
   readonly agent: string | undefined
   readonly settings: readonly Setting[]
@@ -52,10 +54,11 @@ interface Part {
   readonly rank: number
 }
 
-function partsOf({ agent, settings, usage, waiting, others, sessionId }: Standing): readonly Part[] {
+function partsOf({ doing, agent, settings, usage, waiting, others, sessionId }: Standing): readonly Part[] {
   const model = settings.find(({ category }) => category === 'model')
   const modes = settings.filter(({ category }) => category === 'mode')
   return [
+    { text: oneLine(doing, 80), rank: 0 },
     { text: cut(model === undefined ? (agent ?? '') : currentName(model)), rank: 2 },
     ...modes.map((mode) => ({ text: cut(currentName(mode)), rank: 3 })),
     { text: usage === undefined ? '' : fullness(usage), rank: 4 },

@@ -141,6 +141,7 @@ class TerminalChat implements ClientDelegate {
       history: promptsOf(before),
       suggest: (command, text) => client.complete(sessionId, command, text).catch(() => NOTHING),
       standing: () => ({
+        doing: this.#company.doing,
         agent: answers,
         settings: client.settings(sessionId),
         usage: this.#updates.usage,

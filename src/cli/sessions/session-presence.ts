@@ -2,11 +2,12 @@
 import type { Client } from '../../client/client.ts'
 import type { ConnectionEvent } from '../../client/client-delegate.ts'
 import type { NoticeKind } from '../../client/initialize.ts'
-import type { Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
+import type { AgentNotice, Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
+import { oneLine } from '../output/terminal/text.ts'
 import { after } from '../output/terminal/pace.ts'
 
 /** The notices that `SessionPresence` needs. */
-export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue']
+export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue', 'agent']
 
 const BUSY: ReadonlySet<string> = new Set(['working', 'cancelling', 'waiting', 'suspended'])
 
@@ -18,12 +19,14 @@ export class SessionPresence {
   #mine = false
   #others: readonly Present[] = []
   #queue: QueueNotice['prompts'] = []
+  #agent: AgentNotice | undefined
   #markKnown: () => void = () => undefined
   readonly #known = new Promise<void>((resolve) => (this.#markKnown = resolve))
 
   take(notice: Notice): void {
     if (notice.kind === 'presence') this.#others = notice.clients.filter(({ you }) => !you)
     if (notice.kind === 'queue') this.#queue = notice.prompts
+    if (notice.kind === 'agent') this.#agent = notice
     if (notice.kind !== 'turn') return
     this.#phase = notice.phase
     this.#mine = notice.mine
@@ -33,6 +36,7 @@ export class SessionPresence {
   /** A lost server sends no state, so callers stop waiting for it. */
   connection({ kind }: ConnectionEvent): void {
     if (kind === 'stopped' || kind === 'lost') this.#markKnown()
+    this.#agent = undefined
   }
 
   /**
@@ -72,6 +76,11 @@ export class SessionPresence {
     return this.#phase === 'closed' || this.#phase === 'deleted' ? this.#phase : undefined
   }
 
+  /** Why nothing is to be seen of the agent; empty where nothing needs an explanation. */
+  get doing(): string {
+    return this.#agent === undefined ? '' : activityWords(this.#agent)
+  }
+
   /** The prompts that wait, in the order in which they will run. */
   get queue(): QueueNotice['prompts'] {
     return this.#queue
@@ -81,4 +90,12 @@ export class SessionPresence {
   get others(): readonly string[] {
     return this.#others.map(({ title, name }) => title ?? name)
   }
+}
+
+export function activityWords({ state, agent = '', step = '', since = '', calls = [] }: AgentNotice): string {
+  if (state === 'starting') return `${agent} starts${step === '' ? '' : ` (${step})`}`
+  if (state !== 'quiet') return ''
+  const time = new Date(since).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  const [call] = calls
+  return `${agent} is quiet since ${time}${call === undefined ? '' : `, in “${oneLine(call, 30)}”`}`
 }

@@ -1,8 +1,8 @@
-/** Notices of a Parley server beside the conversation, for clients that asked for them: the phase of the turn, its queue, the clients, the MCP servers. */
+/** Notices of a Parley server beside the conversation, for clients that asked for them: the phase of the turn, its queue, the clients, the MCP servers, what the agent does. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { UpdateParams } from './updates.ts'
 
-export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice
+export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice
 
 export interface TurnNotice {
   readonly kind: 'turn'
@@ -38,6 +38,18 @@ export interface McpNotice {
   readonly servers: readonly { readonly name: string; readonly state: string; readonly reason?: string }[]
 }
 
+export interface AgentNotice {
+  readonly kind: 'agent'
+  readonly sessionId: string
+  /** `starting`, `quiet` or `ready`. */
+  readonly state: string
+  readonly agent?: string
+  readonly step?: string
+  /** ISO 8601. */
+  readonly since?: string
+  readonly calls?: readonly string[]
+}
+
 /** Undefined for a notification that is no notice of a session. */
 export function noticeOf(method: string, params: unknown, isMine: (promptId: unknown) => boolean): Notice | undefined {
   const fields = fieldsOf(params)
@@ -52,6 +64,8 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
       return { kind: 'presence', sessionId, clients: listOf(fields['clients']) as readonly Present[] }
     case '_parley/mcp':
       return { kind: 'mcp', sessionId, servers: listOf(fields['servers']) as McpNotice['servers'] }
+    case '_parley/agent':
+      return { ...fields, kind: 'agent', sessionId, state: String(fields['state']), calls: textsOf(fields['calls']) }
     default:
       return undefined
   }
@@ -64,4 +78,8 @@ export function phaseOf({ _meta, update }: UpdateParams): unknown {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return listOf(value).filter((one) => typeof one === 'string')
 }

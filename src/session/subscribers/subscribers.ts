@@ -1,4 +1,5 @@
 /** The subscriptions of a live session: what is pushed to all of them, and how each of them catches up from the journal. */
+import type { AgentActivity } from '../../ports/agent.ts'
 import type { Notice } from '../../ports/values/content.ts'
 import type { Cursor, StoredEntry } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
@@ -31,6 +32,7 @@ export class Subscribers implements SubscribedSession {
   readonly #clients: AttachedClients
   readonly #onEmpty: () => void
   readonly #all = new Set<Subscription>()
+  #activity: AgentActivity | undefined
 
   /** Calls `onEmpty` when the last subscription has ended. */
   constructor(ports: SessionPorts, log: SessionLog, { clients, onEmpty }: SubscribersOptions) {
@@ -48,6 +50,7 @@ export class Subscribers implements SubscribedSession {
     this.#all.add(subscription)
     this.#presenceChanged()
     subscription.serversChanged()
+    subscription.showActivity(this.#activity)
     return subscription
   }
 
@@ -93,6 +96,11 @@ export class Subscribers implements SubscribedSession {
   /** The state of an MCP server has changed, or which of them the session has. */
   serversChanged(): void {
     this.#each((subscription) => subscription.serversChanged())
+  }
+
+  showActivity(activity: AgentActivity | undefined): void {
+    this.#activity = activity
+    this.#each((subscription) => subscription.showActivity(activity))
   }
 
   ended(how: 'closed' | 'deleted'): void {
@@ -227,6 +235,10 @@ export class Subscription implements SessionSubscription {
 
   serversChanged(): void {
     this.#push(() => ({ kind: 'mcp', servers: this.#parts.clients.serversFor(this) }))
+  }
+
+  showActivity(activity: AgentActivity | undefined): void {
+    this.#push(() => ({ kind: 'agent', activity }))
   }
 
   sessionEnded(how: 'closed' | 'deleted'): void {

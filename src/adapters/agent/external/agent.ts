@@ -53,7 +53,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`)
     })
     this.#starter = new AgentStarter(name, session, parts)
-    this.#turns = new AgentTurns(session, parts.clock)
+    this.#turns = new AgentTurns(session, parts.clock, parts.quietMs)
   }
 
   get idleSince(): number | undefined {
@@ -183,6 +183,14 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   }
 
   async #open(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
+    try {
+      return await this.#opened(turn, signal)
+    } finally {
+      this.#session.showActivity(undefined)
+    }
+  }
+
+  async #opened(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
     const { before } = this.#settings
     const conversation = await this.#starter.open({
       agent: this,
@@ -199,6 +207,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       this.#conversation = conversation
       void conversation.process.ended.then(() => this.#died(conversation))
     }
+    this.#starter.reached('settings')
     await this.#settings.settled(conversation, before)
     return conversation
   }

@@ -11,6 +11,7 @@ import type { ExternalParts } from './supervision/parts.ts'
 /** Until an agent has been met, only what every agent takes is sent to it. */
 const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
 const SETTING_MS = 15_000
+const QUIET_MS = 30_000
 /** Agents write a title, or a summary, some time after a turn. */
 const OUTSIDE: ExternalParts['outside'] = { lookAfterMs: 30_000, afterthoughtMs: 5_000 }
 /** Processes of agents at once; each may take hundreds of megabytes. */
@@ -24,6 +25,7 @@ export interface ExternalAgentsOptions {
   readonly clientInfo: ExternalParts['clientInfo']
   readonly report: (error: unknown) => void
   readonly outside?: ExternalParts['outside']
+  readonly quietMs?: number
 }
 
 export class ExternalAgents {
@@ -36,6 +38,7 @@ export class ExternalAgents {
       ...options,
       outside: options.outside ?? OUTSIDE,
       settingMs: SETTING_MS,
+      quietMs: options.quietMs ?? QUIET_MS,
       live: new LiveAgents(MAX_LIVE),
       never: options.clock.abortSource().signal,
     }

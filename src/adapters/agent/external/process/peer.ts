@@ -50,6 +50,7 @@ export class AgentPeer {
   readonly #pending = new PendingRequests('')
   #lastId = 0
   #heard = 0
+  #owed = 0
   #isOver = false
   #isTooLong = false
 
@@ -61,6 +62,11 @@ export class AgentPeer {
   /** Counts the lines that came: silence is when it stays the same. */
   get heard(): number {
     return this.#heard
+  }
+
+  /** Its requests that it has no answer to yet. */
+  get owed(): number {
+    return this.#owed
   }
 
   /** The agent wrote a line that is longer than any may be; nothing after it was read. */
@@ -150,10 +156,13 @@ export class AgentPeer {
       this.#refuse(id, new RefusedRequest(METHOD_UNKNOWN, `Parley does not have the method ${method}.`))
       return
     }
-    answer.then(
-      (result) => this.#write(resultMessage(id, result)).catch(() => undefined),
-      (error: unknown) => this.#refuse(id, error),
-    )
+    this.#owed += 1
+    void answer
+      .then(
+        (result) => this.#write(resultMessage(id, result)).catch(() => undefined),
+        (error: unknown) => this.#refuse(id, error),
+      )
+      .finally(() => (this.#owed -= 1))
   }
 
   #refuse(id: RequestId, error: unknown): void {

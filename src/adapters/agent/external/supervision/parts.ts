@@ -20,6 +20,8 @@ export interface ExternalParts {
    * its last turn here.
    */
   readonly outside: { readonly lookAfterMs: number; readonly afterthoughtMs: number }
+  /** Clients are told of an agent that has said nothing in a turn for so long. */
+  readonly quietMs: number
   /** Of all sessions. */
   readonly live: LiveAgents
   /** Never aborts. */

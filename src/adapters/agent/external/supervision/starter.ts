@@ -39,6 +39,7 @@ export class AgentStarter {
   #opening: Promise<Conversation> | undefined
   #failures: readonly number[] = []
   #reason = ''
+  #began = 0
   #isClosed = false
 
   constructor(name: string, session: AgentSession, parts: ExternalParts) {
@@ -63,6 +64,8 @@ export class AgentStarter {
       if (joined !== undefined && !joined.process.isGone) return joined
     }
     this.#requireCalm()
+    this.#began = this.#parts.clock.now()
+    this.reached('process')
     this.#opening = this.#open(wish)
     try {
       return await this.#opening
@@ -74,6 +77,12 @@ export class AgentStarter {
     } finally {
       this.#opening = undefined
     }
+  }
+
+  /** Clients see which step a start has come to. */
+  reached(step: 'waiting' | 'process' | 'initialize' | 'session' | 'settings'): void {
+    const agent = this.#name.replace(/^acp:/u, '')
+    this.#session.showActivity({ state: 'starting', agent, step, since: this.#began })
   }
 
   /** Resolves when no process of it is left. Idempotent. */
@@ -103,15 +112,18 @@ export class AgentStarter {
     const launch = await catalogue.launch(this.#name, { cwd, variables })
     if (this.#isClosed) fail('SESSION_CLOSED', { session: id })
     await this.#admitted(wish, launch)
+    this.reached('process')
     const began = clock.monotonicNow()
     const start = { launch, sessionId: id, cwd, listener: wish.listener, signal: wish.signal }
     const process = await AgentProcess.start(start, this.#parts)
     this.#process = process
     void process.ended.then(() => this.#process === process && this.#parts.live.left(wish.agent))
+    this.reached('initialize')
     const info = await this.#introduced(process, wish.signal)
     const initMs = clock.monotonicNow() - began
     const quirks = catalogue.quirks(this.#name, info)
     let response: unknown
+    this.reached('session')
     const conversation = await openConversation(
       {
         agent: this.#name,
@@ -139,6 +151,7 @@ export class AgentStarter {
   /** Past the limit, an agent that is idle makes room. */
   async #admitted({ agent, signal, turn }: OpenWish, { name }: AgentLaunch): Promise<void> {
     await this.#parts.live.admit(agent, signal, () => {
+      this.reached('waiting')
       const title = `${name} waits: as many agents are at work as may be at once.`
       void turn?.notify({ severity: 'info', title }).catch(this.#parts.report)
     })

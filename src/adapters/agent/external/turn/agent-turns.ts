@@ -9,6 +9,7 @@ import type { SaidUpdate } from '../updates/read-update.ts'
 import { PROTOCOL, TurnUpdates } from '../updates/turn-updates.ts'
 import { OpenPrompt } from './send-prompt.ts'
 import { OwnTurn } from './own-turn.ts'
+import { QuietWatch } from './quiet-watch.ts'
 
 /** Words that come so soon after the end of a turn belong to it, unless they say otherwise. */
 const LATE_MS = 2_000
@@ -18,6 +19,7 @@ const OWN_TURN_MS = 5_000
 export class AgentTurns {
   readonly #session: AgentSession
   readonly #clock: Clock
+  readonly #quietMs: number
   #prompt: OpenPrompt | undefined
   #own: OwnTurn | undefined
   /** Waits for the turn that was begun for what the agent says by itself. */
@@ -25,9 +27,11 @@ export class AgentTurns {
   #beginning: Promise<OwnTurn | undefined> | undefined
   #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
 
-  constructor(session: AgentSession, clock: Clock) {
+  /** `quietMs`: how long an agent says nothing in a turn before clients are told. */
+  constructor(session: AgentSession, clock: Clock, quietMs: number) {
     this.#session = session
     this.#clock = clock
+    this.#quietMs = quietMs
   }
 
   /** The agent owes an answer, or works by itself. */
@@ -61,6 +65,15 @@ export class AgentTurns {
       notice: (text) => this.#session.notice(text),
     })
     this.#prompt = prompt
+    const { process } = conversation
+    const watch = new QuietWatch({
+      session: this.#session,
+      process,
+      updates,
+      clock: this.#clock,
+      quietMs: this.#quietMs,
+    })
+    void prompt.settled.then(() => watch.stop())
     return prompt.end
   }
 

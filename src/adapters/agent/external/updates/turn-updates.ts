@@ -50,6 +50,11 @@ export class TurnUpdates {
     return [...this.#calls.values()].some(({ isOpen }) => isOpen)
   }
 
+  /** The titles of the calls that have not ended. */
+  get openCalls(): readonly string[] {
+    return [...this.#calls].flatMap(([id, { isOpen, title }]) => (isOpen ? [title ?? id] : []))
+  }
+
   /** A permission was refused, and nothing was said after that. */
   get isRefusedSilently(): boolean {
     return this.#wasRefused && !this.#hasAnswered

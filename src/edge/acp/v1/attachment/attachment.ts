@@ -217,6 +217,9 @@ export class Attachment implements SessionSink {
       case 'mcp':
         this.#status?.mcp(push.servers)
         return this.sendNews()
+      case 'agent':
+        this.#status?.agent(push.activity)
+        return this.sendNews()
       case 'notice':
         if (this.isLive && this.#client.capabilities.display.notices)
           this.#send([updateMessage(this.session.id, noticeUpdate(push.notice), this.#sentSeq)])

@@ -12,7 +12,7 @@ import { option, text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
-const ALL = ['turn', 'queue', 'presence', 'mcp']
+const ALL = ['turn', 'queue', 'presence', 'mcp', 'agent']
 const wanting = (
   notifications: readonly string[],
   clientInfo: Fields = { name: 'editor', title: 'Editor', version: '1' },

@@ -1,5 +1,6 @@
-/** The notifications `_parley/turn`, `queue`, `presence` and `mcp` for clients that want them: always the present state, never a log. */
+/** The notifications `_parley/turn`, `queue`, `presence`, `mcp` and `agent` for clients that want them: always the present state, never a log. */
 import { notificationMessage } from '../../../../rpc/json-rpc.ts'
+import type { AgentActivity } from '../../../../ports/agent.ts'
 import type { ServerStatus } from '../../../../ports/tools.ts'
 import type { QueuedPrompt } from '../../../../session/domain/state.ts'
 import type { PresentClient, SessionView } from '../../../../session/handle.ts'
@@ -15,9 +16,10 @@ export class LiveStatus {
   readonly #wanted: ReadonlySet<SessionNotification>
   readonly #sent = new Map<SessionNotification, string>()
   /** Notifications whose content may have changed since they were sent. */
-  readonly #stale = new Set<SessionNotification>(['turn', 'queue', 'presence', 'mcp'])
+  readonly #stale = new Set<SessionNotification>(['turn', 'queue', 'presence', 'mcp', 'agent'])
   #clients: readonly PresentClient[] = []
   #servers: readonly ServerStatus[] = []
+  #activity: AgentActivity | undefined
   /** The parts of the last view that `turn` and `queue` are made of. */
   #seen: readonly unknown[] = []
 
@@ -38,6 +40,11 @@ export class LiveStatus {
   mcp(servers: readonly ServerStatus[]): void {
     this.#servers = servers
     this.#stale.add('mcp')
+  }
+
+  agent(activity: AgentActivity | undefined): void {
+    this.#activity = activity
+    this.#stale.add('agent')
   }
 
   /** The messages that bring the client up to date. `view` is undefined once the session is deleted; `mine` are its own prompts. */
@@ -73,6 +80,8 @@ export class LiveStatus {
         return { clients: this.#clients.map(clientContent) }
       case 'mcp':
         return { servers: this.#servers.map(serverContent) }
+      case 'agent':
+        return activityContent(this.#activity)
     }
   }
 }
@@ -95,4 +104,9 @@ function clientContent({ name, title, version, isYou }: PresentClient): object {
 
 function serverContent({ name, title, state, reason, tools }: ServerStatus): object {
   return { name, title, state, reason, tools }
+}
+
+/** `ready`: nothing needs an explanation. */
+function activityContent(activity: AgentActivity | undefined): object {
+  return activity === undefined ? { state: 'ready' } : { ...activity, since: new Date(activity.since).toISOString() }
 }

@@ -35,7 +35,7 @@ export interface ClientServices {
 }
 
 /** The `_parley/<name>` notifications about a session. */
-const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp'] as const
+const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent'] as const
 
 export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 

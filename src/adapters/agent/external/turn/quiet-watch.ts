@@ -1,0 +1,81 @@
+/** Notices when an agent has said nothing for long in a turn. That alone is no failure: its model may be slow, or a tool. */
+import type { AgentSession } from '../../../../ports/agent.ts'
+import type { Clock, Timer } from '../../../../ports/clock.ts'
+import type { AgentProcess } from '../process/agent-process.ts'
+import type { TurnUpdates } from '../updates/turn-updates.ts'
+
+const LOOK_MS = 1_000
+
+export interface Quieted {
+  readonly session: Pick<AgentSession, 'showActivity'>
+  readonly process: AgentProcess
+  readonly updates: TurnUpdates
+  readonly clock: Clock
+  /** Clients are told after so much silence. */
+  readonly quietMs: number
+}
+
+export class QuietWatch {
+  readonly #parts: Quieted
+  #timer: Timer | undefined
+  #heard = 0
+  /** The silence began then: on the monotonic clock, and in milliseconds since 1970. */
+  #since = { mono: 0, at: 0 }
+  /** When clients were last told that it lasts, and the processor time that had been used by then. */
+  #told: { readonly mono: number; readonly cpuMs: number | undefined } | undefined
+  #isOver = false
+
+  constructor(parts: Quieted) {
+    this.#parts = parts
+    this.#spoke()
+    this.#next()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#timer?.cancel()
+    this.#shown()
+  }
+
+  #next(): void {
+    if (this.#isOver) return
+    const { clock, quietMs } = this.#parts
+    this.#timer = clock.setTimer(Math.min(LOOK_MS, quietMs), () => void this.#look().finally(() => this.#next()))
+  }
+
+  async #look(): Promise<void> {
+    const { process, clock, quietMs } = this.#parts
+    // While a person is asked, the agent waits for Parley.
+    if (process.peer.heard !== this.#heard || process.peer.owed > 0) return this.#spoke()
+    if (clock.monotonicNow() - (this.#told?.mono ?? this.#since.mono) < quietMs) return
+    const before = this.#told?.cpuMs
+    const cpuMs = (await process.usage().catch(() => undefined))?.cpuMs
+    if (this.#isOver || process.peer.heard !== this.#heard) return
+    this.#told = { mono: clock.monotonicNow(), cpuMs }
+    this.#tell(before === undefined || cpuMs === undefined ? undefined : cpuMs > before)
+  }
+
+  #tell(usesCpu: boolean | undefined): void {
+    const { session, process, updates } = this.#parts
+    session.showActivity({
+      state: 'quiet',
+      agent: process.launch.name,
+      since: this.#since.at,
+      calls: updates.openCalls,
+      ...(usesCpu !== undefined && { usesCpu }),
+    })
+  }
+
+  #spoke(): void {
+    const { process, clock } = this.#parts
+    this.#heard = process.peer.heard
+    this.#since = { mono: clock.monotonicNow(), at: clock.now() }
+    this.#shown()
+  }
+
+  #shown(): void {
+    if (this.#told === undefined) return
+    this.#told = undefined
+    this.#parts.session.showActivity(undefined)
+  }
+}

@@ -1,0 +1,49 @@
+/** Nobody looks at a screen where nothing happens: a start tells its steps, a silence since when it lasts, and both can be ended. */
+import { afterEach, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
+import { Stage, endOf, prompted, sent } from './stage.ts'
+
+let stage: Stage
+const open = (quietMs?: number): Stage => (stage = new Stage(undefined, quietMs))
+
+afterEach(() => stage[Symbol.asyncDispose]())
+
+test('a client is told every step of a start, and that it is over', async () => {
+  const fake = open().fake({ capabilities: { loadSession: true }, on: { initialize: [{ gate: 'go' }] } })
+  fake.open('go')
+  const first = await stage.open()
+  await prompted(first.session, first.reader, 'one')
+  const { session, reader } = await stage.killed(first.session.id)
+  expect(reader.activities).toEqual([undefined])
+  await prompted(session, reader, 'two')
+  const starts = reader.activities.filter((one) => one?.state === 'starting')
+  expect([...new Set(starts.map((one) => one?.step))]).toEqual(['process', 'initialize', 'session', 'settings'])
+  expect(new Set(starts.map((one) => one?.since)).size).toBe(1)
+  expect(starts[0]).toMatchObject({ agent: 'fake' })
+  expect(reader.activities.at(-1)).toBeUndefined()
+})
+
+test('a client that comes during a start is told of it', async () => {
+  const fake = open().fake({ on: { initialize: [{ gate: 'go' }] } })
+  const { session, reader } = await stage.open()
+  const other = await stage.join(session)
+  expect(other.activities).toMatchObject([{ state: 'starting', step: 'initialize' }])
+  fake.open('go')
+  await prompted(session, reader, 'hi')
+  expect(other.activities.at(-1)).toBeUndefined()
+})
+
+test('an agent that says nothing in a turn is quiet since then, in its open call, until it speaks', async () => {
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Build it', status: 'in_progress' }
+  const fake = open(100).fake({ prompts: { hi: [{ update: call }, { gate: 'go' }, { chunk: 'Done.' }] } })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  const quiet = () => reader.activities.filter((one) => one?.state === 'quiet')
+  await until(() => quiet().length > 1)
+  expect(quiet()[0]).toMatchObject({ agent: 'fake', calls: ['Build it'], since: expect.any(Number) as number })
+  expect(quiet()[1]?.since).toBe(quiet()[0]?.since)
+  expect(quiet()[1]?.usesCpu).toBeTypeOf('boolean')
+  fake.open('go')
+  await endOf(reader, promptId)
+  await until(() => reader.activities.at(-1) === undefined)
+})
