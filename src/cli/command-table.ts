@@ -139,6 +139,13 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/sessions/close.ts'),
   },
   {
+    usage: 'release <id...>',
+    summary: 'end idle external agents now, so that their own tools can open the session',
+    options: [],
+    examples: ['parley release 1f3a'],
+    load: () => import('./commands/agents/release.ts'),
+  },
+  {
     usage: 'rm <id...>',
     summary: 'delete sessions permanently; asks first',
     options: [{ flags: '--yes', summary: 'do not ask' }],

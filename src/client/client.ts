@@ -216,6 +216,19 @@ export class Client {
     this.#cancelling(sessionId)
   }
 
+  /** Cancels the turn and ends the process of its agent at once, for an agent that does not listen to `cancel`. False if there was none. */
+  async forceCancel(sessionId: string): Promise<boolean> {
+    this.#requireMethod('_parley/force_cancel')
+    this.#cancelling(sessionId)
+    return fieldsOf(await this.#connection.request('_parley/force_cancel', { sessionId }))['ended'] === true
+  }
+
+  /** Ends the process of an agent that is idle; the next prompt starts it again. False if there was none to end. */
+  async release(sessionId: string): Promise<boolean> {
+    this.#requireMethod('_parley/release')
+    return fieldsOf(await this.#connection.request('_parley/release', { sessionId }))['ended'] === true
+  }
+
   async rename(sessionId: string, title: string): Promise<void> {
     this.#requireMethod('_parley/rename')
     await this.#connection.request('_parley/rename', { sessionId, title })

@@ -22,6 +22,8 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/rename',
     '_parley/fork',
     '_parley/complete',
+    '_parley/force_cancel',
+    '_parley/release',
   ],
   approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke'],
   admin: ['session/delete', '_parley/servers', '_parley/import', '_parley/status', '_parley/stop'],

@@ -57,6 +57,9 @@ export const METHOD_ACCESS = {
   'session/cancel': PROMPT,
   'session/close': PROMPT,
   '_parley/rename': PROMPT,
+  // Who may cancel a turn may also end the agent that does not listen.
+  '_parley/force_cancel': PROMPT,
+  '_parley/release': PROMPT,
   '_parley/fork': PROMPT,
   '_parley/complete': PROMPT,
   // A mode can allow what would be asked about otherwise.

@@ -211,6 +211,11 @@ export interface Agent {
   readonly setMode?: (modeId: string) => Promise<void>
   /** The same for a config option. */
   readonly setConfigOption?: (configId: string, value: ConfigValue) => Promise<void>
+  /**
+   * Ends the process of the agent; its next prompt starts another. `idle`: unless it is at work; `now`: also then, in a turn that
+   * was cancelled. False if nothing was ended. Absent from an agent without a process of its own.
+   */
+  readonly release?: (when: 'idle' | 'now') => Promise<boolean>
   /** Plays one turn. A throw ends the turn with an error that its client sees. */
   run(turn: Turn): Promise<StopReason>
   /** The session is closed, leaves memory or has another agent. A turn that still runs was cancelled. Idempotent, never throws. */

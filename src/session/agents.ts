@@ -137,6 +137,12 @@ export class SessionAgents {
     await this.#close([...this.#opening.keys()].filter((name) => !used.has(name)))
   }
 
+  /** Ends the processes of the session's agents, as `Agent.release` has it. */
+  async release(when: 'idle' | 'now'): Promise<boolean> {
+    const released = await Promise.all([...this.#open.values()].map(async (agent) => agent.release?.(when)))
+    return released.includes(true)
+  }
+
   /** The session is closed or leaves memory. */
   close(): Promise<void> {
     this.#isClosed = true

@@ -35,6 +35,11 @@ export interface SessionDirectory {
   rename(id: SessionId, title: string): Promise<void>
   /** Takes back an answer that was given for all later calls. Throws SESSION_NOT_FOUND. */
   revoke(id: SessionId, grant: Grant): Promise<void>
+  /**
+   * Ends the process of an external agent, which the next prompt starts anew. `idle`: unless it is at work; `now`: also in the
+   * middle of a turn, which is cancelled. False if nothing was ended. Throws SESSION_NOT_FOUND.
+   */
+  releaseAgent(id: SessionId, when: 'idle' | 'now'): Promise<boolean>
   /** Interrupts what runs and frees what the session holds; it stays stored. Throws SESSION_NOT_FOUND. */
   close(id: SessionId): Promise<void>
   /** Deletes the session; resolves for one that does not exist. */

@@ -93,6 +93,14 @@ export class SessionRegistry implements SessionDirectory {
     await this.#dispatch(id, { kind: 'revoke', grant })
   }
 
+  releaseAgent(id: SessionId, when: 'idle' | 'now'): Promise<boolean> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) return session.releaseAgent(when)
+      if ((await this.#ports.journal.head(id)) === undefined) fail('SESSION_NOT_FOUND', { session: id })
+      return false
+    })
+  }
+
   close(id: SessionId): Promise<void> {
     return this.#withLive(id, async (session) => {
       if (session !== undefined) return this.#leave(id, session.close())

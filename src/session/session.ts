@@ -174,6 +174,12 @@ export class Session implements SessionHandle {
     this.#restartIdleTimer()
   }
 
+  /** Ends the process of its agent; `now`: also in the middle of a turn, which is cancelled. False if there was none to end. */
+  async releaseAgent(when: 'idle' | 'now'): Promise<boolean> {
+    if (when === 'now') await this.dispatch({ kind: 'cancel', queued: [] })
+    return this.#agents.release(when)
+  }
+
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */
   async close(): Promise<void> {
     await this.#log.endSession()

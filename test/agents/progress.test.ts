@@ -47,3 +47,29 @@ test('an agent that says nothing in a turn is quiet since then, in its open call
   await endOf(reader, promptId)
   await until(() => reader.activities.at(-1) === undefined)
 })
+
+test('[23] an agent that ignores a cancel is ended at once by a force, and the next prompt has another', async () => {
+  const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
+  const fake = open().fake(plan, { quirks: { cancelKillMs: 3_600_000 } })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  await until(() => reader.text.includes('working'))
+  const [pid] = fake.processes
+  expect(await stage.sessions.releaseAgent(session.id, 'idle')).toBe(false)
+  expect(await stage.sessions.releaseAgent(session.id, 'now')).toBe(true)
+  expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'cancelled' })
+  expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['hi', 'next'])
+  expect(fake.processes).not.toContain(pid)
+})
+
+test('an idle agent lets go of its session when it is released, and is back with the next prompt', async () => {
+  const fake = open().fake({ capabilities: { loadSession: true } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  expect(await stage.sessions.releaseAgent(session.id, 'idle')).toBe(true)
+  expect(fake.processes).toEqual([])
+  expect(await stage.sessions.releaseAgent(session.id, 'idle')).toBe(false)
+  expect(await prompted(session, reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['one', 'two'])
+})

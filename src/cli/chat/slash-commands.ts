@@ -22,6 +22,7 @@ const CHAT_COMMANDS: readonly SlashCommand[] = [
   { name: 'mode', hint: '[NAME]', description: 'choose what the agent may do without asking' },
   { name: 'set', hint: '[OPTION [VALUE]]', description: 'change any option of the agent' },
   { name: 'expand', hint: '[N]', description: 'print all of a tool call' },
+  { name: 'force', hint: '', description: 'cancel, and end an external agent that does not listen' },
   { name: 'help', hint: '', description: 'show keys and commands' },
   { name: 'quit', hint: '', description: 'leave; the session stays' },
 ]
@@ -78,6 +79,8 @@ export class SlashCommands {
         return this.#say('plain', helpText(this.all, this.#means.view.width))
       case 'quit':
         return this.#means.leave()
+      case 'force':
+        return this.#force()
       case 'expand':
         return this.#expand(rest)
       case 'set':
@@ -85,6 +88,11 @@ export class SlashCommands {
       default:
         return this.#change(this.#settingOf(name), rest, `This agent has no choice of ${name}s.`)
     }
+  }
+
+  async #force(): Promise<void> {
+    const isEnded = await this.#means.client.forceCancel(this.#means.sessionId)
+    this.#say('dim', isEnded ? 'The agent was ended. Your next prompt starts it again.' : 'No agent had to be ended.')
   }
 
   #expand(rest: string): void {

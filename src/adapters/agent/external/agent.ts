@@ -119,6 +119,18 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     this.#settings.closed()
   }
 
+  async release(when: 'idle' | 'now'): Promise<boolean> {
+    const { process } = this.#starter
+    if (process === undefined || process.isGone) return false
+    if (when === 'now') {
+      await process.stop('kill')
+      return true
+    }
+    if (this.idleSince === undefined) return false
+    await this.unload()
+    return true
+  }
+
   // What the agent says
 
   async notified(method: string, params: unknown): Promise<void> {

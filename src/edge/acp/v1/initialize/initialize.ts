@@ -7,7 +7,13 @@ import { NOTIFICATIONS } from './client-capabilities.ts'
 const PROTOCOL_VERSION = 1
 
 /** Methods on sessions beyond ACP; `docs/internals/protocol.md` describes them. */
-const SESSION_METHODS = ['_parley/rename', '_parley/fork', '_parley/revoke'] as const
+const SESSION_METHODS = [
+  '_parley/rename',
+  '_parley/fork',
+  '_parley/revoke',
+  '_parley/force_cancel',
+  '_parley/release',
+] as const
 
 /** `methods` are those of the server beyond ACP. */
 export interface Offer {

@@ -14,8 +14,9 @@ const titles = (client: WireClient) => client.updates.flatMap(({ update }) => up
 
 test('what can be asked is advertised', async () => {
   const client = await openStreet().client()
+  const names = ['rename', 'fork', 'revoke', 'force_cancel', 'release']
   expect(client.received[0]?.result).toMatchObject({
-    agentCapabilities: { _meta: { parley: { methods: ['_parley/rename', '_parley/fork', '_parley/revoke'] } } },
+    agentCapabilities: { _meta: { parley: { methods: names.map((name) => `_parley/${name}`) } } },
   })
 })
 
@@ -43,6 +44,28 @@ describe('_parley/rename', () => {
     const { error } = await client.request('_parley/rename', { sessionId, ...params })
     expect(error?.data).toMatchObject({ code })
   })
+})
+
+describe.each(['_parley/force_cancel', '_parley/release'])('%s', (method) => {
+  test('of a session whose agent has no process ends none, and refuses a session that is not there', async () => {
+    const client = await openStreet().client()
+    const sessionId = await create(client)
+    expect((await client.request(method, { sessionId })).result).toEqual({ ended: false })
+    const { error } = await client.request(method, { sessionId: 's-9' })
+    expect(error?.data).toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+})
+
+test('a turn that is cancelled by force ends for everyone; a release leaves it alone', async () => {
+  const street = openStreet()
+  street.house.agent.script = untilCancelled
+  const [one, other] = [await street.client(), await street.client()]
+  const sessionId = await create(one)
+  const id = one.ask('session/prompt', prompt(sessionId, 'Hello'))
+  await quiet()
+  expect((await other.request('_parley/release', { sessionId })).result).toEqual({ ended: false })
+  await other.request('_parley/force_cancel', { sessionId })
+  expect((await one.answerTo(id)).result).toMatchObject({ stopReason: 'cancelled' })
 })
 
 describe('_parley/fork', () => {

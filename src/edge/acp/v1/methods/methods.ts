@@ -57,6 +57,10 @@ export class V1Methods implements VersionMethods {
         return this.#rename(parseParams(method, params))
       case '_parley/revoke':
         return this.#revoke(parseParams(method, params))
+      case '_parley/force_cancel':
+        return this.#release(parseParams(method, params), 'now')
+      case '_parley/release':
+        return this.#release(parseParams(method, params), 'idle')
       case '_parley/fork':
         return this.#fork(parseParams(method, params))
       default:
@@ -142,12 +146,17 @@ export class V1Methods implements VersionMethods {
     return { result: {} }
   }
 
-  // The three below work on any stored session, attached or not.
+  // Those below work on any stored session, attached or not.
 
   /** Attached clients are notified as of any title. */
   async #rename({ sessionId, title }: Parsed<'_parley/rename'>): Promise<Answer> {
     await this.#sessions.rename(sessionId, title)
     return { result: {} }
+  }
+
+  /** `now`: with the turn that runs. */
+  async #release({ sessionId }: Parsed<'_parley/release'>, when: 'idle' | 'now'): Promise<Answer> {
+    return { result: { ended: await this.#sessions.releaseAgent(sessionId, when) } }
   }
 
   /** The next call that the grant covered needs a permission again. */

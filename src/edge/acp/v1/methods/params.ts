@@ -121,6 +121,8 @@ export const schemas = {
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
   '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
+  '_parley/force_cancel': z.object({ sessionId, _meta: meta }),
+  '_parley/release': z.object({ sessionId, _meta: meta }),
   '_parley/revoke': z.object({ sessionId, grant, _meta: meta }),
   '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
