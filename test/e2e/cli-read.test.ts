@@ -42,11 +42,19 @@ describe('parley ls', () => {
     await parley(['run', 'second', '--cwd', '/'], { home, agent })
     const listed = jsonLines((await parley(['ls', '--json'], { home })).stdout)
     expect(listed).toEqual([
-      { sessionId: expect.any(String), cwd: '/', title: 'second', updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u) },
+      {
+        sessionId: expect.any(String),
+        cwd: '/',
+        title: 'second',
+        updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u),
+        _meta: { 'parley/agent': 'script' },
+      },
       expect.objectContaining({ cwd: workIn(home) }),
     ])
     const { stdout } = await parley(['ls'], { home })
-    expect(stdout).toMatch(/^[0-9a-f]{8} {4}just now +second +\/\n[0-9a-f]{8} {4}just now +first words +\S+\/work\n$/u)
+    expect(stdout).toMatch(
+      /^[0-9a-f]{8} {4}just now +script +second +\/\n[0-9a-f]{8} {4}just now +script +first words +\S+\/work\n$/u,
+    )
     expect(jsonLines((await parley(['ls', '--json', '--cwd', '/'], { home })).stdout)).toEqual([listed[0]])
     expect((await parley(['ls', '--cwd', '/wo'], { home })).stdout).toBe('')
   })
