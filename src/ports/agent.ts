@@ -117,6 +117,21 @@ export interface AgentActivity {
   readonly usesCpu?: boolean
 }
 
+/** A process that an agent has for one session. */
+export interface AgentProcessStatus {
+  /** As users name the agent. */
+  readonly agent: string
+  /** Empty if it is not known. */
+  readonly version: string
+  readonly pid: number
+  /** Of all its processes; absent where the system does not tell. */
+  readonly residentBytes?: number
+  /** Processor time so far, likewise. */
+  readonly cpuMs?: number
+  /** Absent while it is at work. */
+  readonly idleSeconds?: number
+}
+
 /** Updates that an agent may send at any time. */
 export type AgentUpdate =
   | {
@@ -216,6 +231,8 @@ export interface Agent {
    * was cancelled. False if nothing was ended. Absent from an agent without a process of its own.
    */
   readonly release?: (when: 'idle' | 'now') => Promise<boolean>
+  /** The process that it has now. Absent from an agent without one of its own. */
+  readonly processStatus?: () => Promise<AgentProcessStatus | undefined>
   /** Plays one turn. A throw ends the turn with an error that its client sees. */
   run(turn: Turn): Promise<StopReason>
   /** The session is closed, leaves memory or has another agent. A turn that still runs was cancelled. Idempotent, never throws. */

@@ -5,6 +5,7 @@ import type {
   AgentActivity,
   AgentCapabilities,
   AgentMemory,
+  AgentProcessStatus,
   AgentSession,
   AgentSessionRecord,
   AgentUpdate,
@@ -141,6 +142,12 @@ export class SessionAgents {
   async release(when: 'idle' | 'now'): Promise<boolean> {
     const released = await Promise.all([...this.#open.values()].map(async (agent) => agent.release?.(when)))
     return released.includes(true)
+  }
+
+  /** The processes that its agents have. */
+  async processes(): Promise<readonly AgentProcessStatus[]> {
+    const told = await Promise.all([...this.#open.values()].map(async (agent) => agent.processStatus?.()))
+    return told.filter((one) => one !== undefined)
   }
 
   /** The session is closed or leaves memory. */

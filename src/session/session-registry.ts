@@ -1,6 +1,7 @@
 /** All sessions of one server: creates, opens, closes, deletes and recovers them, and keeps those in memory that are in use. */
 import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
+import type { AgentProcessStatus } from '../ports/agent.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
@@ -25,6 +26,10 @@ interface Live {
   readonly opening: Promise<Session>
   /** Absent while it is being opened. */
   session?: Session
+}
+
+export interface SessionProcess extends AgentProcessStatus {
+  readonly sessionId: SessionId
 }
 
 export interface SessionCounts {
@@ -126,6 +131,14 @@ export class SessionRegistry implements SessionDirectory {
       working: this.atWork().length,
       mcpServers: open.reduce((sum, { tools }) => sum + tools.connectedServers, 0),
     }
+  }
+
+  /** The processes of agents, for the status of the server. Does not wait for sessions that are being opened. */
+  async agentProcesses(): Promise<readonly SessionProcess[]> {
+    const told = this.#open().map(async (session) =>
+      (await session.agentProcesses()).map((one) => Object.assign({ sessionId: session.id }, one)),
+    )
+    return (await Promise.all(told)).flat()
   }
 
   /** The sessions in which turns run now. */

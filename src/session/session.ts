@@ -3,7 +3,7 @@ import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Timer } from '../ports/clock.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { SessionAgents } from './agents.ts'
-import type { PromptKinds } from '../ports/agent.ts'
+import type { AgentProcessStatus, PromptKinds } from '../ports/agent.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import { type Existing, type State, mayUnload } from './domain/state.ts'
@@ -178,6 +178,10 @@ export class Session implements SessionHandle {
   async releaseAgent(when: 'idle' | 'now'): Promise<boolean> {
     if (when === 'now') await this.dispatch({ kind: 'cancel', queued: [] })
     return this.#agents.release(when)
+  }
+
+  agentProcesses(): Promise<readonly AgentProcessStatus[]> {
+    return this.#agents.processes()
   }
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */

@@ -73,3 +73,23 @@ test('an idle agent lets go of its session when it is released, and is back with
   expect(await prompted(session, reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
   expect(fake.prompts).toEqual(['one', 'two'])
 })
+
+test('the process of an agent is told: what it is, what it uses, and that it is idle or at work', async () => {
+  const fake = open().fake({ prompts: { two: [{ gate: 'go' }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const [pid] = fake.processes
+  const process = { sessionId: session.id, agent: 'fake', version: '1.0.0', pid }
+  const [idle] = await stage.sessions.agentProcesses()
+  expect(idle).toMatchObject({ ...process, idleSeconds: expect.any(Number) as number })
+  expect(idle?.residentBytes).toBeGreaterThan(1_000_000)
+  const promptId = await sent(session, 'two')
+  await until(() => fake.prompts.length === 2)
+  const [busy] = await stage.sessions.agentProcesses()
+  expect(busy).toMatchObject(process)
+  expect(busy).not.toHaveProperty('idleSeconds')
+  fake.open('go')
+  await endOf(reader, promptId)
+  await stage.sessions.releaseAgent(session.id, 'idle')
+  expect(await stage.sessions.agentProcesses()).toEqual([])
+})

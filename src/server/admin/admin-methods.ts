@@ -1,4 +1,5 @@
 /** Methods about the server itself that any connected client may call: its status, and to stop it. */
+import type { SessionProcess } from '../../session/session-registry.ts'
 import { fail } from '../../errors/parley-error.ts'
 
 export interface Status {
@@ -13,6 +14,8 @@ export interface Status {
   readonly mcpServers: number
   /** Turns that run. */
   readonly working: number
+  /** The processes of external agents. */
+  readonly agents: readonly SessionProcess[]
 }
 
 export interface StopOrder {

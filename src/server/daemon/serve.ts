@@ -151,6 +151,7 @@ class Server implements RunningServer {
         // Without the connection that asks.
         clients: this.#clients.count - 1,
         ...this.#census(),
+        agents: (await this.#sessions?.agentProcesses()) ?? [],
       }),
       stop: async ({ graceMs, ifIdle = false }) => {
         const { working } = this.#census()

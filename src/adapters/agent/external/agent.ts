@@ -3,7 +3,14 @@
  * long, and comes back with the next prompt: its own conversation reopened, or told what it does not know.
  */
 import { waitAtMost } from '../../../async/with-timeout.ts'
-import type { Agent, AgentCapabilities, AgentSession, StopReason, Turn } from '../../../ports/agent.ts'
+import type {
+  Agent,
+  AgentCapabilities,
+  AgentProcessStatus,
+  AgentSession,
+  StopReason,
+  Turn,
+} from '../../../ports/agent.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
@@ -117,6 +124,22 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     }
     await this.#starter.stop()
     this.#settings.closed()
+  }
+
+  async processStatus(): Promise<AgentProcessStatus | undefined> {
+    const { process } = this.#starter
+    if (process === undefined || process.isGone) return undefined
+    const { launch, pid } = process
+    const usage = await process.usage().catch(() => undefined)
+    const { idleSince } = this
+    const idleMs = idleSince === undefined ? undefined : this.#parts.clock.monotonicNow() - idleSince
+    return {
+      agent: launch.name,
+      version: this.#conversation?.info.version ?? launch.version ?? '',
+      pid,
+      ...usage,
+      ...(idleMs !== undefined && { idleSeconds: Math.floor(idleMs / 1_000) }),
+    }
   }
 
   async release(when: 'idle' | 'now'): Promise<boolean> {

@@ -6,6 +6,7 @@ import { lenientConfig } from '../../configured.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { paintOn } from '../../output/terminal-io.ts'
+import { shortId } from '../../sessions/session-resolution.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
@@ -25,8 +26,20 @@ function table(status: Status, paint: Paint): string {
     ['sessions', `${status.sessions} live, ${status.working} with a running turn`],
     ['clients', String(status.clients)],
     ['MCP servers', String(status.mcpServers)],
+    // A server of an earlier version names none.
+    ...(status.agents ?? []).map((one) => ['agent', agentWords(one)] as const),
   ]
   return rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}\n`).join('')
+}
+
+/** Of one process: whose it is, and what it uses. */
+function agentWords({ sessionId, agent, version, pid, ...usage }: Status['agents'][number]): string {
+  const { residentBytes, cpuMs, idleSeconds } = usage
+  const memory = residentBytes === undefined ? [] : [`${Math.round(residentBytes / 1_000_000)} MB`]
+  const cpu = cpuMs === undefined ? [] : [`${Math.round(cpuMs / 1_000)} s CPU`]
+  const idle = idleSeconds === undefined ? 'at work' : `idle for ${duration(idleSeconds)}`
+  const name = `${agent} ${version}`.trim()
+  return [`${name} in ${shortId(sessionId)}`, `pid ${pid}`, ...memory, ...cpu, idle].join(', ')
 }
 
 function duration(seconds: number): string {
