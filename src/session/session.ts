@@ -230,14 +230,13 @@ export class Session implements SessionHandle {
     }
   }
 
-  #failed({ error, isAhead, breaksTurn }: LogFailure): void {
+  #failed({ error, isAhead, breaksTurn, isFinal }: LogFailure): void {
     if (breaksTurn) this.#turns.break(error)
-    const isLost = isParleyError(error, 'JOURNAL_CONFLICT')
-    // Closed first, so that no client waits for a prompt of a session that another server has.
-    if (isLost) this.dispose().catch(this.#ports.report)
+    // Closed first, so that no client waits for a prompt of a session that another server has, or of a damaged journal.
+    if (isFinal) this.dispose().catch(this.#ports.report)
     if (breaksTurn && this.state.phase !== 'absent') this.#subscribers.failed(error)
     if (isAhead) this.#subscribers.readMissing()
-    if (isLost) this.#subscribers.ended('closed')
+    if (isFinal) this.#subscribers.ended('closed')
     else if (isAhead || this.#log.isDirty) this.#turns.recovery.begin()
   }
 

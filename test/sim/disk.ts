@@ -4,8 +4,8 @@ import { fail } from '../../src/errors/parley-error.ts'
 import type { Append, Journal, PageLimits, SessionId, StoredEntry } from '../../src/ports/journal.ts'
 import { type Entry, decodeEntry } from '../../src/session/domain/entries.ts'
 
-/** `unwritable`: it can only be read. `lost answer`: it is stored, but whoever asked is told that it is not. `conflict`: somebody else wrote first. */
-export type Trouble = 'none' | 'full' | 'unwritable' | 'conflict' | 'lost answer' | 'unreadable'
+/** `unwritable`: it can only be read. `damaged`: of the file a part is gone for good. `lost answer`: it is stored, but whoever asked is told that it is not. `conflict`: somebody else wrote first. */
+export type Trouble = 'none' | 'full' | 'unwritable' | 'damaged' | 'conflict' | 'lost answer' | 'unreadable'
 
 export class Disk implements Journal {
   readonly #journal = memoryJournal()
@@ -56,6 +56,7 @@ export class Disk implements Journal {
     this.next = 'none'
     if (trouble === 'full') fail('JOURNAL_FULL', { path: 'journal.db' })
     if (trouble === 'unwritable') fail('JOURNAL_IO', { path: 'journal.db', reason: 'it can only be read' })
+    if (trouble === 'damaged') fail('JOURNAL_CORRUPT', { path: 'journal.db', reason: 'a page is missing' })
     if (trouble === 'conflict') fail('JOURNAL_CONFLICT', { session: id, expected, found: expected + 1 })
     await this.#journal.append(append)
     this.batches.push(append.entries.length)
@@ -72,6 +73,7 @@ export class Disk implements Journal {
 
   async page(id: SessionId, from: number, limits: PageLimits): Promise<readonly StoredEntry[]> {
     await this.#turn()
+    if (this.trouble === 'damaged') fail('JOURNAL_CORRUPT', { path: 'journal.db', reason: 'a page is missing' })
     if (this.trouble === 'unreadable') fail('JOURNAL_IO', { path: 'journal.db', reason: 'it cannot be read' })
     return this.#journal.page(id, from, limits)
   }

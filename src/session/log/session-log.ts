@@ -15,6 +15,9 @@ const MAX_PENDING_CHARS = 256 * 1024
 /** Entries after which a snapshot is stored in the middle of a turn, so that opening the session stays cheap. */
 const SNAPSHOT_EVERY_ENTRIES = 512
 
+/** Errors after which nothing of this session can be stored any more: another writer came first, or the file is damaged. */
+const ENDS_THE_LOG = ['JOURNAL_CONFLICT', 'JOURNAL_CORRUPT'] as const
+
 interface Pending {
   readonly command: Command
   readonly chars: number
@@ -39,6 +42,8 @@ export interface LogFailure {
   readonly isAhead: boolean
   /** The running turn has lost something by it. False when only commands of others were lost, such as a prompt or a rename. */
   readonly breaksTurn: boolean
+  /** Nothing can be stored after it, however often it is tried. */
+  readonly isFinal: boolean
 }
 
 const NO_LISTENER: LogListener = { published: () => {}, effect: () => {}, failed: () => {} }
@@ -216,20 +221,22 @@ export class SessionLog {
   async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
     const before = this.#dirty
     const published = this.#state.seq
-    if (isParleyError(error, 'JOURNAL_CONFLICT')) this.#lost = { error }
+    const isFinal = ENDS_THE_LOG.some((code) => isParleyError(error, code))
+    if (isFinal) this.#lost = { error }
     const isLostByTurn = this.#lost !== undefined || taken.some(({ command }) => concernsTurn(command, this.#state))
-    const failure = { error: before?.error ?? error, breaksTurn: before?.breaksTurn === true || isLostByTurn }
+    const breaksTurn = before?.breaksTurn === true || isLostByTurn
+    const failure = { error: isFinal ? error : (before?.error ?? error), breaksTurn, isFinal }
     this.#dirty = failure
     // While the journal cannot be read, the state stays as it was and the log stays dirty.
     if (before === undefined) await this.#reload().catch(() => undefined)
     for (const pending of [...taken, ...this.#dropDependent(failure)]) pending.refused?.(error)
-    if (before?.breaksTurn !== failure.breaksTurn) this.#failed(failure, published)
+    if (isFinal || before?.breaksTurn !== breaksTurn) this.#failed(failure, published)
     if (!isParleyError(error)) this.#ports.report(error)
   }
 
   /**
-   * Queued commands of a turn that has lost some are dropped too; they would follow a gap. After another writer came first,
-   * everything is dropped: two writers never append to one session.
+   * Queued commands of a turn that has lost some are dropped too; they would follow a gap. Once nothing can be
+   * stored any more, everything is dropped: two writers never append to one session.
    */
   #dropDependent({ breaksTurn }: Omit<LogFailure, 'isAhead'>): readonly Pending[] {
     const pending = this.#pending

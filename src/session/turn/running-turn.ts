@@ -48,8 +48,8 @@ const CANCEL_GRACE_MS = 2_000
 /** Between two attempts to store the end of a turn. */
 const END_RETRY_MS = 1_000
 
-/** The journal is closed, belongs to another server, or no longer has the session: the end cannot be stored. */
-const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'SESSION_NOT_FOUND'] as const
+/** The journal is closed or damaged, belongs to another server, or no longer has the session: the end cannot be stored. */
+const NEVER_STORED = ['JOURNAL_CLOSED', 'JOURNAL_CONFLICT', 'JOURNAL_CORRUPT', 'SESSION_NOT_FOUND'] as const
 
 /** The parts of the session that a turn works with. */
 export interface TurnParts {

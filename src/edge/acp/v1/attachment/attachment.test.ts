@@ -226,6 +226,22 @@ test('a session that another writer has taken is closed for the clients that wat
   expect(phases(bob)).toEqual(['closed', 'idle'])
 })
 
+test('a prompt that waits behind a turn is answered when the journal turns out to be damaged', async () => {
+  const street = openStreet()
+  street.house.agent.script = untilCancelled
+  const { ada, bob, sessionId } = await two(street)
+  const runs = ada.ask('session/prompt', prompt(sessionId, 'Run'))
+  await quiet()
+  const waits = bob.ask('session/prompt', prompt(sessionId, 'After that'))
+  await quiet()
+  street.house.disk.trouble = 'damaged'
+  ada.notify('session/cancel', { sessionId })
+  await street.house.clock.advance(10_000)
+  expect((await ada.answerTo(runs)).error?.data).toMatchObject({ code: 'JOURNAL_CORRUPT' })
+  expect((await bob.answerTo(waits)).error?.data).toMatchObject({ code: 'JOURNAL_CORRUPT' })
+  expect(phases(bob).at(-1)).toBe('closed')
+})
+
 describe('deleting by one', () => {
   test('cancels the prompts of all, tells all, and there is no such session then', async () => {
     const street = openStreet()
