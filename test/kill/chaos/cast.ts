@@ -30,6 +30,8 @@ interface Runner {
   readonly child: ChildProcessWithoutNullStreams
   /** What it printed. */
   readonly lines: Fields[]
+  /** What it said on its standard error. */
+  said(): string
   /** Resolves when it is gone, by itself or not. */
   readonly ended: Promise<unknown>
 }
@@ -241,8 +243,9 @@ export class Cast {
       rest = whole.pop() ?? ''
       lines.push(...whole.map((line) => JSON.parse(line) as Fields))
     })
-    child.stderr.resume()
-    return { child, lines, ended: new Promise((resolve) => child.on('close', resolve)) }
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+    return { child, lines, said: () => said, ended: new Promise((resolve) => child.on('close', resolve)) }
   }
 }
 

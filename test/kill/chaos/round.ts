@@ -1,5 +1,6 @@
 /** One run of chaos: things go wrong around a session, and what it comes to is judged by who knows none of our code. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { until } from '../../fixtures/process/running.ts'
@@ -18,6 +19,8 @@ import type { ChaosPlan, Deed } from './plan.ts'
 const FEW_DESCRIPTORS = 24
 /** How long a tool may take to be gone with its session. Milliseconds. */
 const FAREWELL = 15_000
+/** Of what was said or logged, so much of the end is shown. Characters. */
+const TRACE = 1_000
 
 export interface Around {
   /** Where the server looks for orders. */
@@ -65,6 +68,20 @@ export class Round {
     // With the beginning of the log the session itself may be gone.
     const isGone = this.#does('cut the log short') && (await cast.isGone())
     return isGone ? this.#judgeRuin(cast) : this.#rest(cast)
+  }
+
+  /** What a run that broke off leaves to be read: the runner's last words and the end of the server's log. */
+  traces(): string {
+    const runner = this.#cast?.runner
+    const log = join(this.#town.home, 'parley.log')
+    const logged = existsSync(log) ? readFileSync(log, 'utf8') : ''
+    const told = JSON.stringify(runner?.lines.slice(-2) ?? [])
+    return [
+      `server ${this.#town.server() ?? 'none'}, runner ${runner?.child.exitCode ?? 'has not ended'}`,
+      `runner told …${told.slice(-TRACE)}`,
+      `runner said …${(runner?.said() ?? '').slice(-TRACE)}`,
+      `server logged …${logged.slice(-3 * TRACE)}`,
+    ].join('\n  ')
   }
 
   /** However it ended. */

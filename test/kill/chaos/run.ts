@@ -93,7 +93,7 @@ class Company {
       this.#relays = round.relays
       if (isLast || findings.length > 0) findings.push(...(await this.#town.empty()).map(stays))
     } catch (error) {
-      findings.push({ kind: 'without an end', what: `the run broke off: ${String(error)}` })
+      findings.push({ kind: 'without an end', what: `the run broke off: ${String(error)}\n  ${round.traces()}` })
     } finally {
       await round.leave()
     }
