@@ -26,7 +26,14 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/release',
   ],
   approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke'],
-  admin: ['session/delete', '_parley/servers', '_parley/import', '_parley/status', '_parley/stop'],
+  admin: [
+    'session/delete',
+    '_parley/servers',
+    '_parley/import',
+    '_parley/agents/import',
+    '_parley/status',
+    '_parley/stop',
+  ],
 }
 /** A server that demands a token still answers these without it. */
 const WITHOUT_TOKEN = ['_parley/status', '_parley/stop']
@@ -72,6 +79,7 @@ test('a server that is stopping refuses work that it would have to finish, and n
     }
   })
   expect(refused.toSorted()).toEqual([
+    '_parley/agents/import',
     '_parley/fork',
     '_parley/import',
     'session/fork',

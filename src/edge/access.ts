@@ -71,6 +71,8 @@ export const METHOD_ACCESS = {
   '_parley/servers': ADMIN,
   // Reads a file of the server's machine by its path.
   '_parley/import': ADMIN,
+  // Starts an agent, and reads what its user did with it elsewhere.
+  '_parley/agents/import': ADMIN,
   // Names the socket.
   '_parley/status': ADMIN_WITHOUT_TOKEN,
   '_parley/stop': ADMIN_WITHOUT_TOKEN,
@@ -85,6 +87,7 @@ const STARTS_WORK: ReadonlySet<string> = new Set<Method>([
   'session/fork',
   '_parley/fork',
   '_parley/import',
+  '_parley/agents/import',
 ])
 
 /** Whether the server is between the order to stop and the stop. */

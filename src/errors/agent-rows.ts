@@ -57,6 +57,11 @@ export const agentRows = {
     false,
     (d) => `${d.agent} wrote a line longer than ${d.limit} bytes and was stopped. Its output up to then is above.`,
   ),
+  AGENT_IMPORT: row<{ agent: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The sessions of ${d.agent} cannot be imported: ${d.reason}.`,
+  ),
   AGENT_CRASHES: row<{ agent: string; failures: number; seconds: number; reason: string }>(
     INTERNAL,
     true,

@@ -188,6 +188,17 @@ export interface AgentMemory extends AgentSessionRecord {
   readonly endedAt?: number
 }
 
+/** A turn that an agent had before Parley had its session, as the agent itself tells it. */
+export interface EarlierTurn {
+  /** Empty where the agent began to speak without one. */
+  readonly prompt: readonly Content[]
+  readonly said: readonly EarlierUpdate[]
+}
+
+export type EarlierUpdate =
+  | Extract<AgentUpdate, { readonly kind: 'chunk' | 'call' | 'foreign' }>
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+
 /** A turn as it is told to an agent that does not know it. Long texts are shortened to their ends. */
 export interface PastTurn {
   readonly turnId: string

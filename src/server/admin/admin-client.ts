@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { ParleyError, fail } from '../../errors/parley-error.ts'
 import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
 import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
+import type { AgentImportAnswer, AgentImportOrder } from '../agents/import-sessions.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import.ts'
 import { type Place, dial } from '../launch/launch.ts'
@@ -43,6 +44,12 @@ export async function askServers(target: AdminTarget): Promise<LiveMcp> {
 export async function askToImport(target: AdminTarget, order: ImportOrder): Promise<ImportAnswer> {
   const importing = { method: '_parley/import', params: order, timeoutMs: IMPORT_TIMEOUT_MS }
   return (await request(target, importing)) as ImportAnswer
+}
+
+/** Throws also what keeps the agent from being started, or its sessions from being read. */
+export async function askToImportFromAgent(target: AdminTarget, order: AgentImportOrder): Promise<AgentImportAnswer> {
+  const importing = { method: '_parley/agents/import', params: order, timeoutMs: IMPORT_TIMEOUT_MS }
+  return (await request(target, importing)) as AgentImportAnswer
 }
 
 async function request(

@@ -17,6 +17,14 @@ export { idOf as canonicalId } from '../../adapters/agent/external/find/find-pro
 export { install, uninstall } from '../../adapters/agent/external/install/install.ts'
 export type { InstalledAgent } from '../../adapters/agent/external/install/installed-agents.ts'
 export type { AgentLaunch, AgentOffers, LoginMethod } from '../../adapters/agent/external/launch.ts'
+export {
+  type OwnSession,
+  type OwnSessions,
+  type OwnSessionsParts,
+  withOwnSessions,
+} from '../../adapters/agent/external/own-sessions/own-sessions.ts'
+export { TakenSessions } from '../../adapters/agent/external/own-sessions/taken-sessions.ts'
+export type { Lost } from '../../adapters/agent/external/quirks.ts'
 export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
 export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'
 export type { InstallProgress, Tell } from '../../adapters/agent/external/install/progress.ts'

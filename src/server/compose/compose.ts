@@ -24,6 +24,7 @@ import type { Ownership } from '../../ports/ownership.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import type { Importing } from '../../session/lifecycle/import.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
+import type { AgentImports } from '../agents/import-sessions.ts'
 import { openSearch } from './compose-reading.ts'
 import { logPathIn } from '../log/log-line.ts'
 import { ClientModels } from './client-models.ts'
@@ -52,6 +53,8 @@ export interface Owner {
   newId(): string
   /** Whole or not at all. Throws SESSION_EXISTS, and what the pieces throw. */
   importSession(importing: Importing): Promise<void>
+  /** Of the user's other conversations with an external agent. Loaded with the first call. */
+  agentImports(): Promise<AgentImports>
   /** Resolves after `ms`, and keeps no process alive for it. */
   after(ms: number): Promise<void>
   /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
@@ -77,6 +80,12 @@ export async function openOwner(config: Config): Promise<Owner> {
   // A caller that awaits one of them gets the rejection; without a caller it is not unhandled.
   for (const awaited of [ownership, sessions, processes]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
+  let imports: Promise<AgentImports> | undefined
+
+  async function openImports(): Promise<AgentImports> {
+    const { openAgentImports } = await import('../agents/open-imports.ts')
+    return openAgentImports(config, { journal: await journal, processes: await processes, clock: systemClock })
+  }
 
   async function open(): Promise<OpenSessions> {
     const owned = await journal
@@ -111,6 +120,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     report,
     newId: () => systemClock.id(),
     importSession: async (importing) => (await opening).importSession(importing),
+    agentImports: () => (imports ??= openImports()),
     after: (ms) => new Promise((over) => systemClock.setTimer(ms, over)),
     close() {
       closing ??= close()

@@ -10,7 +10,7 @@ import type { SessionCounts, SessionRegistry } from '../../session/session-regis
 import { Clients } from './clients.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
 import { noteServer } from './pid-file.ts'
-import { importMethod } from '../import/import.ts'
+import { importMethods } from '../import/import.ts'
 import { putLongLogAside } from '../log/log.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
@@ -128,7 +128,7 @@ class Server implements RunningServer {
       methods: {
         ...adminMethods(this.#orders()),
         ...searchMethod(search),
-        ...importMethod(this.#owner),
+        ...importMethods(this.#owner),
         ...mcpMethod(this.#owner),
       },
       activity,

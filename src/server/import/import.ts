@@ -1,6 +1,7 @@
-/** Brings an exported session back: the server reads the file itself, since it alone may append. */
+/** Brings sessions in, from a file or from an agent: the server reads them itself, since it alone may append. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
+import type { AgentImportAnswer } from '../agents/import-sessions.ts'
 import type { Owner } from '../compose/compose.ts'
 
 export interface ImportOrder {
@@ -14,9 +15,18 @@ export interface ImportAnswer {
   readonly sessionId: string
 }
 
-/** The method of the wire; it is for those who share a machine and a user with the server. */
-export function importMethod(owner: Owner): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
-  return { '_parley/import': async (params) => importFile(owner, parseImport(params)) }
+/** The methods of the wire; they are for those who share a machine and a user with the server. */
+export function importMethods(owner: Owner): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+  return {
+    '_parley/import': async (params) => importFile(owner, parseImport(params)),
+    '_parley/agents/import': async (params) => importFromAgent(owner, params),
+  }
+}
+
+async function importFromAgent(owner: Owner, params: unknown): Promise<AgentImportAnswer> {
+  const { parseAgentImport } = await import('../agents/import-sessions.ts')
+  const order = parseAgentImport(params)
+  return (await owner.agentImports()).run(order)
 }
 
 async function importFile(owner: Owner, { path, keepId }: ImportOrder): Promise<ImportAnswer> {

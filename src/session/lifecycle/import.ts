@@ -52,12 +52,13 @@ export function unmarked(entry: Entry): Entry {
   return exported
 }
 
-function storedForm({ seq, at, ...body }: Entry): StoredEntry {
+/** The entry as the journal keeps it. */
+export function storedForm({ seq, at, ...body }: Entry): StoredEntry {
   return { seq, at, body: encodeBody(body) }
 }
 
 /** The entries that end an open turn, with the row and the snapshot of the session after them. */
-function endOf(imported: State, now: number): Append {
+export function endOf(imported: State, now: number): Append {
   if (imported.phase === 'absent') return fail('INTERNAL_ERROR', {}, new Error('an import without entries'))
   const entries: StoredEntry[] = []
   let state: Existing = imported

@@ -58,6 +58,17 @@ export const agents: CommandRow = {
       load: () => import('./login.ts'),
     },
     {
+      usage: 'import <name> [session]',
+      summary: 'make sessions of the conversations that you had with an agent elsewhere',
+      options: [
+        { flags: '--cwd <dir>', summary: 'only those of this directory' },
+        { flags: '--all', summary: 'import all that are listed, without asking which' },
+        json,
+      ],
+      examples: ['parley agents import claude', 'parley agents import codex --cwd . --all'],
+      load: () => import('./import.ts'),
+    },
+    {
       usage: 'trust <name>',
       summary: 'allow an agent of .parley.toml, exactly as it stands there now',
       options: [],

@@ -94,7 +94,8 @@ class Heard implements PeerListener {
   }
 }
 
-async function introduced(process: AgentProcess, { clientInfo, signal }: ProbeParts): Promise<AgentInfo> {
+/** The first request of a process without a session. Throws AGENT_REFUSED, AGENT_PROTOCOL, AGENT_STUCK and AGENT_START_FAILED. */
+export async function introduced(process: AgentProcess, { clientInfo, signal }: ProbeParts): Promise<AgentInfo> {
   const { protocol, clientInfo: named = clientInfo } = process.launch.quirks
   const params = { protocolVersion: protocol, clientInfo: named, clientCapabilities: CLIENT_CAPABILITIES }
   try {

@@ -14,7 +14,7 @@ import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from './abilities.ts'
 import { type Comparison, compare, wordsOf } from './compare.ts'
 import { hasMoved } from './divergence.ts'
-import { Replay, type ReplayedTurn } from './replay.ts'
+import { Replay, type ReplayedTurn, untilReplayed } from './replay.ts'
 import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
 import { serversFor } from './servers.ts'
 
@@ -23,8 +23,6 @@ const OPEN_SILENCE_MS = 120_000
 /** A conversation that another process holds is tried for so long. */
 const BUSY_MS = 10_000
 const BUSY_STEP_MS = 500
-/** A replay whose updates do not end after its response is no longer waited for. */
-const MAX_DRAIN_MS = 10_000
 
 export interface OpeningParts {
   /** The agent's full name. */
@@ -163,12 +161,7 @@ class Opening {
     swallow(replay)
     try {
       await reopen()
-      // Some agents answer before their replay is over.
-      for (let waited = 0; waited < MAX_DRAIN_MS; waited += quirks.replayAfterResponseMs) {
-        const before = replay.count
-        await clock.sleep(quirks.replayAfterResponseMs)
-        if (replay.count === before || quirks.replayAfterResponseMs === 0) break
-      }
+      await untilReplayed(replay, quirks, clock)
     } finally {
       swallow(undefined)
     }
@@ -296,7 +289,8 @@ function reseedWords(agent: string, reason: string, { told, leftOut }: Rendered)
   return `${why}${given}${leftOut === 0 ? '' : `; ${leftOut} older ones were left out`}.`
 }
 
-function loginWords({ authMethods }: AgentInfo): string {
+/** The ways to log in, for the sentence of an error. */
+export function loginWords({ authMethods }: AgentInfo): string {
   const names = authMethods.flatMap((one) => {
     const { name, id } = fieldsOf(one)
     return typeof name === 'string' ? [name] : typeof id === 'string' ? [id] : []

@@ -1,11 +1,29 @@
 /** What an agent replays of its own conversation when that is loaded: swallowed, and kept only to be compared. */
 import type { PastPart } from '../../../../ports/agent.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { Quirks } from '../quirks.ts'
 import type { SaidUpdate } from '../updates/read-update.ts'
 
 /** A turn as the agent has it. */
 export interface ReplayedTurn {
   readonly prompt: string
   readonly parts: readonly PastPart[]
+}
+
+/** A replay whose updates do not end after its response is no longer waited for. */
+const MAX_DRAIN_MS = 10_000
+
+/** Some agents answer a load before its replay is over: waits until no update came for as long as the row says. */
+export async function untilReplayed(
+  replay: { readonly count: number },
+  { replayAfterResponseMs }: Quirks,
+  clock: Clock,
+): Promise<void> {
+  for (let waited = 0; waited < MAX_DRAIN_MS; waited += replayAfterResponseMs) {
+    const before = replay.count
+    await clock.sleep(replayAfterResponseMs)
+    if (replay.count === before || replayAfterResponseMs === 0) return
+  }
 }
 
 /** Characters of one turn that are kept. */

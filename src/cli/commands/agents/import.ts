@@ -1,0 +1,122 @@
+/** `parley agents import NAME [SESSION]`: lists the sessions of an agent's own store, and imports those that the user chooses. */
+import { resolve } from 'node:path'
+import { askToImportFromAgent } from '../../../server/admin/admin-client.ts'
+import type { AgentImportOrder, ListedSession, SkippedSession } from '../../../server/agents/import-sessions.ts'
+import { startServer } from '../../../server/launch/launch.ts'
+import { configFor } from '../../configured.ts'
+import { printJson } from '../../output/json.ts'
+import { progressLine } from '../../output/progress-line.ts'
+import { oneLine } from '../../output/terminal/text.ts'
+import { choose } from '../../prompts/choose.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { complain } from '../../say.ts'
+
+/** So many in one request: what was imported is shown while the others are. */
+const BATCH = 10
+
+type Progress = ReturnType<typeof progressLine>
+type Config = Awaited<ReturnType<typeof configFor>>
+
+/** With `--json`: one line for each session that is listed, imported or skipped. */
+export async function run({ args: [name = '', session], options }: CommandInput): Promise<number> {
+  const config = await configFor()
+  const progress = progressLine(process.stderr)
+  const cwd = options['cwd'] === undefined ? {} : { cwd: resolve(String(options['cwd'])) }
+  const order = { agent: name, directory: process.cwd(), ...cwd }
+  const isJson = options['json'] === true
+  try {
+    await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
+    if (session !== undefined) return await take(config, order, { ids: [session], isJson, progress })
+    progress.say('Asking for its sessions …')
+    const { sessions, isCut } = await askToImportFromAgent(config, order)
+    progress.done()
+    if (isCut) complain(`${oneLine(name, 60)} has more sessions than these; --cwd names a directory`)
+    const ids = await chosen(sessions, { isAll: options['all'] === true, isJson })
+    return ids.length === 0 ? OK : await take(config, order, { ids, isJson, progress })
+  } finally {
+    progress.done()
+  }
+}
+
+interface Choice {
+  readonly isAll: boolean
+  readonly isJson: boolean
+}
+
+/** Without a terminal and without `--all` the list is all that the user gets. */
+async function chosen(sessions: readonly ListedSession[], { isAll, isJson }: Choice): Promise<readonly string[]> {
+  const fresh = sessions.filter(({ standing }) => standing === 'new').toSorted(newestFirst)
+  if (isAll) {
+    if (fresh.length === 0 && !isJson) process.stdout.write('There is nothing new to import.\n')
+    // The oldest first, so that the list of sessions has them in their order.
+    return fresh.map(({ agentSessionId }) => agentSessionId).toReversed()
+  }
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY && !isJson && fresh.length > 0
+  if (canAsk) {
+    const rows = fresh.map((one) => ({ value: one.agentSessionId, label: lineOf(one) }))
+    return (await choose('Which sessions should be imported? Space marks, Enter imports', rows)).toReversed()
+  }
+  if (isJson) sessions.toSorted(newestFirst).forEach((one) => printJson({ listed: one }))
+  else print(sessions)
+  return []
+}
+
+function print(sessions: readonly ListedSession[]): void {
+  for (const one of sessions.toSorted(newestFirst)) {
+    const standing = { new: '', here: ' (is here)', deleted: ' (was deleted here)' }[one.standing]
+    process.stdout.write(`${oneLine(one.agentSessionId, 100)}  ${lineOf(one)}${standing}\n`)
+  }
+  if (sessions.length === 0) process.stdout.write('It has no sessions of its own.\n')
+  else if (sessions.some(({ standing }) => standing === 'new'))
+    complain('nothing was imported; add --all, or the id of a session')
+}
+
+function newestFirst(a: ListedSession, b: ListedSession): number {
+  return (b.updatedAt ?? 0) - (a.updatedAt ?? 0)
+}
+
+function lineOf({ title, cwd, updatedAt, agentSessionId }: ListedSession): string {
+  const day = updatedAt === undefined ? '' : `${new Date(updatedAt).toISOString().slice(0, 10)}  `
+  return `${day}${oneLine(title ?? agentSessionId, 60)}  ${oneLine(cwd, 100)}`
+}
+
+interface Taking {
+  readonly ids: readonly string[]
+  readonly isJson: boolean
+  readonly progress: Progress
+}
+
+async function take(config: Config, order: AgentImportOrder, { ids, isJson, progress }: Taking): Promise<number> {
+  let failures = 0
+  for (let from = 0; from < ids.length; from += BATCH) {
+    progress.say(`Importing ${from + 1} of ${ids.length} …`)
+    const { imported, skipped } = await askToImportFromAgent(config, {
+      ...order,
+      sessions: ids.slice(from, from + BATCH),
+    })
+    progress.done()
+    for (const one of imported) {
+      if (isJson) printJson({ imported: one })
+      else process.stdout.write(`${one.sessionId}  ${one.turns === 1 ? '1 turn' : `${one.turns} turns`}\n`)
+    }
+    for (const one of skipped) {
+      if (isJson) printJson({ skipped: one })
+      else complain(`${oneLine(one.agentSessionId, 100)} was not imported: ${WHY[one.why]}${reasonOf(one)}`)
+    }
+    failures += skipped.filter(({ why }) => why === 'failed' || why === 'unknown').length
+  }
+  return failures > 0 ? FAILED : OK
+}
+
+const WHY: Readonly<Record<SkippedSession['why'], string>> = {
+  here: 'it is here already',
+  deleted: 'it was deleted here',
+  empty: 'nobody ever prompted it',
+  unknown: 'the agent lists no such session',
+  failed: '',
+}
+
+function reasonOf({ reason }: SkippedSession): string {
+  return reason === undefined ? '' : oneLine(reason, 500)
+}

@@ -1,0 +1,108 @@
+/** Makes a session of a conversation that an agent had without Parley, and tells which conversations are sessions already. */
+import type { AgentSessionRecord, EarlierTurn } from '../../ports/agent.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ImportingJournal, Journal, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type { Command } from '../domain/commands.ts'
+import { decide } from '../domain/decide.ts'
+import { type Entry, decodeEntry } from '../domain/entries.ts'
+import { evolve } from '../domain/evolve.ts'
+import { type State, absent, isBusy } from '../domain/state.ts'
+import { endOf, storedForm } from './import.ts'
+
+const PIECE = { entries: 1_000, chars: 512 * 1024 } as const
+const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+
+export interface EarlierConversation {
+  /** The id of the new session. */
+  readonly id: SessionId
+  readonly record: AgentSessionRecord
+  readonly turns: readonly EarlierTurn[]
+  /** As the agent calls it; absent, the first prompt names it. */
+  readonly title?: string
+  /** Where it comes from, and what is missing. */
+  readonly notice: string
+}
+
+interface Ports {
+  readonly journal: ImportingJournal
+  readonly clock: Clock
+}
+
+/** Stores all of it or nothing. Its times are those of the import. Throws JOURNAL_CONFLICT for an id that is taken. */
+export async function importConversation({ journal, clock }: Ports, earlier: EarlierConversation): Promise<void> {
+  const at = clock.now()
+  const telling = new Telling(earlier.id, at)
+  await journal.importSession(inPieces(telling.all(earlier)), () => endOf(telling.state, at))
+}
+
+/** The commands that would have made it, decided as they are for a session that is live. */
+class Telling {
+  state: State
+  readonly #at: number
+
+  constructor(id: SessionId, at: number) {
+    this.state = absent(id)
+    this.#at = at
+  }
+
+  *all({ record, turns, title, notice }: EarlierConversation): Generator<StoredEntry> {
+    const { agent, cwd, roots } = record
+    yield* this.#entries({ kind: 'create', cwd, additionalDirectories: roots.slice(1), agent })
+    yield* this.#entries({ kind: 'remember_agent_session', record })
+    yield* this.#entries({ kind: 'notice', text: notice })
+    if (title !== undefined) yield* this.#entries({ kind: 'agent_update', agent, update: { kind: 'title', title } })
+    for (const [index, turn] of turns.entries()) yield* this.#turn(turn, `import-${index + 1}`, agent)
+  }
+
+  *#turn({ prompt, said }: EarlierTurn, promptId: string, agent: string): Generator<StoredEntry> {
+    const begins: Command =
+      prompt.length === 0 ? { kind: 'begin_agent_turn', agent } : { kind: 'prompt', promptId, content: prompt }
+    yield* this.#entries(begins)
+    if (this.state.phase === 'absent' || !isBusy(this.state)) return
+    const { turnId } = this.state.turn
+    for (const event of said) yield* this.#entries({ kind: 'agent', turnId, event })
+    yield* this.#entries({ kind: 'end', turnId, stopReason: 'end_turn' })
+  }
+
+  *#entries(command: Command): Generator<StoredEntry> {
+    for (const body of decide(command, this.state)) {
+      const entry: Entry = Object.assign({ seq: this.state.seq + 1, at: this.#at }, body)
+      this.state = evolve(this.state, entry)
+      yield storedForm(entry)
+    }
+  }
+}
+
+async function* inPieces(entries: Iterable<StoredEntry>): AsyncGenerator<readonly StoredEntry[]> {
+  let piece: StoredEntry[] = []
+  let chars = 0
+  for (const entry of entries) {
+    piece.push(entry)
+    chars += entry.body.length
+    if (piece.length < PIECE.entries && chars < PIECE.chars) continue
+    yield piece
+    piece = []
+    chars = 0
+  }
+  if (piece.length > 0) yield piece
+}
+
+/** The agent's own ids of all its conversations that sessions have or had, with those sessions. Reads all of the journal. */
+export async function conversationsOf(journal: Journal, agent: string): Promise<ReadonlyMap<string, SessionId>> {
+  const found = new Map<string, SessionId>()
+  for (const { id } of await journal.list({ limit: Number.MAX_SAFE_INTEGER }))
+    for await (const agentSessionId of conversationsIn(journal, id, agent)) found.set(agentSessionId, id)
+  return found
+}
+
+async function* conversationsIn(journal: Journal, id: SessionId, agent: string): AsyncGenerator<string> {
+  let from = 0
+  for (;;) {
+    // The journal filters: hardly any entry is one of these.
+    const { entries, until } = await journal.find(id, { from, text: '"agent_session"' }, PAGE)
+    for (const entry of entries.map(decodeEntry))
+      if (entry.kind === 'agent_session' && entry.agent === agent) yield entry.agentSessionId
+    if (until === undefined) return
+    from = until
+  }
+}

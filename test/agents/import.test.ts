@@ -1,0 +1,127 @@
+/** `parley agents import`: conversations that a person had with an agent elsewhere become sessions, once, with the real binary. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { parley } from '../e2e/cli.ts'
+import { freshDirectory } from '../e2e/parley.ts'
+import type { Case } from '../fake-agent/case.ts'
+import { FakeAgent } from '../fake-agent/fake-agent.ts'
+
+const LISTS: Case = {
+  capabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {} } },
+  pageSize: 2,
+}
+
+let stop: (() => Promise<unknown>) | undefined
+afterEach(() => stop?.())
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A user whose agent `fake` has sessions of its own. */
+function user(plan: Case = LISTS, more = '') {
+  const home = freshDirectory()
+  const [work, config] = [join(home, 'work'), join(home, 'config', 'parley')]
+  for (const directory of [work, config, join(home, 'fake', 'sessions')]) mkdirSync(directory, { recursive: true })
+  const fake = new FakeAgent(join(home, 'fake'), plan)
+  const { command, args } = fake
+  const entry = `[agents.fake]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${more}`
+  writeFileSync(join(config, 'parley.toml'), entry)
+  const run = (...words: readonly string[]) => parley(words, { home, cwd: work })
+  stop = () => run('stop')
+  async function imported(...words: readonly string[]): Promise<readonly Row[]> {
+    const { stdout } = await run('agents', 'import', 'fake', '--json', ...words)
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
+  }
+  return { fake, work, run, imported }
+}
+
+/** A session in the agent's own store; each line is a prompt and its answer. */
+function own(fake: FakeAgent, id: string, cwd: string, ...turns: readonly (readonly [string, string])[]): void {
+  writeFileSync(join(fake.home, 'sessions', `${id}.jsonl`), `${JSON.stringify({ cwd })}\n`)
+  for (const [prompt, answer] of turns) fake.turnOutside(id, prompt, answer)
+}
+
+interface Imported {
+  readonly agentSessionId: string
+  readonly sessionId: string
+}
+
+const importedIn = (rows: readonly Row[]): readonly Imported[] =>
+  rows.flatMap((row) => ('imported' in row ? (row['imported'] as Imported) : []))
+
+test('[39] five are imported; twice makes no doubles, and one that was deleted stays deleted', async () => {
+  const { fake, work, run, imported } = user()
+  for (const n of [1, 2, 3, 4, 5]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`], ['more', `more ${n}`])
+  own(fake, 'never-prompted', work)
+  const first = await imported('--all')
+  const [deleted, ...others] = importedIn(first)
+  expect(others).toHaveLength(4)
+  expect(first).toContainEqual({ skipped: { agentSessionId: 'never-prompted', why: 'empty' } })
+  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(5)
+  expect(fake.processes).toEqual([])
+  expect(fake.prompts).toEqual([])
+
+  expect(await run('rm', deleted?.sessionId ?? '', '--yes')).toMatchObject({ code: 0 })
+  expect(importedIn(await imported('--all'))).toEqual([])
+  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(4)
+  const standings = (await imported()).map(({ listed }) => String((listed as Row)['standing']))
+  expect(standings.filter((one) => one === 'here')).toHaveLength(4)
+  expect(standings).toEqual(expect.arrayContaining(['deleted', 'new']))
+  // Only the session that is named itself comes back.
+  const id = deleted?.agentSessionId ?? ''
+  expect(importedIn(await imported(id))).toHaveLength(1)
+  expect(await imported(id)).toEqual([{ skipped: { agentSessionId: id, why: 'here' } }])
+})
+
+test('an imported session has all that was said, says what is lost, and goes on in the agent', async () => {
+  const { fake, work, run, imported } = user(LISTS, '[agents.fake.quirks]\nreplayLoses = ["thoughts"]\n')
+  own(fake, 'own-1', work, ['the first question', 'the first answer'], ['the second', 'another answer'])
+  own(fake, 'elsewhere', '/somewhere/else', ['not here', 'no'])
+  const rows = await imported('--cwd', '.', '--all')
+  expect(rows).toEqual([{ imported: expect.objectContaining({ agentSessionId: 'own-1', turns: 2 }) }])
+  const [{ sessionId: id } = { sessionId: '' }] = importedIn(rows)
+  const shown = (await run('show', id)).stdout
+  for (const words of ['the first question', 'the first answer', 'the second', 'another answer'])
+    expect(shown).toContain(words)
+  expect(shown.split('lost are thoughts')).toHaveLength(2)
+  const exported = (await run('export', id, '--format', 'jsonl')).stdout
+  expect(exported).toContain('"agentSessionId":"own-1"')
+  expect(exported).toContain('"how":"import"')
+  expect(await run('run', '--session', id, 'go on')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('echo: go on'),
+  })
+  expect(fake.prompts).toEqual(['go on'])
+  expect(fake.received('session/new')).toEqual([])
+  expect(fake.received('session/resume')).toEqual([expect.objectContaining({ sessionId: 'own-1' })])
+})
+
+test('a session that cannot be read is not there in part, and the others are imported', async () => {
+  const broken = { code: -32_603, message: 'the store is damaged' }
+  const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
+  const { fake, work, run, imported } = user({
+    ...LISTS,
+    on: { 'session/load': [{ if: 'own-1', moves: [{ update: chunk }, { fail: broken }] }] },
+  })
+  own(fake, 'own-1', work, ['one', 'a'])
+  own(fake, 'own-2', work, ['two', 'b'])
+  const rows = await imported('--all')
+  expect(rows).toContainEqual({
+    skipped: { agentSessionId: 'own-1', why: 'failed', reason: expect.stringContaining('the store is damaged') },
+  })
+  expect(importedIn(rows)).toHaveLength(1)
+  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(1)
+})
+
+test('what keeps the sessions from being listed is said, and without a choice nothing is imported', async () => {
+  const none = user({ capabilities: { loadSession: true } })
+  const refused = await none.run('agents', 'import', 'fake')
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not say which sessions it has') })
+  await none.run('stop')
+  const some = user()
+  own(some.fake, 'own-1', some.work, ['one', 'a'])
+  const listed = await some.run('agents', 'import', 'fake')
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('own-1') })
+  expect(listed.stderr).toContain('nothing was imported; add --all')
+  expect((await some.run('ls', '--json')).stdout).toBe('')
+})
