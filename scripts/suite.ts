@@ -16,6 +16,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     docs: 'test/docs-search/conformance/main.ts',
     'mcp-servers': 'test/torture/real-servers.ts',
     fuzz: 'test/conformance/fuzz/main.ts',
+    agents: 'test/agents/real/main.ts',
   },
   bench: { '': 'bench/main.ts', docs: 'bench/docs/main.ts', stall: 'test/stall/main.ts' },
   eval: {

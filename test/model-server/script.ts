@@ -58,7 +58,7 @@ export type Failure =
   | 'context'
   | 'invalid'
 
-export type Format = 'openai' | 'anthropic' | 'google'
+export type Format = 'openai' | 'anthropic' | 'google' | 'responses'
 
 /** A request, whatever its format. */
 export interface Asked {

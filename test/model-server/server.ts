@@ -7,6 +7,7 @@ import { anthropic } from './anthropic.ts'
 import type { Body, Refusal, Wire } from './format.ts'
 import { google } from './google.ts'
 import { openai } from './openai.ts'
+import { responses } from './responses.ts'
 import { type Asked, type Format, type Saying, type Script, type Step, stepOf } from './script.ts'
 import { type Deed, type Event, eventsOf } from './turn.ts'
 
@@ -34,7 +35,7 @@ export interface ModelServerOptions {
   readonly key?: string
 }
 
-const wires: Readonly<Record<Format, Wire>> = { openai, anthropic, google }
+const wires: Readonly<Record<Format, Wire>> = { openai, anthropic, google, responses }
 
 export async function startModelServer(script: Script, options: ModelServerOptions = {}): Promise<ModelServer> {
   const stage = new Stage(script)
@@ -148,6 +149,7 @@ async function serve(serving: Serving): Promise<void> {
 
 function formatOf(path: string, request: IncomingMessage): Format {
   if (path.startsWith('/v1beta/')) return 'google'
+  if (path.startsWith('/v1/responses')) return 'responses'
   return path.startsWith('/v1/messages') || request.headers['anthropic-version'] !== undefined ? 'anthropic' : 'openai'
 }
 

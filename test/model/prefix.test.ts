@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close()
 })
 
-const PATHS = { openai: '/v1', anthropic: '/v1', google: '/v1beta' } as const
+const PATHS = { openai: '/v1', anthropic: '/v1', google: '/v1beta', responses: '/v1' } as const
 
 interface Scene {
   readonly format: Format

@@ -1,0 +1,96 @@
+/**
+ * `npm run conformance -- agents [NAME…]`: real agents behind Parley, against a scripted model, without a network; prints a
+ * table. They are those that `PARLEY_HOME=/tmp/parley-real-agents/state parley agents add NAME` has installed; what their model
+ * was asked is left beside it. Linux only: everything runs in a network namespace that has nothing but loopback.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cases } from './cases.ts'
+import { type Setup, setups } from './setups.ts'
+import { World } from './world.ts'
+
+const INSIDE = 'REAL_AGENTS_INSIDE'
+const DIRECTORY = process.env['REAL_AGENTS_DIRECTORY'] ?? join(tmpdir(), 'parley-real-agents')
+/** For one case: real agents hang, and the others want their turn. */
+const LIMIT_MS = 60_000
+
+type Row = readonly [agent: string, name: string, isGood: boolean, seen: string]
+
+async function main(): Promise<void> {
+  const wanted = process.argv.slice(2)
+  if (process.env[INSIDE] === undefined) return alone(wanted)
+  const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo')
+  if (outside.length > 0) throw new Error(`there is a network: ${outside.join(', ')}`)
+  let failed = 0
+  for (const setup of setups.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+    for (const [agent, name, isGood, seen] of await rowsOf(setup)) {
+      if (!isGood) failed += 1
+      process.stdout.write(`| ${agent} | ${name} | ${isGood ? 'yes' : 'NO'} | ${seen.replaceAll(/\s+/gu, ' ')} |\n`)
+    }
+  }
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+/** The same program again, where no address but loopback exists. */
+async function alone(wanted: readonly string[]): Promise<void> {
+  const inner = 'ip link set lo up && exec "$@"'
+  const again = [process.execPath, ...process.execArgv, import.meta.filename, ...wanted]
+  const child = spawn('unshare', ['-rn', 'sh', '-c', inner, 'sh', ...again], {
+    stdio: 'inherit',
+    env: { ...process.env, [INSIDE]: '1' },
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  process.exitCode = code ?? 1
+}
+
+async function rowsOf(setup: Setup): Promise<readonly Row[]> {
+  const agent = `${setup.name} ${setup.version}`
+  const world = await World.open(setup, DIRECTORY)
+  const rows: Row[] = []
+  const tried = async <T>(
+    name: string,
+    attempt: () => Promise<T>,
+    word: (value: T) => string,
+  ): Promise<T | undefined> => {
+    try {
+      const value = await inTime(attempt())
+      rows.push([agent, name, true, word(value)])
+      return value
+    } catch (error) {
+      rows.push([agent, name, false, error instanceof Error ? error.message : String(error)])
+      return undefined
+    }
+  }
+  try {
+    const cases = await tried(
+      'session/new',
+      () => Cases.open(world),
+      () => 'opened',
+    )
+    for (const [name, attempt] of Object.entries(cases?.all ?? {})) await tried(name, attempt, (seen) => seen)
+  } finally {
+    writeFileSync(join(DIRECTORY, `${setup.name}-requests.json`), JSON.stringify(world.model.requests, undefined, 1))
+    await world.close()
+  }
+  return rows
+}
+
+async function inTime<T>(attempt: Promise<T>): Promise<T> {
+  const over = new AbortController()
+  const limit = sleep(LIMIT_MS, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`nothing after ${LIMIT_MS / 1000} s`)
+  })
+  // The one that loses the race must not end the process.
+  for (const one of [attempt, limit]) one.catch(() => undefined)
+  try {
+    return await Promise.race([attempt, limit])
+  } finally {
+    over.abort()
+  }
+}
+
+await main()
