@@ -92,7 +92,7 @@ export class SessionPresence {
   }
 }
 
-export function activityWords({ state, agent = '', step = '', since = '', calls = [] }: AgentNotice): string {
+function activityWords({ state, agent = '', step = '', since = '', calls = [] }: AgentNotice): string {
   if (state === 'starting') return `${agent} starts${step === '' ? '' : ` (${step})`}`
   if (state !== 'quiet') return ''
   const time = new Date(since).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
