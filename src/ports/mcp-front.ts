@@ -1,6 +1,6 @@
 /** The MCP servers of a session as an agent in another process reaches them: by an address on this machine, with a token. */
 import type { Elicitation, ElicitationAnswer } from './values/elicitation.ts'
-import type { Tool } from './tools.ts'
+import type { McpServer, Tool } from './tools.ts'
 
 /**
  * Behind each address stands the connection that the session has anyway, so the agent gets neither the secrets nor the troubles of a
@@ -15,6 +15,8 @@ export interface FrontedSession {
   readonly id: string
   /** `[cwd, …additionalDirectories]`, absolute. */
   readonly roots: readonly string[]
+  /** Those that clients declared, as they are now. */
+  readonly mcpServers: readonly McpServer[]
   /** Tells the user a sentence about a server that cannot be used now. */
   notice(sentence: string): void
   /** Asked before each call; a sentence refuses it. Absent: the agent itself asks its user. */

@@ -2,7 +2,7 @@
 import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
-import type { ServerStatus, ToolHost, ToolRegistry } from '../../ports/tools.ts'
+import type { McpServer, ServerStatus, ToolHost, ToolHostRequest, ToolRegistry } from '../../ports/tools.ts'
 import type { BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
 import type { Checker } from '../checking/checker.ts'
 import {
@@ -54,6 +54,8 @@ const UNWATCHED: Activity = { began: () => undefined }
 
 export interface McpHost extends ToolHost {
   live(): readonly SessionServers[]
+  /** The names of the servers that a session would have: of clients, and of configuration files. */
+  namesFor(session: Pick<ToolHostRequest, 'roots'> & { readonly mcpServers: readonly McpServer[] }): readonly string[]
   /** The servers of a session as they were opened last, without builtin tools; undefined if it has no registry open. */
   serversOf(session: string): ToolRegistry | undefined
   /** Suggestions for the argument of a slash command that the user is typing. */
@@ -106,6 +108,10 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
       return builtin === undefined ? registry : new RegistryWithBuiltinTools(registry, builtin)
     },
     close: () => pool.close(),
+    namesFor({ roots, mcpServers: servers }) {
+      const cwd = roots[0] ?? '/'
+      return serversOf({ scope: '', cwd, roots, servers }, configured(cwd)).map(({ label }) => label)
+    },
     serversOf: (session) => [...open].findLast(([, scope]) => scope === session)?.[0],
     complete: (session, typed) =>
       completions(

@@ -19,7 +19,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
-import type { Processes } from '../../ports/process.ts'
 import type { Ownership } from '../../ports/ownership.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import type { Importing } from '../../session/lifecycle/import.ts'
@@ -68,23 +67,24 @@ export async function openOwner(config: Config): Promise<Owner> {
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
   const journal = openFollowedJournal(config, search, activity)
-  let haveProcesses: (processes: Promise<Processes>) => void = () => undefined
-  const processes = new Promise<Processes>((resolve) => (haveProcesses = resolve))
-  const external = async () => loadExternalAgents(config, { processes: await processes, report })
+  let haveServices: (services: Promise<AgentServices>) => void = () => undefined
+  const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
+  const external = async () => loadExternalAgents(config, await services, report)
   const { agents, models } = await openUserAgents(config, external)
   let live: OpenSessions | undefined
   const opening = open()
   const sessions = opening.then(({ registry }) => registry)
-  haveProcesses(opening.then((opened) => opened.processes))
+  haveServices(opening)
   const ownership = journal.then((owned) => owned.ownership)
   // A caller that awaits one of them gets the rejection; without a caller it is not unhandled.
-  for (const awaited of [ownership, sessions, processes]) awaited.catch(() => undefined)
+  for (const awaited of [ownership, sessions, services]) awaited.catch(() => undefined)
   let closing: Promise<void> | undefined
   let imports: Promise<AgentImports> | undefined
 
   async function openImports(): Promise<AgentImports> {
     const { openAgentImports } = await import('../agents/open-imports.ts')
-    return openAgentImports(config, { journal: await journal, processes: await processes, clock: systemClock })
+    const { processes } = await services
+    return openAgentImports(config, { journal: await journal, processes, clock: systemClock })
   }
 
   async function open(): Promise<OpenSessions> {
@@ -182,10 +182,14 @@ async function openUserAgents(config: Config, external: () => Promise<ExternalAg
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }
 
+/** What external agents need of the sessions' side. */
+type AgentServices = Pick<OpenSessions, 'processes' | 'front'>
+
 /** Loaded with the first session that has one. */
 async function loadExternalAgents(
   config: Config,
-  services: { readonly processes: Processes; readonly report: (error: unknown) => void },
+  { processes, front }: AgentServices,
+  report: (error: unknown) => void,
 ): Promise<ExternalAgents> {
   const [{ ExternalAgents: External }, { openCatalogue }] = await Promise.all([
     import('../../adapters/agent/external/agents.ts'),
@@ -193,7 +197,8 @@ async function loadExternalAgents(
   ])
   const { catalogue } = openCatalogue(config)
   const logDirectory = join(config.home, 'agents', 'logs')
-  return new External({ ...services, catalogue, clock: systemClock, clientInfo: serverInfo, logDirectory })
+  const shared = { processes, front, report, catalogue, logDirectory }
+  return new External({ ...shared, clock: systemClock, clientInfo: serverInfo })
 }
 
 function agentsOptions({ agent, maxSteps, modelTitles, environment }: Config, models: Models) {

@@ -25,6 +25,7 @@ import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents } from '../../ports/agent.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal } from '../../ports/journal.ts'
+import type { McpFront } from '../../ports/mcp-front.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { Rules } from '../../ports/rules.ts'
 import type { SearchIndex } from '../../ports/search.ts'
@@ -33,6 +34,7 @@ import { accessOf } from '../../session/permission/policy.ts'
 import { SessionRegistry } from '../../session/session-registry.ts'
 import { configuredServers } from './configured-mcp-servers.ts'
 import type { Log } from '../log/log.ts'
+import { LazyMcpFront } from '../agents/mcp-front.ts'
 import { PermissionRules } from './permission-rules.ts'
 import { serverInfo } from '../version.ts'
 import { workerUrl } from './workers.ts'
@@ -51,6 +53,8 @@ export interface OpenSessions {
   readonly tools: McpHost
   /** The children of this server. */
   readonly processes: Processes
+  /** How external agents reach the MCP servers of their sessions. */
+  readonly front: McpFront
   /** Whole or not at all. Throws SESSION_EXISTS, and what the pieces throw. */
   importSession(importing: Importing): Promise<void>
   /** Ends every child. Call it when the registry has halted. */
@@ -80,9 +84,11 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     own: () => builtin,
     ...toldTo(log),
   })
+  const front = new LazyMcpFront(tools, rules)
   const faults = faultsFrom(config.faults as FaultsSpec)
   const registry = new SessionRegistry({ journal, clock: systemClock, faults, agents, tools, rules, report })
   const close = async (): Promise<void> => {
+    await front.close()
     await tools.close()
     await Promise.all([processes.close(), checker.close(), documents.close()])
   }
@@ -100,6 +106,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     registry,
     tools,
     processes,
+    front,
     importSession: (importing) => importSession({ journal, clock: systemClock }, importing),
     close,
   }

@@ -205,8 +205,16 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     return this.#open(turn, turn.signal)
   }
 
-  /** Somebody went on with the session elsewhere, which a running agent does not notice: it is ended, and loads it anew. */
+  /**
+   * A running agent neither notices that somebody went on with the session elsewhere nor that it has other MCP servers: it is
+   * ended, and opens its conversation anew.
+   */
   async #isOutdated(conversation: Conversation): Promise<boolean> {
+    const { canResume } = conversation.abilities
+    if (!conversation.hasServers() && (conversation.abilities.canLoad || canResume)) {
+      await this.unload()
+      return true
+    }
     const { clock, outside } = this.#parts
     const { memory } = this.#session
     const idleMs = clock.monotonicNow() - (this.#idleSince ?? clock.monotonicNow())

@@ -2,6 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { Agent, AgentSession, PromptKinds } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { McpFront } from '../../../ports/mcp-front.ts'
 import type { Processes } from '../../../ports/process.ts'
 import { ExternalAgent } from './agent.ts'
 import type { AgentCatalogue } from './catalogue.ts'
@@ -22,6 +23,7 @@ export interface ExternalAgentsOptions {
   readonly clock: Clock
   readonly catalogue: AgentCatalogue
   readonly logDirectory?: string | undefined
+  readonly front?: McpFront | undefined
   readonly clientInfo: ExternalParts['clientInfo']
   readonly report: (error: unknown) => void
   readonly outside?: ExternalParts['outside']

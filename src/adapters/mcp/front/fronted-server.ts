@@ -10,20 +10,27 @@ import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FrontedSession } from '../../../ports/mcp-front.ts'
-import type { Signal } from '../../../ports/values/signal.ts'
+import type { AbortSource, Signal } from '../../../ports/values/signal.ts'
 import type { Tool, ToolCallOptions, ToolList, ToolProgress, ToolRegistry } from '../../../ports/tools.ts'
 import type { ClientInfo } from '../host/mcp-types.ts'
 
 /** How long a list waits for a server that is still connecting. It is told later as a change. */
 const LIST_MS = 2000
+/** How often a session that is being created is looked at. */
+const CREATED_MS = 50
 
 const REFUSED = Promise.resolve({ action: 'cancel' } as const)
 
 export interface FrontedOptions {
   readonly clock: Clock
   readonly clientInfo: ClientInfo
-  /** The registry of a session as it is now: it changes with the servers that clients declare. */
+  /**
+   * The registry of a session as it is now: it changes with the servers that clients declare, and a session that is being
+   * created has none yet.
+   */
   readonly registryOf: (session: string) => ToolRegistry | undefined
+  /** The names in the registry of the servers that a session has, of clients and of configuration files. */
+  readonly namesOf: (session: Pick<FrontedSession, 'roots' | 'mcpServers'>) => readonly string[]
   /** A sentence if the user's rules deny this call. */
   readonly deniedBy: (call: FrontedCall) => Promise<string | undefined>
 }
@@ -45,13 +52,16 @@ export class FrontedServer {
   #registry: ToolRegistry | undefined
   #stopListening = (): void => undefined
   /** What the agent has seen or was told to look at again. */
+  /** Empty before it was asked for a list. */
   #told = ''
+  readonly #over: AbortSource
   #isDeadTold = false
 
   constructor(name: string, session: FrontedSession, options: FrontedOptions) {
     this.#name = name
     this.#session = session
     this.#options = options
+    this.#over = options.clock.abortSource()
     const { name: product, version } = options.clientInfo
     this.server = new Server(
       { name: `${product}:${name}`, version },
@@ -70,6 +80,7 @@ export class FrontedServer {
   }
 
   async close(): Promise<void> {
+    this.#over.abort()
     this.#stopListening()
     this.#stopListening = () => undefined
     await this.server.close()
@@ -154,6 +165,8 @@ export class FrontedServer {
 
   /** Waits a little while for a server that is not ready yet, and tells the user once if it has failed. */
   async #listed(signal: Signal): Promise<OwnList> {
+    const { clock } = this.#options
+    if (!(await waitAtMost(this.#created(), { clock, ms: LIST_MS, signals: [signal] }))) return this.#notCreated()
     const registry = this.#now()
     void registry.ready(0, signal)
     if (this.#state()?.state === 'connecting') await this.#settled(registry, signal)
@@ -165,6 +178,21 @@ export class FrontedServer {
       this.#session.notice(status.reason ?? `The MCP server ${this.#name} cannot be reached.`)
     }
     return own
+  }
+
+  /** True once the session has a registry, false if the agent leaves before that. */
+  async #created(): Promise<boolean> {
+    const { clock, registryOf } = this.#options
+    while (registryOf(this.#session.id) === undefined && !this.#over.signal.aborted)
+      await clock.sleep(CREATED_MS, this.#over.signal).catch(() => undefined)
+    return !this.#over.signal.aborted
+  }
+
+  /** The agent looks again once there is more to see. */
+  #notCreated(): OwnList {
+    this.#told = digestOf(NOTHING)
+    void this.#created().then((isThere) => isThere && this.#changed())
+    return NOTHING
   }
 
   async #settled(registry: ToolRegistry, signal: Signal): Promise<void> {
@@ -224,6 +252,8 @@ export class FrontedServer {
       .servers.find(({ name }) => name === this.#name)
   }
 }
+
+const NOTHING: OwnList = { tools: [], resources: [], templates: [], prompts: [] }
 
 type OwnList = Pick<ToolList, 'tools' | 'resources' | 'templates' | 'prompts'>
 

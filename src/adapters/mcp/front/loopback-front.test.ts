@@ -33,6 +33,7 @@ async function fronting(
   const front = new LoopbackFront({
     clock: systemClock,
     clientInfo: { name: 'parley', version: '1' },
+    namesOf: (session) => bench.host.namesFor(session),
     registryOf: (session) => bench.host.serversOf(session),
     deniedBy,
   })
@@ -41,7 +42,13 @@ async function fronting(
     await bench.close()
   })
   const notices: string[] = []
-  const session = { id: 'session', roots: ['/'], notice: (text: string) => void notices.push(text), ...wishes }
+  const session = {
+    id: 'session',
+    roots: ['/'],
+    mcpServers: servers,
+    notice: (text: string) => void notices.push(text),
+    ...wishes,
+  }
   return { bench, notices, open: await front.open(session) }
 }
 
@@ -115,7 +122,8 @@ test('a server that is slow is met at once and listed when it is there; one that
 })
 
 test('the servers of a session change behind its addresses', async () => {
-  const { open, bench } = await fronting([stdioServer('db', { tools: [] })])
+  const declared: McpServer[] = [stdioServer('db', { tools: [] })]
+  const { open, bench } = await fronting(declared)
   let changed = 0
   const client = await connect(serverOf(open, 'db'), () => (changed += 1))
   await client.listTools()
@@ -130,8 +138,31 @@ test('the servers of a session change behind its addresses', async () => {
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('newer')
   expect(open.isCurrent()).toBe(true)
 
-  bench.open([stdioServer('db'), stdioServer('more')], 'session')
+  declared.push(stdioServer('more'))
   expect(open.isCurrent()).toBe(false)
+})
+
+test('an agent that connects while its session is being created is told when there is something to see', async () => {
+  const bench = openBench()
+  const front = new LoopbackFront({
+    clock: systemClock,
+    clientInfo: { name: 'parley', version: '1' },
+    namesOf: (session) => bench.host.namesFor(session),
+    registryOf: (session) => bench.host.serversOf(session),
+    deniedBy: async () => undefined,
+  })
+  closing.push(async () => {
+    await front.close()
+    await bench.close()
+  })
+  const mcpServers = [stdioServer('db')]
+  const open = await front.open({ id: 'session', roots: ['/'], mcpServers, notice: () => undefined })
+  let changed = 0
+  const client = await connect(serverOf(open, 'db'), () => (changed += 1))
+  expect(await client.listTools()).toMatchObject({ tools: [] })
+  bench.open(mcpServers, 'session')
+  await until(() => changed > 0)
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
 })
 
 test('what a rule denies or nobody permits does not reach the server', async () => {

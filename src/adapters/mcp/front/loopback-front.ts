@@ -61,12 +61,8 @@ export class LoopbackFront implements McpFront {
     await Promise.all([...(door?.live.values() ?? [])].map(({ fronted }) => fronted.close()))
   }
 
-  #serversOf({ id }: FrontedSession): ReadonlyMap<string, string> {
-    const names =
-      this.#options
-        .registryOf(id)
-        ?.list()
-        .servers.map(({ name }) => name) ?? []
+  #serversOf(session: FrontedSession): ReadonlyMap<string, string> {
+    const names = this.#options.namesOf(session)
     return new Map(plainNames(names).map((plain, index) => [plain, names[index] ?? plain]))
   }
 

@@ -6,6 +6,7 @@ import { waitAtMost } from '../../../../async/with-timeout.ts'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { AgentMemory, AgentSession, AgentSessionRecord, PastTurn, Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
+import type { McpFront } from '../../../../ports/mcp-front.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import { type AgentInfo, type AgentProcess, refusalOf } from '../process/agent-process.ts'
@@ -16,7 +17,7 @@ import { type Comparison, compare, wordsOf } from './compare.ts'
 import { hasMoved } from './divergence.ts'
 import { Replay, type ReplayedTurn, untilReplayed } from './replay.ts'
 import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
-import { serversFor } from './servers.ts'
+import { type ServersGiven, serversFor } from './servers.ts'
 
 /** `session/new`, `load` and `resume` are given up when the agent is silent for so long. */
 const OPEN_SILENCE_MS = 120_000
@@ -33,6 +34,8 @@ export interface OpeningParts {
   readonly quirks: Quirks
   readonly clock: Clock
   readonly outside: { readonly afterthoughtMs: number }
+  /** As `ExternalParts` has it. */
+  readonly front: McpFront | undefined
   readonly signal: Signal
   /** The turn whose prompt waits for this; absent if nobody has prompted yet. */
   readonly turn: Turn | undefined
@@ -48,6 +51,8 @@ export interface Conversation {
   readonly quirks: Quirks
   readonly abilities: AgentAbilities
   readonly sessionId: string
+  /** False once the session has other MCP servers than the agent was given. */
+  readonly hasServers: () => boolean
   /** What the agent must be told in front of the next prompt; empty if it knows everything. */
   preamble: string
 }
@@ -67,6 +72,7 @@ class Opening {
   readonly #parts: OpeningParts
   readonly #isLastTry: boolean
   readonly #abilities: AgentAbilities
+  #servers: Promise<ServersGiven> | undefined
 
   constructor(parts: OpeningParts, isLastTry: boolean) {
     this.#parts = parts
@@ -131,7 +137,7 @@ class Opening {
   /** A new conversation; if the session has turns already, the agent is told of them. */
   async #begin(reason: string): Promise<Conversation> {
     const { session, process } = this.#parts
-    const result = await this.#ask('session/new', { ...this.#place() })
+    const result = await this.#ask('session/new', await this.#place())
     const { sessionId } = fieldsOf(result)
     if (typeof sessionId !== 'string' || sessionId === '')
       fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
@@ -150,9 +156,14 @@ class Opening {
     return this.#made(sessionId, rendered.text)
   }
 
-  #made(sessionId: string, preamble: string): Conversation {
-    const { process, info, quirks } = this.#parts
-    return { process, info, quirks, abilities: this.#abilities, sessionId, preamble }
+  async #made(sessionId: string, preamble: string): Promise<Conversation> {
+    const { process, info, quirks, session } = this.#parts
+    const given = await this.#servers
+    const leftOut = given?.leftOut ?? []
+    if (leftOut.length > 0)
+      await session.notice(`${process.launch.name} cannot use these MCP servers: ${leftOut.join(', ')}.`)
+    const hasServers = (): boolean => given?.isCurrent() !== false
+    return { process, info, quirks, abilities: this.#abilities, sessionId, hasServers, preamble }
   }
 
   /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */
@@ -172,7 +183,7 @@ class Opening {
     const until = clock.monotonicNow() + BUSY_MS
     for (;;) {
       try {
-        return await this.#ask(method, { sessionId: agentSessionId, ...this.#place() })
+        return await this.#ask(method, { sessionId: agentSessionId, ...(await this.#place()) })
       } catch (error) {
         if (!(error instanceof WireError) || !quirks.busy.some((pattern) => error.fits(pattern))) throw error
         if (clock.monotonicNow() >= until)
@@ -198,12 +209,22 @@ class Opening {
     }
   }
 
-  #place() {
-    const { session, process } = this.#parts
-    const { servers } = serversFor(session.mcpServers, process.launch.mcp, this.#abilities)
+  async #place(): Promise<object> {
+    const { session } = this.#parts
+    this.#servers ??= this.#serversGiven()
+    const { servers } = await this.#servers
     const [, ...directories] = session.roots
     const roots = this.#abilities.hasRoots && directories.length > 0 ? { additionalDirectories: directories } : {}
     return { cwd: session.cwd, mcpServers: servers, ...roots }
+  }
+
+  /** The addresses of a process are its own: they end with it. */
+  async #serversGiven(): Promise<ServersGiven> {
+    const { session, process, front } = this.#parts
+    const { mcp: way } = process.launch
+    const given = await serversFor(session, { way, mcp: this.#abilities.mcp, front })
+    void process.ended.then(() => given.close())
+    return given
   }
 
   #record(): Omit<AgentSessionRecord, 'generation' | 'agentSessionId' | 'how' | 'upTo'> {

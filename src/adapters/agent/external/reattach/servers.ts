@@ -1,4 +1,6 @@
 /** The MCP servers of a session as an agent is given them. */
+import type { AgentSession } from '../../../../ports/agent.ts'
+import type { McpFront } from '../../../../ports/mcp-front.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import type { AgentLaunch } from '../launch.ts'
 import type { AgentAbilities } from './abilities.ts'
@@ -8,17 +10,48 @@ export interface ServersGiven {
   readonly servers: readonly object[]
   /** The names of those that it cannot use. */
   readonly leftOut: readonly string[]
+  /** False once the session has others. */
+  isCurrent(): boolean
+  /** The agent is gone, and its addresses with it. */
+  close(): Promise<void>
 }
 
-export function serversFor(
-  servers: readonly McpServer[],
-  way: AgentLaunch['mcp'],
-  { mcp }: Pick<AgentAbilities, 'mcp'>,
-): ServersGiven {
+export interface ServersWay {
+  readonly way: AgentLaunch['mcp']
+  readonly mcp: AgentAbilities['mcp']
+  readonly front: McpFront | undefined
+}
+
+/**
+ * By Parley's own connections, if the agent speaks HTTP: then the secrets of the servers stay here, and a server that is slow or
+ * dead does not hold up the agent. Otherwise those that the agent can reach by itself are passed on.
+ */
+export async function serversFor(session: AgentSession, { way, mcp, front }: ServersWay): Promise<ServersGiven> {
+  const { mcpServers } = session
+  if (way === 'front' && mcp.http && front !== undefined) {
+    const open = await front.open({
+      id: session.id,
+      get roots() {
+        return session.roots
+      },
+      get mcpServers() {
+        return session.mcpServers
+      },
+      notice: (sentence) => void session.notice(sentence),
+    })
+    return {
+      servers: open.servers.map((server) => serverOut({ type: 'http', ...server })),
+      leftOut: [],
+      isCurrent: () => open.isCurrent(),
+      close: () => open.close(),
+    }
+  }
   const fits = (server: McpServer): boolean => way !== 'none' && (server.type === 'stdio' || mcp[server.type])
   return {
-    servers: servers.filter(fits).map(serverOut),
-    leftOut: servers.filter((server) => !fits(server)).map(({ name }) => name),
+    servers: mcpServers.filter(fits).map(serverOut),
+    leftOut: mcpServers.filter((server) => !fits(server)).map(({ name }) => name),
+    isCurrent: () => JSON.stringify(session.mcpServers) === JSON.stringify(mcpServers),
+    close: async () => undefined,
   }
 }
 

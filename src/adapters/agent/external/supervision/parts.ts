@@ -1,5 +1,6 @@
 /** What the external agents of a server share. */
 import type { Clock } from '../../../../ports/clock.ts'
+import type { McpFront } from '../../../../ports/mcp-front.ts'
 import type { Processes } from '../../../../ports/process.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import type { AgentCatalogue } from '../catalogue.ts'
@@ -11,6 +12,8 @@ export interface ExternalParts {
   readonly catalogue: Pick<AgentCatalogue, 'launch' | 'offers' | 'quirks' | 'remember'>
   /** The directory of the logs of agents; absent, their stderr is not kept on disk. */
   readonly logDirectory?: string | undefined
+  /** Absent, MCP servers are passed on to agents as they are. */
+  readonly front?: McpFront | undefined
   /** As which Parley introduces itself. */
   readonly clientInfo: { readonly name: string; readonly title?: string; readonly version: string }
   /** An agent that is silent for so long has not taken a setting. */

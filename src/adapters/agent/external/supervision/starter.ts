@@ -133,6 +133,7 @@ export class AgentStarter {
         quirks,
         clock,
         outside: this.#parts.outside,
+        front: this.#parts.front,
         signal: wish.signal,
         turn: wish.turn,
         swallow: wish.swallow,
