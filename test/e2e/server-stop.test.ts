@@ -265,6 +265,7 @@ describe('parley status', () => {
         clients: 1,
         mcpServers: expect.any(Number),
         working: 1,
+        agents: [],
       },
     ])
     const text = await parley(['status'], place)
