@@ -162,8 +162,19 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'serve',
     summary: 'run the session server in the foreground',
-    options: [background],
-    examples: ['parley serve'],
+    options: [
+      {
+        flags: '--listen <address>',
+        summary: 'listen for remote clients on PORT or HOST:PORT; repeatable (env PARLEY_LISTEN)',
+        many: true,
+      },
+      { flags: '--tls-cert <file>', summary: 'the certificate and its chain, as PEM' },
+      { flags: '--tls-key <file>', summary: 'the private key of the certificate, as PEM' },
+      { flags: '--public-url <url>', summary: 'the https address at which a proxy receives clients' },
+      { flags: '--insecure-http', summary: 'listen without TLS on other addresses than loopback too' },
+      background,
+    ],
+    examples: ['parley serve', 'parley serve --listen 7777'],
     load: () => import('./commands/server/serve.ts'),
   },
   {

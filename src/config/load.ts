@@ -16,6 +16,8 @@ export interface Flags {
   readonly model?: string | undefined
   /** For a server, which serves the sessions of every directory: the settings of its own directory do not count. */
   readonly withoutProject?: boolean
+  /** As the setting `listen`. */
+  readonly listen?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -112,6 +114,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     commandNetwork: values.command_network ?? true,
     agentsRegistry: values.agents_registry ?? PUBLIC_REGISTRY,
     experimental: values.experimental ?? false,
+    listen: values.listen ?? [],
     faults: values.faults ?? [],
     warnings,
     providerVariables: lent,
@@ -127,10 +130,11 @@ function fromEnvironment(environment: Environment): Settings {
   return Object.fromEntries(set)
 }
 
-function given({ agent, model }: Flags): Settings {
+function given({ agent, model, listen }: Flags): Settings {
   return {
     ...(agent !== undefined && { agent: { text: agent } }),
     ...(model !== undefined && { model: { text: model } }),
+    ...(listen !== undefined && { listen: { text: listen, place: '--listen' } }),
   }
 }
 

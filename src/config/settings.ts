@@ -1,5 +1,6 @@
 /** Every setting: its key, where it may come from, and what it means. `docs/configuration.md` is checked against this table. */
 import type { AgentChoice } from './agent-choice.ts'
+import type { ListenAddress } from './listen.ts'
 
 export interface Setting {
   /** As in `parley.toml`. */
@@ -19,6 +20,7 @@ export interface Setting {
     | 'command_network'
     | 'agents_registry'
     | 'experimental'
+    | 'listen'
     | 'faults'
   readonly env: string
   /**
@@ -131,6 +133,13 @@ export const settings: readonly Setting[] = [
       'Whether a server offers what ACP has not settled yet: `session/fork`. `true` or `false`. Default: `false`.',
   },
   {
+    key: 'listen',
+    env: 'PARLEY_LISTEN',
+    files: 'user',
+    sentence:
+      'Where a server listens for remote clients: `7777` (on 127.0.0.1), `HOST:PORT` or `[::1]:7777`, several separated by commas. Default: nowhere.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     files: 'none',
@@ -180,6 +189,8 @@ export interface Config {
   /** The index of the ACP registry. */
   readonly agentsRegistry: string
   readonly experimental: boolean
+  /** Where the server listens for remote clients; empty: nowhere. */
+  readonly listen: readonly ListenAddress[]
   readonly faults: readonly Fault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>

@@ -105,6 +105,11 @@ export const catalogue = {
     true,
     (d) => `The Parley server cannot be reached: ${d.reason}. Sessions are stored; try again.`,
   ),
+  LISTEN_FAILED: row<{ address: string; reason: string }>(
+    INTERNAL,
+    false,
+    (d) => `The server cannot listen on ${d.address}: ${d.reason}. Choose another address, or end what uses it.`,
+  ),
   SOCKET_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
     false,

@@ -40,7 +40,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   sqlite: { may: ['errors', 'ports', 'async'], node: 'any' },
   threads: { may: ['errors'], node: ['worker_threads'] },
   'state-files': { may: ['ports', 'errors', 'async', 'sqlite'], node: 'any' },
-  credentials: { may: ['errors', 'ports', 'state-files'], node: 'any' },
+  credentials: { may: ['errors', 'ports', 'async', 'state-files'], node: 'any' },
   workspace: { may: ['ports', 'errors', 'text', 'path-rules'], node: 'any' },
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
@@ -75,7 +75,17 @@ export const walls: Readonly<Record<string, Wall>> = {
     node: 'any',
   },
   'docs-search': {
-    may: ['docs-search/index', 'errors', 'text', 'async', 'sqlite', 'path-rules', 'workspace', 'state-files'],
+    may: [
+      'docs-search/index',
+      'credentials',
+      'errors',
+      'text',
+      'async',
+      'sqlite',
+      'path-rules',
+      'workspace',
+      'state-files',
+    ],
     node: 'any',
   },
   config: { may: ['ports', 'errors', 'state-files', 'path-rules'], node: 'any' },
@@ -160,6 +170,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unbash: ['shell-safety'],
   unpdf: ['docs-search/index'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
+  ws: ['edge'],
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 

@@ -50,10 +50,16 @@ const behindTheAnswer = [
 ]
 const http = 'node_modules/undici/lib/core/connect.js'
 const model = 'src/adapters/model/http/transport.ts'
+/** What only a server needs that listens for remote clients. */
+const remote = [
+  'src/edge/http/http-listener.ts',
+  'src/credentials/access-tokens.ts',
+  'node_modules/ws/lib/websocket.js',
+]
 
 test('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
-  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([...behindTheAnswer, http, model]))
+  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([...behindTheAnswer, ...remote, http, model]))
 })
 
 test.each([
@@ -86,7 +92,7 @@ test.each([
   await first.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain('src/server/compose/compose.ts')
-  const unwanted = [...behindTheAnswer, http, model].filter((one) => !beside.includes(one))
+  const unwanted = [...behindTheAnswer, ...remote, http, model].filter((one) => !beside.includes(one))
   for (const one of unwanted) expect(sources).not.toContain(one)
 })
 
@@ -115,5 +121,5 @@ test('a session whose servers speak over stdio needs no HTTP', async () => {
   await client.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain(owner)
-  for (const one of [http, model]) expect(sources).not.toContain(one)
+  for (const one of [http, model, ...remote]) expect(sources).not.toContain(one)
 })

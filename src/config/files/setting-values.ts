@@ -3,6 +3,7 @@
  * hand, not with zod: an editor waits for its relay to start, and loading zod takes longer than all else that the relay does.
  */
 import { fail } from '../../errors/parley-error.ts'
+import { type ListenAddress, parseListen } from '../listen.ts'
 import { type Fault, settings } from '../settings.ts'
 
 /** Returns the value, or throws a `Reason`. */
@@ -34,6 +35,11 @@ const parsers = {
     throw new Reason('it must be an http or https URL')
   },
   experimental: parseSwitch,
+  listen(text: string): readonly ListenAddress[] {
+    const addresses = parseListen(text)
+    if (addresses !== undefined) return addresses
+    throw new Reason('an address is PORT, HOST:PORT or [IPV6]:PORT')
+  },
   docs_key: String,
   server_token: String,
   client_token: String,

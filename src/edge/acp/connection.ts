@@ -148,6 +148,7 @@ class Connection {
         server: this.#server,
       })
       this.#transport.send([resultMessage(id, this.#version.initialize(params))])
+      this.#transport.initialized?.()
     } catch (error) {
       this.#fail(id, error)
     }

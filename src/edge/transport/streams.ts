@@ -5,9 +5,9 @@ import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../../rp
 import type { Received, Transport } from './transport.ts'
 
 /** Bytes not yet read by a client from which on it is served from the journal instead of memory. */
-const BACKPRESSURE_BYTES = 1024 * 1024
+export const BACKPRESSURE_BYTES = 1024 * 1024
 /** Bytes not yet read by a client that sends requests and does not read: past these it is cut off and can resume from its cursor. */
-const MAX_UNREAD_BYTES = 64 * 1024 * 1024
+export const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 
 /** Bytes that all connections together may hold: of lines that have not ended, and of what clients have not read. */
 const MAX_ALL_UNFINISHED_BYTES = 64 * 1024 * 1024
@@ -73,7 +73,7 @@ function linesOf(messages: readonly string[]): Buffer {
 }
 
 /** Waits until `output` has been read, or is closed; one listener however many wait. */
-function drainOf(output: Writable): () => Promise<void> {
+export function drainOf(output: Writable): () => Promise<void> {
   const waiting: (() => void)[] = []
   const wake = (): void => {
     for (const resume of waiting.splice(0)) resume()

@@ -9,6 +9,8 @@ export interface Transport {
    * several clients are passed as the same array, so that a transport encodes it once.
    */
   send(messages: readonly string[]): void
+  /** The client has been greeted: what a transport allows before that no longer counts. */
+  initialized?(): void
   /** More is waiting to be read by the client than should be. */
   isBackpressured(): boolean
   /** Resolves when the client has read enough, or is gone. */

@@ -1,4 +1,5 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
+import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
 import { requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
@@ -10,11 +11,10 @@ import type { SessionCounts, SessionRegistry } from '../../session/session-regis
 import { Clients } from './clients.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
 import { noteServer } from './pid-file.ts'
-import { importMethods } from '../import/import.ts'
 import { putLongLogAside } from '../log/log.ts'
-import { mcpMethod } from '../admin/mcp-servers.ts'
-import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
-import { searchMethod } from '../compose/search.ts'
+import type { ServerControl } from '../admin/admin-methods.ts'
+import type { RemoteClients } from './remote-clients.ts'
+import { serverMethods } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../version.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
@@ -28,10 +28,19 @@ const DEFAULT_GRACE_MS = 10_000
 export interface ServeOptions {
   /** Started by a command and not by hand: it ends when it is idle. */
   readonly background: boolean
+  /** How remote clients come in; absent: only over loopback. */
+  readonly access?: RemoteAccess
 }
+
+const ONLY_LOOPBACK: RemoteAccess = { insecureHttp: false }
+
+/** The socket has mode 0600, in a directory that only the user can enter. */
+const LOCAL_USER: ServerContext['principal'] = { transport: 'unix socket', isLocalUser: true, role: 'admin' }
 
 export interface RunningServer {
   readonly socket: string
+  /** Where remote clients connect. */
+  readonly urls: readonly string[]
   /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
   readonly ended: Promise<void>
   /** Resolves when it has lost the state and must exit at once, so that its clients continue with another server. */
@@ -44,6 +53,7 @@ export interface RunningServer {
 
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
+  requireSafe(config.listen, options.access ?? ONLY_LOOPBACK)
   const owner = await openOwner(config)
   try {
     await Promise.all([owner.ownership, loadVersions()])
@@ -71,6 +81,7 @@ class Server implements RunningServer {
   readonly #silence: AbortSource
   readonly #uncaught: Uncaught
   #listening: ListeningSocket | undefined
+  #remote: RemoteClients | undefined
   #sessions: SessionRegistry | undefined
 
   constructor(config: Config, owner: Owner) {
@@ -89,20 +100,30 @@ class Server implements RunningServer {
     this.ended.catch(() => undefined)
   }
 
-  async open({ background }: ServeOptions): Promise<void> {
+  get urls(): readonly string[] {
+    return this.#remote?.urls ?? []
+  }
+
+  async open({ background, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {
     const { socket } = this
     const { log, sessions } = this.#owner
     requirePrivate(socket, { make: true })
+    // First, so that who finds the socket finds the ports too.
+    if (this.#config.listen.length > 0) await this.#openRemote(access)
     this.#listening = await listenOn(socket, {
-      connected: (wire) => void this.#clients.serve(wire, this.#context()),
+      connected: (wire) => void this.#clients.serve(wire, this.#context(LOCAL_USER)),
       report: log.report,
+    }).catch((error: unknown) => {
+      this.#remote?.close()
+      throw error
     })
     log.note('started', { version: serverInfo.version, socket, background })
     sessions.then(
       (opened) => (this.#sessions = opened),
       () => this.stop('the state cannot be served', 0),
     )
-    if (background) this.#watch(this.#listening)
+    // Remote clients cannot start a server, so one that waits for them stays.
+    if (background && this.#remote === undefined) this.#watch(this.#listening)
   }
 
   stop(why: string, graceMs = DEFAULT_GRACE_MS): void {
@@ -114,8 +135,21 @@ class Server implements RunningServer {
     return this.#uncaught.judge(error, kind)
   }
 
-  #context(): ServerContext {
-    const { sessions, agents, search, clock, log, activity } = this.#owner
+  /** Loaded only where it is wanted. */
+  async #openRemote(access: RemoteAccess): Promise<void> {
+    const { clock, log } = this.#owner
+    const { RemoteClients: Remote } = await import('./remote-clients.ts')
+    this.#remote = await Remote.open(this.#config, access, {
+      clock,
+      report: log.report,
+      serve: (wire, { role }) =>
+        void this.#clients.serve(wire, this.#context({ transport: 'websocket', isLocalUser: false, role })),
+    })
+    log.note('listens', { urls: this.#remote.urls })
+  }
+
+  #context(principal: ServerContext['principal']): ServerContext {
+    const { sessions, agents, clock, log, activity } = this.#owner
     const { serverToken: token, experimental } = this.#config
     return {
       sessions,
@@ -123,14 +157,8 @@ class Server implements RunningServer {
       agents,
       token,
       experimental,
-      // The socket has mode 0600, in a directory that only the user can enter.
-      principal: { transport: 'unix socket', isLocalUser: true, role: 'admin' },
-      methods: {
-        ...adminMethods(this.#orders()),
-        ...searchMethod(search),
-        ...importMethods(this.#owner),
-        ...mcpMethod(this.#owner),
-      },
+      principal,
+      methods: serverMethods(this.#owner, this.#orders()),
       activity,
       stopping: this.#silence.signal,
       draining: this.#drain,
@@ -182,6 +210,7 @@ class Server implements RunningServer {
     const { log, sessions } = this.#owner
     await this.#drain.drained
     this.#listening?.close()
+    this.#remote?.close()
     // Sessions that never opened have nothing to halt; `await sessions` below rejects for the caller.
     await sessions.then((opened) => opened.halt()).catch(log.report)
     // The client that asked for the stop gets its answer first.

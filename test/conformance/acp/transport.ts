@@ -5,13 +5,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '../../e2e/environment.ts'
 import type { Fields } from '../../e2e/message.ts'
 import { binary } from '../../e2e/parley.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
+import { AccessTokens } from '../../../src/credentials/access-tokens.ts'
+import { openStreams } from '../../wire/raw-web-socket.ts'
 import { startServer } from '../../../src/server/launch/launch.ts'
 import { carrying, runs, until } from '../../fixtures/process/running.ts'
 import type { Ends } from './line-connection.ts'
@@ -93,6 +95,56 @@ export function unixSocket(): Transport {
     leave: (place) => homes.leave(place),
     close: () => homes.close(),
   }
+}
+
+/** WebSocket on a port of loopback, with an access token. */
+export function webSocket(): Transport {
+  const homes = new Homes()
+  const doors = new Map<string, Promise<{ readonly port: number; readonly token: string }>>()
+  const doorOf = (home: string) => {
+    const door = doors.get(home) ?? freePort().then((port) => ({ port, token: tokenFor(home) }))
+    doors.set(home, door)
+    return door
+  }
+  return {
+    name: 'WebSocket',
+    scripted: true,
+    manyClients: true,
+    carriesBytes: false,
+    async open(place) {
+      const home = homes.of(place)
+      const { port, token } = await doorOf(home)
+      await started(home, { ...place.env, PARLEY_LISTEN: String(port) })
+      const { socket, input, output, closed } = await openStreams(`ws://127.0.0.1:${port}/acp`, token)
+      return {
+        input,
+        output,
+        closed: closed.then(() => undefined),
+        async end() {
+          socket.terminate()
+          await closed
+          return true
+        },
+      }
+    },
+    introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
+    leave: (place) => homes.leave(place),
+    close: () => homes.close(),
+  }
+}
+
+/** Sixteen connections share a token, and cases run beside each other. */
+function tokenFor(home: string): string {
+  return new AccessTokens(home, Date).add('judge', 'admin')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** Any agent. It is started anew for every case, with the environment as it is. */

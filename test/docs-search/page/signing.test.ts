@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashOf } from '../../../src/docs-search/keys/keys.ts'
-import { Attempts } from '../../../src/docs-search/keys/key-rate-limit.ts'
+import { Attempts } from '../../../src/credentials/attempts.ts'
 import { directoryWith, KEY, raw, serve } from '../served.ts'
 import { Visitor } from './visitor.ts'
 

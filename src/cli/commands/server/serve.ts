@@ -1,35 +1,66 @@
 /** `parley serve`: runs the server, in the foreground until a signal, or as the background process of another command. */
 import { configFor } from '../../configured.ts'
-import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { RemoteAccess } from '../../../config/listen.ts'
+import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { EXIT_UNRECOVERABLE } from '../../../server/launch/launch.ts'
 import { type RunningServer, openServer } from '../../../server/daemon/serve.ts'
 import { serverInfo } from '../../../server/version.ts'
 import type { CommandInput } from '../../runtime/command.ts'
+import { textOption, textsOption } from '../../runtime/options.ts'
 import { FAILED, OK, TRY_AGAIN } from '../../runtime/exit-codes.ts'
 import { dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
 import { complain } from '../../say.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const background = options['background'] === true
-  const server = await opened(background)
+  const server = await opened(background, options)
   if (server === undefined) return EXIT_UNRECOVERABLE
   stopOnSignals(server)
   surviveErrors(server)
   void server.lost.then((why) => dieAtOnce(why, 'The next command starts the server again.'))
-  if (!background) process.stdout.write(`Parley ${serverInfo.version} listens on ${server.socket}\n`)
+  if (!background)
+    process.stdout.write(`Parley ${serverInfo.version} listens on ${[server.socket, ...server.urls].join(' and ')}\n`)
   await server.ended
   return OK
 }
 
 /** Undefined where the starting command must not try again: only a user can fix the reported problem. */
-async function opened(background: boolean): Promise<RunningServer | undefined> {
+async function opened(background: boolean, options: CommandInput['options']): Promise<RunningServer | undefined> {
   try {
-    return await openServer(await configFor({ withoutProject: true }), { background })
+    const listen = textsOption(options, 'listen')
+    const config = await configFor({
+      withoutProject: true,
+      listen: listen.length === 0 ? undefined : listen.join(','),
+    })
+    return await openServer(config, { background, access: accessFrom(options) })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
     complain(reasonOf(error))
     return undefined
   }
+}
+
+/** Throws CONFIG_INVALID. */
+function accessFrom(options: CommandInput['options']): RemoteAccess {
+  const [certFile, keyFile] = [textOption(options, 'tlsCert'), textOption(options, 'tlsKey')]
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    const key = certFile === undefined ? '--tls-cert' : '--tls-key'
+    fail('CONFIG_INVALID', { key, value: 'absent', reason: 'a certificate and its key belong together' })
+  }
+  return {
+    tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
+    publicUrl: publicUrlFrom(textOption(options, 'publicUrl')),
+    insecureHttp: options['insecureHttp'] === true,
+  }
+}
+
+function publicUrlFrom(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url?.protocol === 'https:' && `${url.origin}${url.pathname}` === url.href
+  if (url !== undefined && isPlain) return url
+  const reason = 'it must be an https address, such as https://parley.example'
+  return fail('CONFIG_INVALID', { key: '--public-url', value: JSON.stringify(text), reason })
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   toNodeHandler,
 } from '@modelcontextprotocol/node'
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
-import { Attempts } from '../../keys/key-rate-limit.ts'
+import { Attempts } from '../../../credentials/attempts.ts'
 import type { Principal } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import type { Site } from '../../web/site/site.ts'
@@ -41,7 +41,7 @@ const METHODS = new Set(['GET', 'POST', 'DELETE'])
 export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const hostIsOurs = hostHeaderValidation([...options.hosts])
   const originIsOurs = originValidation([...options.hosts])
-  const attempts = new Attempts()
+  const attempts = new Attempts(() => performance.now())
   return async (request, response) => {
     const byAddress = options.addresses && isAddress(request.headers.host ?? '')
     if (!(byAddress || hostIsOurs(request, response))) return

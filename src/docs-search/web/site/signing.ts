@@ -1,6 +1,6 @@
 /** Signing in with a key and out again, and who is signed in. */
 import type { IncomingMessage } from 'node:http'
-import { Attempts } from '../../keys/key-rate-limit.ts'
+import { Attempts } from '../../../credentials/attempts.ts'
 import type { Principal } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import { ownAddress } from './addresses.ts'
@@ -18,7 +18,7 @@ export interface SigningOptions {
 export class Signing {
   readonly #options: SigningOptions
   readonly #visits = new WebSessions()
-  readonly #attempts = new Attempts()
+  readonly #attempts = new Attempts(() => performance.now())
 
   constructor(options: SigningOptions) {
     this.#options = options

@@ -1,5 +1,5 @@
-/** Limits how many invalid keys may be tried: for each address, and for all together. */
-import { LruMap } from '../../async/lru.ts'
+/** Limits how many invalid keys and tokens may be tried: for each address, and for all together. */
+import { LruMap } from '../async/lru.ts'
 
 const WINDOW_MS = 60_000
 const MOST_OF_ONE = 10
@@ -17,7 +17,7 @@ export class Attempts {
   #all: Count
 
   /** `now` in milliseconds, of a clock that never goes back. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number) {
     this.#now = now
     this.#all = { wrong: 0, since: now() }
   }

@@ -1,0 +1,125 @@
+/** Clients that are silent, slow or late, over real sockets; the clock is the test's own. */
+import { once } from 'node:events'
+import { type Server, createServer } from 'node:http'
+import { type AddressInfo, type Socket, connect } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { RawWebSocket } from '../../../test/wire/raw-web-socket.ts'
+import { TestClock } from '../../../test/sim/clock.ts'
+import { SharedLimit } from '../transport/streams.ts'
+import { MANY_LINES, WebSocketTransport } from './websocket.ts'
+
+const MIB = 1024 * 1024
+
+let server: Server
+let clock: TestClock
+let transports: WebSocketTransport[]
+const webSockets = new WebSocketServer({
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  handleProtocols: () => MANY_LINES,
+})
+
+beforeEach(async () => {
+  clock = new TestClock()
+  transports = []
+  server = createServer()
+  server.on('upgrade', (request, wire, head) =>
+    webSockets.handleUpgrade(request, wire, head, (socket) => {
+      transports.push(new WebSocketTransport(socket, wire, { clock, unread: new SharedLimit(256 * MIB) }))
+    }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(() => {
+  for (const transport of transports) transport.destroy()
+  server.close()
+})
+
+const port = (): number => (server.address() as AddressInfo).port
+
+function transport(): WebSocketTransport {
+  const [first] = transports
+  if (first === undefined) throw new Error('nobody has connected')
+  return first
+}
+
+/** A client that has upgraded and does nothing more, not even answer a ping. */
+async function silent(): Promise<Socket> {
+  const socket = connect(port(), '127.0.0.1')
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`)
+  await once(socket, 'data')
+  socket.on('error', () => undefined)
+  return socket
+}
+
+test('who sends no initialize for ten seconds is closed, and who has sent it is not', async () => {
+  const late = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  await clock.advance(9_999)
+  const greeted = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  transports[1]?.initialized()
+  await clock.advance(10_000)
+  expect((await late.closed)[0]).toBe(1008)
+  expect(greeted.socket.readyState).toBe(greeted.socket.OPEN)
+})
+
+test('who is silent for 45 seconds is given up, and who is not is pinged', async () => {
+  const dead = await silent()
+  const alive = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  for (const one of transports) one.initialized()
+  const heard = transports[1]?.messages[Symbol.asyncIterator]()
+  const gone = once(dead, 'close')
+  for (let pings = 0; pings < 3; pings += 1) {
+    alive.socket.send('{}')
+    expect((await heard?.next())?.done).toBe(false)
+    const pinged = once(alive.socket, 'ping')
+    await clock.advance(20_000)
+    await pinged
+  }
+  await gone
+  expect(alive.socket.readyState).toBe(alive.socket.OPEN)
+})
+
+test('who reads slowly is behind from 1 MiB on, and cut at 64 MiB', async () => {
+  const slow = await silent()
+  slow.pause()
+  const block = 'x'.repeat(MIB)
+  for (let sent = 0; !transport().isBackpressured(); sent += 1) {
+    expect(sent).toBeLessThan(32)
+    transport().send([block])
+  }
+  const gone = once(slow, 'close')
+  for (let sent = 0; transport().bytes() <= 64 * MIB; sent += 1) {
+    expect(sent).toBeLessThan(80)
+    transport().send([block])
+  }
+  expect(transport().isBackpressured()).toBe(false)
+  const drained = transport().drained()
+  await clock.advance(500)
+  slow.resume()
+  await Promise.all([gone, drained])
+  expect(transport().bytes()).toBe(0)
+})
+
+test('our own clients get many messages in a frame', async () => {
+  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES])
+  const frame = once(client.socket, 'message') as Promise<[Buffer]>
+  transport().send(['{"id":1}', '{"id":2}'])
+  expect((await frame)[0].toString()).toBe('{"id":1}\n{"id":2}')
+})
+
+test('who is cut is told why, and nothing more is read or sent', async () => {
+  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  const messages = transport().messages[Symbol.asyncIterator]()
+  client.socket.send('{"id":1}')
+  expect(await messages.next()).toEqual({ done: false, value: ['{"id":1}'] })
+  client.socket.send('{"id":2}')
+  transport().cut('ended')
+  transport().send(['{"id":3}'])
+  expect((await messages.next()).done).toBe(true)
+  expect(await client.closed).toEqual([4401, 'The access token was removed.'])
+  expect(client.received).toEqual([])
+})

@@ -1,0 +1,181 @@
+/** ACP over WebSocket: one JSON-RPC message a text frame, and without compression, which costs more than it saves. */
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import type { Clock, Timer } from '../../ports/clock.ts'
+import { BACKPRESSURE_BYTES, type Holder, MAX_UNREAD_BYTES, type SharedLimit, drainOf } from '../transport/streams.ts'
+import type { Received, Transport } from '../transport/transport.ts'
+
+/** Subprotocol of our own clients: a frame may hold many messages, one a line. Nine times as many fit through. */
+export const MANY_LINES = 'parley.lines.v1'
+
+/** Below the idle limits of usual proxies, 60 s. */
+const PING_MS = 20_000
+const DEAD_MS = 45_000
+/** What a client has before `initialize`. */
+const GREETING_MS = 10_000
+const GREETING_BYTES = 64 * 1024
+/** How long a client may take to answer our close. */
+const CLOSE_MS = 500
+
+/** Why we close; 4000 and above are our own. `docs/remote.md` lists them. */
+export const CLOSE = {
+  binary: [1003, 'Send text frames, with one JSON-RPC message each.'],
+  tooLate: [1008, 'Send initialize within 10 seconds.'],
+  tooMuch: [1009, 'Send initialize first; only 64 KiB are read before it.'],
+  restarting: [1012, 'The server stops. Sessions are stored; connect again and resume.'],
+  ended: [4401, 'The access token was removed.'],
+  role: [4403, 'The access token has another role now; connect again.'],
+  slow: [4408, 'Too much was left unread; connect again and resume.'],
+} as const satisfies Readonly<Record<string, readonly [code: number, sentence: string]>>
+
+interface Surroundings {
+  readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow'>
+  /** What clients of all connections have not read. */
+  readonly unread: SharedLimit
+}
+
+export class WebSocketTransport implements Transport, Holder {
+  readonly #socket: WebSocket
+  /** The connection below the frames. */
+  readonly #wire: Duplex
+  readonly #clock: Surroundings['clock']
+  readonly #unread: SharedLimit
+  readonly #untilDrained: () => Promise<void>
+  #arrived: (readonly Received[])[] = []
+  #hasEnded = false
+  #wake: () => void = () => undefined
+  #greeting: Timer | undefined
+  #bytesBeforeGreeting = 0
+  #lastHeard: number
+  #ping: Timer | undefined
+  /** Nothing more is sent: it is closed, or being closed. */
+  #isGone = false
+
+  constructor(socket: WebSocket, wire: Duplex, { clock, unread }: Surroundings) {
+    this.#socket = socket
+    this.#wire = wire
+    this.#clock = clock
+    this.#unread = unread
+    this.#untilDrained = drainOf(wire)
+    this.#lastHeard = clock.monotonicNow()
+    this.#greeting = clock.setTimer(GREETING_MS, () => this.cut('tooLate'))
+    socket.on('message', (data: Buffer, isBinary) => this.#read(data, isBinary))
+    // It closes by itself after an error, with a code that says which.
+    socket.on('error', () => this.#end())
+    socket.on('close', () => this.#end())
+    wire.on('data', (bytes: Buffer) => this.#heard(bytes.length))
+    this.#pingLater()
+  }
+
+  get messages(): AsyncIterable<readonly Received[]> {
+    return this.#messages()
+  }
+
+  initialized(): void {
+    this.#greeting?.cancel()
+    this.#greeting = undefined
+  }
+
+  send(messages: readonly string[]): void {
+    if (this.#isGone) return
+    if (this.#socket.protocol === MANY_LINES) this.#socket.send(messages.join('\n'))
+    else {
+      // One write for all frames.
+      this.#wire.cork()
+      for (const message of messages) this.#socket.send(message)
+      this.#wire.uncork()
+    }
+    if (this.bytes() > MAX_UNREAD_BYTES) this.cut('slow')
+    if (this.bytes() > BACKPRESSURE_BYTES) this.#unread.changed(this)
+  }
+
+  isBackpressured(): boolean {
+    return !this.#isGone && this.bytes() > BACKPRESSURE_BYTES
+  }
+
+  async drained(): Promise<void> {
+    while (!this.#wire.destroyed && this.#wire.writableNeedDrain) await this.#untilDrained()
+  }
+
+  async close(): Promise<void> {
+    this.cut('restarting')
+    if (!this.#wire.destroyed) await new Promise<void>((resolve) => this.#wire.once('close', () => resolve()))
+  }
+
+  destroy(): void {
+    this.#end()
+    this.#socket.terminate()
+  }
+
+  /** Tells the client why, and reads and sends nothing more. */
+  cut(why: keyof typeof CLOSE): void {
+    if (this.#isGone) return
+    this.#arrived = []
+    this.#end()
+    const [code, sentence] = CLOSE[why]
+    this.#socket.close(code, sentence)
+    this.#clock.setTimer(CLOSE_MS, () => this.#socket.terminate())
+  }
+
+  bytes(): number {
+    return this.#wire.destroyed ? 0 : this.#wire.writableLength
+  }
+
+  cutOff(): void {
+    this.cut('slow')
+  }
+
+  async *#messages(): AsyncGenerator<readonly Received[]> {
+    for (;;) {
+      const messages = this.#arrived.shift()
+      if (messages !== undefined) yield messages
+      else if (this.#hasEnded) return
+      else await this.#more()
+    }
+  }
+
+  /** A frame may end with a newline, and bridges of other programs send several lines in one. */
+  #read(data: Buffer, isBinary: boolean): void {
+    if (this.#hasEnded) return
+    if (isBinary) return this.cut('binary')
+    const lines = data
+      .toString()
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+    if (lines.length === 0) return
+    this.#arrived.push(lines)
+    this.#socket.pause()
+    this.#wake()
+  }
+
+  #more(): Promise<void> {
+    this.#socket.resume()
+    return new Promise((resolve) => (this.#wake = resolve))
+  }
+
+  #heard(bytes: number): void {
+    this.#lastHeard = this.#clock.monotonicNow()
+    if (this.#greeting === undefined) return
+    this.#bytesBeforeGreeting += bytes
+    if (this.#bytesBeforeGreeting > GREETING_BYTES) this.cut('tooMuch')
+  }
+
+  #pingLater(): void {
+    this.#ping = this.#clock.setTimer(PING_MS, () => {
+      // While we do not read, nothing can be heard.
+      if (this.#socket.isPaused) this.#lastHeard = this.#clock.monotonicNow()
+      if (this.#clock.monotonicNow() - this.#lastHeard >= DEAD_MS) return this.destroy()
+      this.#socket.ping()
+      this.#pingLater()
+    })
+  }
+
+  #end(): void {
+    this.#isGone = true
+    this.#hasEnded = true
+    this.initialized()
+    this.#ping?.cancel()
+    this.#unread.changed(this)
+    this.#wake()
+  }
+}

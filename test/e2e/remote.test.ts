@@ -1,0 +1,240 @@
+/** Clients over WebSocket, against the real binary on loopback: who gets in, what they are told, and when they are cut. */
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { AccessTokens } from '../../src/credentials/access-tokens.ts'
+import type { Role } from '../../src/credentials/roles.ts'
+import { RawWebSocket } from '../wire/raw-web-socket.ts'
+import { parley } from './cli.ts'
+import { textOf, updatesIn } from './message.ts'
+import { newSession, promptOf } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
+import { type Place, cleanUpServers, placeWith, start } from './server.ts'
+
+cleanUpServers()
+
+interface Remote {
+  readonly place: Place
+  readonly url: string
+  readonly port: number
+  readonly token: (role: Role, name?: string) => string
+}
+
+/** A server on a free port of loopback. */
+async function remote(args: readonly string[] = []): Promise<Remote> {
+  const place = await placeWith([{ chunk: 'Hello.' }])
+  const cli = start(place, ['serve', '--listen', '0', ...args])
+  await cli.until('/acp')
+  const [url = '', port = ''] = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(cli.stdout) ?? []
+  const tokens = new AccessTokens(place.home, Date)
+  return { place, url, port: Number(port), token: (role, name = role) => tokens.add(name, role) }
+}
+
+/** The whole answer to the bytes of one request. */
+async function ask(port: number, lines: readonly string[], body = ''): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+  socket.on('error', () => undefined)
+  socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`)
+  await once(socket, 'close')
+  return answer
+}
+
+const UPGRADE = [
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+]
+
+/** The status of an upgrade, by what its headers say. */
+async function upgrade(port: number, headers: readonly string[], path = '/acp'): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`GET ${path} HTTP/1.1\r\n${[...UPGRADE, ...headers].join('\r\n')}\r\n\r\n`)
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  return bytes.toString()
+}
+
+test('a session is started, prompted and followed by two clients, each frame one message', async () => {
+  const { place, url, token } = await remote()
+  const local = await RawSocket.open(place.socket, { agent: place.agent })
+  const sessionId = await newSession(local as never, place.cwd)
+  const [ada, bob] = [
+    await RawWebSocket.greeted(url, token('prompt')),
+    await RawWebSocket.greeted(url, token('read'), ['parley.lines.v1', 'acp.v1']),
+  ]
+  expect([ada.socket.protocol, bob.socket.protocol]).toEqual(['', 'parley.lines.v1'])
+  const opening = { sessionId, cwd: place.cwd, mcpServers: [] }
+  for (const client of [ada, bob]) await client.request('session/load', opening)
+  // As some bridges send it: several lines in one frame, and a newline at its end.
+  ada.socket.send(
+    `\n${JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'session/prompt', params: promptOf(sessionId, 'Hi') })}\n`,
+  )
+  expect((await ada.answerTo('p')).result).toEqual({ stopReason: 'end_turn' })
+  await bob.until((message) => updatesIn([message]).map(textOf).join('').includes('Hello.'))
+  expect(updatesIn(ada.received).map(textOf).join('')).toContain('Hello.')
+  const refused = await bob.request('session/prompt', promptOf(sessionId, 'Hi'))
+  expect(refused.error?.data).toMatchObject({ code: 'ROLE_TOO_LOW' })
+  await local.leave()
+})
+
+describe('a request', () => {
+  test('needs a host, an origin and a token that are right, on loopback too; /healthz needs nothing', async () => {
+    const { port, token } = await remote()
+    const right = token('read')
+    const bearer = `Authorization: Bearer ${right}`
+    const host = `Host: 127.0.0.1:${port}`
+    const statusOf = async (...headers: readonly string[]) => (await upgrade(port, headers)).slice(9, 12)
+    expect(await statusOf(host, bearer)).toBe('101')
+    expect(await statusOf(`Host: localhost:${port}`, bearer, `Origin: http://localhost:${port}`)).toBe('101')
+    expect(await statusOf(host, `Sec-WebSocket-Protocol: acp.v1, bearer.${right}`)).toBe('101')
+    expect(await statusOf(host)).toBe('401')
+    expect(await statusOf(host, `${bearer}x`)).toBe('401')
+    expect(await statusOf(host, 'Authorization: Basic eDp5', `Sec-WebSocket-Protocol: bearer.${right}`)).toBe('401')
+    for (const foreign of ['evil.example', `evil.example:${port}`, '169.254.1.1', 'x@localhost', ''])
+      expect(await statusOf(`Host: ${foreign}`, bearer)).toBe('421')
+    for (const foreign of ['http://evil.example', 'null', `https://127.0.0.1:${port}`, 'http://127.0.0.1'])
+      expect(await statusOf(host, bearer, `Origin: ${foreign}`)).toBe('403')
+    expect(await upgrade(port, [host], `/acp?token=${right}`)).toMatch(/^HTTP\/1\.1 401 .*Bearer TOKEN/su)
+    expect(await ask(port, ['GET /healthz HTTP/1.1', 'Host: x'])).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nok\n$/su)
+    expect(await ask(port, ['GET / HTTP/1.1', host])).toMatch(/^HTTP\/1\.1 401 /u)
+    expect(await ask(port, ['GET / HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 404 /u)
+    expect(await ask(port, ['POST /acp HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 426 /u)
+  })
+
+  test('with an eleventh wrong token is told to wait, and one with the right token is not', async () => {
+    const { port, token } = await remote()
+    const host = `Host: 127.0.0.1:${port}`
+    const statuses: string[] = []
+    for (let times = 0; times < 11; times += 1)
+      statuses.push((await upgrade(port, [host, 'Authorization: Bearer wrong'])).slice(9, 12))
+    expect(statuses).toEqual([...Array<string>(10).fill('401'), '429'])
+    expect((await upgrade(port, [host, `Authorization: Bearer ${token('read')}`])).slice(9, 12)).toBe('101')
+  })
+
+  test('never has its token echoed', async () => {
+    const { port, token } = await remote()
+    const right = token('read')
+    const headers = [`Host: 127.0.0.1:${port}`, `Sec-WebSocket-Protocol: bearer.${right}, acp.v1`]
+    const answer = await upgrade(port, headers)
+    expect(answer).toMatch(/^HTTP\/1\.1 101 .*Sec-WebSocket-Protocol: acp\.v1\r\n/su)
+    expect(answer).not.toContain(right)
+  })
+})
+
+describe('a connection', () => {
+  test('is cut when its token is removed, and when that gets another role', async () => {
+    const { place, url, token } = await remote()
+    const [ada, bob, carl] = await Promise.all(
+      ['ada', 'bob', 'carl'].map((name) => RawWebSocket.greeted(url, token('approve', name))),
+    )
+    expect(await parley(['token', 'rm', 'ada'], { home: place.home })).toMatchObject({ code: 0 })
+    expect((await ada?.closed)?.[0]).toBe(4401)
+    await expect(RawWebSocket.open(url, 'parley_wrong')).rejects.toThrow(/401/u)
+    const tokens = new AccessTokens(place.home, Date)
+    tokens.remove('bob')
+    expect((await bob?.closed)?.[0]).toBe(4401)
+    expect((await carl?.request('session/list', {}))?.result).toEqual({ sessions: [] })
+    // A file that is no file of tokens lets nobody in, and nobody stay.
+    writeFileSync(join(place.home, 'access-tokens.json'), '{')
+    expect((await carl?.closed)?.[0]).toBe(4401)
+  })
+
+  test('that sends a binary frame is closed', async () => {
+    const { url, token } = await remote()
+    const client = await RawWebSocket.greeted(url, token('read'))
+    client.socket.send(Buffer.from('{}'), { binary: true })
+    expect((await client.closed)[0]).toBe(1003)
+  })
+
+  test('that sends more than 64 KiB before initialize is closed', async () => {
+    const { url, token } = await remote()
+    const client = await RawWebSocket.open(url, token('read'))
+    client.socket.send('x'.repeat(128 * 1024))
+    expect((await client.closed)[0]).toBe(1009)
+  })
+
+  test('that sends a message of more than 16 MiB is closed', async () => {
+    const { url, token } = await remote()
+    const client = await RawWebSocket.greeted(url, token('read'))
+    client.socket.send('x'.repeat(16 * 1024 * 1024 + 1))
+    expect((await client.closed)[0]).toBe(1009)
+  })
+
+  test('is told that the server stops', async () => {
+    const { place, url, token } = await remote()
+    const client = await RawWebSocket.greeted(url, token('read'))
+    await parley(['stop'], { home: place.home })
+    expect((await client.closed)[0]).toBe(1012)
+  })
+
+  test('is the seventeenth of its token: it is refused', async () => {
+    const { url, token } = await remote()
+    const right = token('read')
+    const clients = await Promise.all(Array.from({ length: 16 }, () => RawWebSocket.open(url, right)))
+    await expect(RawWebSocket.open(url, right)).rejects.toThrow(/429/u)
+    clients[0]?.socket.terminate()
+    await clients[0]?.closed
+    await expect
+      .poll(() =>
+        RawWebSocket.open(url, right).then(
+          () => 'in',
+          () => 'refused',
+        ),
+      )
+      .toBe('in')
+    for (const { socket } of clients) socket.terminate()
+  })
+})
+
+describe('an address that others can reach', () => {
+  test.each([['0.0.0.0:0'], ['[::]:0'], ['192.0.2.1:0'], ['127.evil.example:0']])(
+    '%s is refused without TLS',
+    async (address) => {
+      const { home } = await placeWith()
+      const { code, stderr } = await parley(['serve', '--listen', address], { home })
+      expect(code).toBe(2)
+      for (const way of ['--tls-cert', '--public-url', '--insecure-http']) expect(stderr).toContain(way)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    },
+  )
+
+  test('is used behind a proxy whose host and origin are said', async () => {
+    const { port, token } = await remote(['--listen', '127.0.0.1:0', '--public-url', 'https://parley.example/base'])
+    const bearer = `Authorization: Bearer ${token('read')}`
+    const statusOf = async (path: string, ...headers: readonly string[]) =>
+      (await upgrade(port, [bearer, ...headers], path)).slice(9, 12)
+    expect(await statusOf('/base/acp', 'Host: parley.example', 'Origin: https://parley.example')).toBe('101')
+    expect(await statusOf('/acp', 'Host: parley.example', 'Origin: http://parley.example')).toBe('403')
+    expect(await statusOf('/acp', 'Host: parley.example')).toBe('101')
+    expect(await statusOf('/acp', 'Host: other.example')).toBe('421')
+  })
+})
+
+test.each(['x', '70000', 'a b:1', 'http://x:1', ':1', ''])('the address %j is refused in one line', async (address) => {
+  const { home } = await placeWith()
+  const { code, stderr } = await parley(['serve', '--listen', address], { home })
+  expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
+})
+
+test('a port that is in use is said in one line', async () => {
+  const { port } = await remote()
+  const { home } = await placeWith()
+  const { code, stderr } = await parley(['serve', '--listen', String(port)], { home })
+  expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 1, lines: 1 })
+  expect(stderr).toContain('EADDRINUSE')
+})
+
+test('a client that offers compression gets none', async () => {
+  const { url, token } = await remote()
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token('read')}` }, perMessageDeflate: true })
+  await once(socket, 'open')
+  expect(socket.extensions).toBe('')
+  socket.terminate()
+})
