@@ -14,6 +14,21 @@ export interface Reachable {
   readonly isLoopback: boolean
   readonly hasTls: boolean
   readonly publicUrl: URL | undefined
+  /** Name of the cookie that a browser shows as its credential. */
+  readonly cookie: string
+}
+
+/**
+ * The prefix binds the cookie to this host over TLS and to no path; where that cannot hold, the port tells apart what
+ * several servers of one machine set, since cookies know no ports.
+ */
+export function cookieName(at: {
+  readonly hasTls: boolean
+  readonly publicUrl: URL | undefined
+  readonly port: number
+}): string {
+  const hasBase = (at.publicUrl?.pathname ?? '/') !== '/'
+  return (at.hasTls || at.publicUrl !== undefined) && !hasBase ? '__Host-parley' : `parley-${at.port}`
 }
 
 const OF_THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -22,12 +37,19 @@ const OF_THIS_MACHINE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', 
 const HOST = /^(\[[\da-f:.]+\]|[^\s:/@?#\\[\]]+)(?::\d{1,5})?$/u
 
 /** A web page whose name was made to lead here sends its own name. */
-export function refusalOfHost({ host = '' }: IncomingHttpHeaders, reachable: Reachable): Refusal | undefined {
-  const [whole, name] = HOST.exec(host.toLowerCase()) ?? []
+export function refusalOfHost(headers: IncomingHttpHeaders, reachable: Reachable): Refusal | undefined {
+  const [whole, name] = HOST.exec(hostOf(headers)) ?? []
   if (whole !== undefined && name !== undefined && isOurs(name, whole, reachable)) return undefined
   const sentence =
     'This server is not known by that host name. If clients reach it by this name, start it with --public-url https://NAME.'
   return { status: 421, sentence }
+}
+
+/** HTTP/2 has a field of its own for it; a request that says two different hosts has none. */
+function hostOf({ host, ':authority': authority }: IncomingHttpHeaders): string {
+  if (authority === undefined) return (host ?? '').toLowerCase()
+  const said = String(authority).toLowerCase()
+  return host === undefined || host.toLowerCase() === said ? said : ''
 }
 
 function isOurs(name: string, whole: string, { host, isLoopback, publicUrl }: Reachable): boolean {
@@ -36,23 +58,58 @@ function isOurs(name: string, whole: string, { host, isLoopback, publicUrl }: Re
 }
 
 /** Programs send no origin; pages always do when they open a WebSocket. */
-export function refusalOfOrigin(
-  { origin, host = '' }: IncomingHttpHeaders,
-  { hasTls, publicUrl }: Reachable,
-): Refusal | undefined {
-  const whole = host.toLowerCase()
-  // Behind the proxy there is TLS, so a page that came without is not ours.
-  const own = whole === publicUrl?.host ? publicUrl.origin : `${hasTls ? 'https' : 'http'}://${whole}`
-  if (origin === undefined || origin === own) return undefined
-  return { status: 403, sentence: 'Pages of other origins may not use this server.' }
+export function refusalOfOrigin(headers: IncomingHttpHeaders, reachable: Reachable): Refusal | undefined {
+  const { origin } = headers
+  return origin === undefined || isOwnOrigin(headers, reachable) ? undefined : FOREIGN_ORIGIN
 }
 
-/** Beside the header, programs in a browser can only name a subprotocol. It is never echoed, and never in the address. */
-export function tokenIn(headers: IncomingHttpHeaders): string | undefined {
-  const bearer = /^Bearer +(\S+) *$/iu.exec(headers.authorization ?? '')?.[1]
-  if (headers.authorization !== undefined) return bearer ?? ''
+/** A browser adds the cookie to what a foreign page sends too; only the origin tells who did. */
+export function refusalOfCookie(
+  method: string,
+  headers: IncomingHttpHeaders,
+  reachable: Reachable,
+): Refusal | undefined {
+  const changesNothing = (method === 'GET' || method === 'HEAD') && headers.upgrade === undefined
+  return changesNothing || isOwnOrigin(headers, reachable) ? undefined : FOREIGN_ORIGIN
+}
+
+const FOREIGN_ORIGIN: Refusal = { status: 403, sentence: 'Pages of other origins may not use this server.' }
+
+function isOwnOrigin(headers: IncomingHttpHeaders, { hasTls, publicUrl }: Reachable): boolean {
+  const whole = hostOf(headers)
+  // Behind the proxy there is TLS, so a page that came without is not ours.
+  const own = whole === publicUrl?.host ? publicUrl.origin : `${hasTls ? 'https' : 'http'}://${whole}`
+  return headers.origin === own
+}
+
+export interface Credential {
+  /** `cookie`: a browser added it by itself. */
+  readonly kind: 'bearer' | 'cookie'
+  readonly token: string
+}
+
+/**
+ * Beside the header, programs in a browser can only name a subprotocol. It is never echoed, and never in the address. An
+ * explicit credential that is wrong is not made good by a cookie.
+ */
+export function credentialIn(headers: IncomingHttpHeaders, { cookie }: Reachable): Credential | undefined {
+  if (headers.authorization !== undefined) {
+    const token = /^Bearer +(\S+) *$/iu.exec(headers.authorization)?.[1] ?? ''
+    return { kind: 'bearer', token }
+  }
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
-  return protocols.flatMap((one) => /^(?:bearer|hydra-acp-token)\.(.+)$/u.exec(one)?.[1] ?? [])[0]
+  const [named] = protocols.flatMap((one) => /^(?:bearer|hydra-acp-token)\.(.+)$/u.exec(one)?.[1] ?? [])
+  if (named !== undefined) return { kind: 'bearer', token: named }
+  const token = cookieIn(headers, cookie)
+  return token === undefined ? undefined : { kind: 'cookie', token }
+}
+
+function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+  const found = cookie
+    .split(';')
+    .map((one) => one.trim())
+    .find((one) => one.startsWith(`${name}=`))
+  return found?.slice(name.length + 1)
 }
 
 export const NO_CREDENTIAL: Refusal = {

@@ -113,6 +113,8 @@ export class WebSocketTransport implements Transport, Holder {
     this.#arrived = []
     this.#end()
     const [code, sentence] = CLOSE[why]
+    // What still comes is dropped, but for the client's own close.
+    this.#socket.resume()
     this.#socket.close(code, sentence)
     this.#clock.setTimer(CLOSE_MS, () => this.#socket.terminate())
   }

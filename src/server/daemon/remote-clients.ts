@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
 import { AccessTokens, type TokenHolder, TokenRing } from '../../credentials/access-tokens.ts'
-import { HttpListener, type RemoteClientele } from '../../edge/http/http-listener.ts'
+import type { RemoteClientele } from '../../edge/http/connections.ts'
+import { HttpListener } from '../../edge/http/http-listener.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,7 +14,7 @@ const LOOK_MS = 250
 
 interface Surroundings {
   readonly clock: Clock
-  serve(transport: Transport, holder: TokenHolder): void
+  serve(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
   report(error: unknown): void
 }
 
@@ -40,6 +41,7 @@ export class RemoteClients implements RemoteClientele {
       publicUrl,
       clock: around.clock,
       clients,
+      routes: [],
     })
     clients.#look()
     return clients
@@ -54,8 +56,8 @@ export class RemoteClients implements RemoteClientele {
     return this.#ring.holderOf(token)
   }
 
-  connected(transport: Transport, holder: TokenHolder): void {
-    this.#around.serve(transport, holder)
+  connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
+    this.#around.serve(transport, holder, over)
     try {
       this.#tokens.used(holder)
     } catch (error) {

@@ -142,8 +142,8 @@ class Server implements RunningServer {
     this.#remote = await Remote.open(this.#config, access, {
       clock,
       report: log.report,
-      serve: (wire, { role }) =>
-        void this.#clients.serve(wire, this.#context({ transport: 'websocket', isLocalUser: false, role })),
+      serve: (wire, { role }, transport) =>
+        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role })),
     })
     log.note('listens', { urls: this.#remote.urls })
   }

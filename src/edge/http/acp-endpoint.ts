@@ -1,0 +1,48 @@
+/** `/acp`: clients that speak ACP. */
+import { WebSocketServer } from 'ws'
+import type { Clock } from '../../ports/clock.ts'
+import { SharedLimits } from '../transport/streams.ts'
+import type { Connections } from './connections.ts'
+import type { Exchange } from './exchange.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
+import type { Route, Upgrade } from './routes.ts'
+import { MANY_LINES, WebSocketTransport } from './websocket.ts'
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+export class AcpEndpoint implements Route {
+  readonly path = '/acp'
+  readonly methods = ['GET', 'POST', 'DELETE']
+  readonly access = 'credential'
+  readonly #connections: Connections
+  readonly #clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>
+  readonly #limits = new SharedLimits()
+  readonly #webSockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: (offered) => [MANY_LINES, 'acp.v1'].find((known) => offered.has(known)) ?? false,
+  })
+
+  constructor(connections: Connections, clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>) {
+    this.#connections = connections
+    this.#clock = clock
+    this.#webSockets.on('headers', (headers) => headers.push(`Acp-Connection-Id: ${clock.id()}`))
+  }
+
+  handle(exchange: Exchange): void {
+    const headers = { Upgrade: 'websocket', Connection: 'Upgrade' }
+    exchange.refuse({ status: 426, sentence: 'ACP is spoken over WebSocket here.', headers })
+  }
+
+  upgrade({ request, wire, head, holder }: Upgrade): void {
+    const refusal = this.#connections.refusalFor(holder)
+    if (refusal !== undefined) return refuseUpgrade(wire, refusal)
+    this.#webSockets.handleUpgrade(request, wire, head, (socket) => {
+      const transport = new WebSocketTransport(socket, wire, { clock: this.#clock, unread: this.#limits.unread })
+      wire.once('close', () => this.#connections.remove(transport))
+      this.#connections.add(transport, holder, 'websocket')
+    })
+  }
+}

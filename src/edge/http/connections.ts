@@ -1,0 +1,58 @@
+/** The remote connections of the server, over WebSocket and HTTP alike: how many there may be, and who is cut. */
+import type { TokenHolder } from '../../credentials/access-tokens.ts'
+import type { Transport } from '../transport/transport.ts'
+import type { Refusal } from './request-checks.ts'
+
+const MAX_CONNECTIONS = 64
+const MAX_OF_ONE = 16
+
+/** A connection that can be ended because of who has it. */
+export interface RemoteTransport extends Transport {
+  /** `ended`: the credential is gone; `role`: it may do other things now. */
+  cut(why: 'ended' | 'role'): void
+}
+
+/** Who may connect, and what becomes of them. */
+export interface RemoteClientele {
+  /** Undefined for a wrong token. */
+  holderOf(token: string): TokenHolder | undefined
+  connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
+  report(error: unknown): void
+}
+
+export class Connections {
+  readonly #clients: RemoteClientele
+  readonly #holders = new Map<RemoteTransport, TokenHolder>()
+
+  constructor(clients: RemoteClientele) {
+    this.#clients = clients
+  }
+
+  /** Undefined when there is room for one more. */
+  refusalFor({ id }: TokenHolder): Refusal | undefined {
+    const own = [...this.#holders.values()].filter((one) => one.id === id).length
+    if (own >= MAX_OF_ONE)
+      return { status: 429, sentence: `This access token has ${own} connections already; close one first.` }
+    if (this.#holders.size >= MAX_CONNECTIONS)
+      return { status: 429, sentence: `The server has ${MAX_CONNECTIONS} connections already; try again later.` }
+    return undefined
+  }
+
+  /** Serves it; `remove` says when it has ended. */
+  add(transport: RemoteTransport, holder: TokenHolder, over: 'websocket' | 'http'): void {
+    this.#holders.set(transport, holder)
+    this.#clients.connected(transport, holder, over)
+  }
+
+  remove(transport: RemoteTransport): void {
+    this.#holders.delete(transport)
+  }
+
+  /** Ends the connections whose credential changed. */
+  recheck(changeFor: (holder: TokenHolder) => 'removed' | 'other role' | undefined): void {
+    for (const [transport, holder] of this.#holders) {
+      const change = changeFor(holder)
+      if (change !== undefined) transport.cut(change === 'removed' ? 'ended' : 'role')
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** Lets a request in: by its host, its origin and its credential, in this order. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { TokenHolder } from '../../credentials/access-tokens.ts'
+import { Attempts } from '../../credentials/attempts.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RemoteClientele } from './connections.ts'
+import {
+  NO_CREDENTIAL,
+  type Reachable,
+  type Refusal,
+  WRONG_CREDENTIAL,
+  credentialIn,
+  refusalOfCookie,
+  refusalOfHost,
+  refusalOfOrigin,
+  tooManyTries,
+} from './request-checks.ts'
+
+export class Gate {
+  readonly #attempts: Attempts
+  readonly #clients: Pick<RemoteClientele, 'holderOf'>
+
+  constructor(clients: Pick<RemoteClientele, 'holderOf'>, clock: Pick<Clock, 'monotonicNow'>) {
+    this.#clients = clients
+    this.#attempts = new Attempts(() => clock.monotonicNow())
+  }
+
+  /** What is wrong about a request whatever its credential is. */
+  refusalOf(headers: IncomingHttpHeaders, reachable: Reachable): Refusal | undefined {
+    return refusalOfHost(headers, reachable) ?? refusalOfOrigin(headers, reachable)
+  }
+
+  /** A right token is accepted even after wrong ones from the same network. */
+  holderOf({ method = '', headers, socket }: IncomingMessage, reachable: Reachable): TokenHolder | Refusal {
+    const credential = credentialIn(headers, reachable)
+    if (credential === undefined) return NO_CREDENTIAL
+    const refusal = credential.kind === 'cookie' ? refusalOfCookie(method, headers, reachable) : undefined
+    if (refusal !== undefined) return refusal
+    const holder = this.#clients.holderOf(credential.token)
+    if (holder !== undefined) return holder
+    const address = socket.remoteAddress ?? ''
+    const wait = this.#attempts.waitFor(address)
+    this.#attempts.wrong(address)
+    return wait === 0 ? WRONG_CREDENTIAL : tooManyTries(wait)
+  }
+}
