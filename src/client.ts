@@ -38,14 +38,27 @@ export type { Capabilities, ClientInfo, ClientOptions, NoticeKind } from './clie
 export type { SessionToOpen } from './client/sessions/attachments.ts'
 export type { Choice, Setting } from './client/sessions/settings.ts'
 export {
-  GrowingTranscript,
+  type CallPermission,
   type Item,
   type MessageItem,
+  type OtherItem,
+  type Range,
+  type Resolution,
+  type Resolved,
   type Role,
   type ToolCallItem,
+  roleOf,
+} from './client/transcript/items.ts'
+export {
+  type Asked,
+  GrowingTranscript,
+  type News,
+  type Page,
   type Transcript,
   cancelled,
   emptyTranscript,
-  roleOf,
+  withNews,
+  withOlder,
   withUpdates,
+  withoutOldest,
 } from './client/transcript/transcript.ts'

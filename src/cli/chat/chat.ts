@@ -1,6 +1,7 @@
 /** The common part of both kinds of chat: the session that is open, and the receiver of its updates. */
 import type { Client, SessionInfo } from '../../client/client.ts'
-import { emptyTranscript, roleOf, withUpdates } from '../../client/transcript/transcript.ts'
+import { roleOf } from '../../client/transcript/items.ts'
+import { emptyTranscript, withUpdates } from '../../client/transcript/transcript.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { cwdOf, newestSession, sessionToJoin } from '../sessions/session-resolution.ts'

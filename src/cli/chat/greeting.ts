@@ -1,6 +1,7 @@
 /** The first rows of a chat: the agent, the session and its state, and how to leave; and its last one. */
 import type { SessionInfo } from '../../client/client.ts'
-import type { Item, Transcript } from '../../client/transcript/transcript.ts'
+import type { Item } from '../../client/transcript/items.ts'
+import type { Transcript } from '../../client/transcript/transcript.ts'
 import { shortId } from '../sessions/session-resolution.ts'
 import { ago } from '../output/terminal/pace.ts'
 import { clean, oneLine } from '../output/terminal/text.ts'

@@ -9,6 +9,9 @@ export interface PermissionQuestion {
   readonly sessionId: string
   readonly toolCall: ToolCallUpdate
   readonly options: readonly PermissionOption[]
+  /** Under which a Parley server knows the request, for all its clients. */
+  readonly requestId?: string
+  readonly turn?: string
 }
 
 /** Why a request is withdrawn: another client answered it, the turn was cancelled here, or the connection was lost. */
@@ -74,10 +77,13 @@ export class PermissionRequests {
 }
 
 function questionOf(params: unknown): PermissionQuestion {
-  const { sessionId, toolCall, options } = fieldsOf(params)
+  const { sessionId, toolCall, options, _meta } = fieldsOf(params)
+  const { 'parley/requestId': requestId, 'parley/turn': turn } = fieldsOf(_meta)
   return {
     sessionId: String(sessionId),
     toolCall: callIn(toolCall),
     options: optionsIn(options),
+    ...(typeof requestId === 'string' && { requestId }),
+    ...(typeof turn === 'string' && { turn }),
   }
 }

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { GrowingTranscript, cancelled, emptyTranscript, withUpdates } from './transcript.ts'
+import {
+  GrowingTranscript,
+  type News,
+  type Transcript,
+  cancelled,
+  emptyTranscript,
+  withNews,
+  withOlder,
+  withUpdates,
+  withoutOldest,
+} from './transcript.ts'
+import { array, assert, constantFrom, nat, property } from 'fast-check'
 import type { Update } from '../incoming/updates.ts'
 
 const chunk = (who: string, text: string, messageId?: string): Update => ({
@@ -50,8 +61,12 @@ test('a tool call is what its updates say together, also when the first of them 
     { sessionUpdate: 'tool_call_update', toolCallId: 'late', title: 'Late' },
   ])
   expect(items).toEqual([
-    { kind: 'tool_call', call: { toolCallId: 't', title: 'Look', status: 'completed', rawInput: { a: 1 } } },
-    { kind: 'tool_call', call: { toolCallId: 'late', title: 'Late' } },
+    {
+      kind: 'tool_call',
+      id: 'call t',
+      call: { toolCallId: 't', title: 'Look', status: 'completed', rawInput: { a: 1 } },
+    },
+    { kind: 'tool_call', id: 'call late', call: { toolCallId: 'late', title: 'Late' } },
   ])
 })
 
@@ -66,7 +81,7 @@ test('plan, commands and title are the latest; what we have no word for is kept 
     usage,
   ])
   expect(transcript).toEqual({
-    items: [{ kind: 'other', update: usage }],
+    items: [{ kind: 'other', id: 'item 0', update: usage }],
     plan: [{ content: 'new' }],
     commands: [{ name: 'help' }],
     title: 'A talk',
@@ -134,3 +149,132 @@ test('what was told before stays as it was, whatever comes', () => {
   expect({ ...before, items: [...before.items] }).toEqual(copy)
   expect(after.items).toHaveLength(2)
 })
+
+describe('with places, as a Parley server names them,', () => {
+  const at = (seq: number, update: Update, turn = 't1'): News => ({
+    kind: 'update',
+    params: { update, _meta: { 'parley/seq': seq, 'parley/at': 1_000 * seq, 'parley/turn': turn } },
+  })
+  const call = (status: string, kind = 'tool_call_update'): Update => ({ sessionUpdate: kind, toolCallId: 'c', status })
+  const merged = (first: number, { params, ...news }: News & { readonly kind: 'update' }): News => ({
+    ...news,
+    params: { ...params, _meta: { ...params._meta, 'parley/first': { seq: first, at: 1_000 * first } } },
+  })
+
+  test('an item knows its entries, its times, its turn and who sent it', () => {
+    const sent = {
+      update: chunk('user_message', 'Hi', 'u'),
+      _meta: { 'parley/seq': 3, 'parley/at': 5, 'parley/by': 'Ada' },
+    }
+    const { items } = withNews(emptyTranscript, [
+      { kind: 'update', params: sent },
+      at(4, call('pending', 'tool_call')),
+      at(9, call('completed')),
+      at(10, chunk('agent_message', 'a', 'm')),
+      merged(11, at(14, chunk('agent_message', 'bcd', 'm')) as News & { readonly kind: 'update' }),
+    ])
+    expect(items).toMatchObject([
+      { id: 'user u', seq: { first: 3, last: 3 }, at: { first: 5, last: 5 }, by: 'Ada' },
+      { id: 'call t1 c', seq: { first: 4, last: 9 }, at: { first: 4_000, last: 9_000 }, turn: 't1' },
+      { id: 'agent m', seq: { first: 10, last: 14 }, at: { first: 10_000, last: 14_000 } },
+    ])
+  })
+
+  test('an id of a call that comes again in another turn is another call', () => {
+    const { items } = withNews(emptyTranscript, [
+      at(1, call('completed', 'tool_call')),
+      at(2, call('pending', 'tool_call'), 't2'),
+      at(3, call('failed'), 't2'),
+    ])
+    expect(items.map((item) => [item.id, item.kind === 'tool_call' && item.call.status])).toEqual([
+      ['call t1 c', 'completed'],
+      ['call t2 c', 'failed'],
+    ])
+  })
+
+  test('a call shows the permission that it waits for, and then how that ended', () => {
+    const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }]
+    const question = { requestId: 'q', turn: 't1', toolCall: { toolCallId: 'c' }, options }
+    const asked = withNews(emptyTranscript, [at(1, call('pending', 'tool_call')), { kind: 'asked', question }])
+    expect(asked.items).toMatchObject([{ id: 'call t1 c', permission: { requestId: 'q', options } }])
+    const outcome = { outcome: 'selected', optionId: 'yes', kind: 'allow_once' }
+    const resolved = { requestId: 'q', toolCallId: 'c', outcome, by: 'phone', at: 7 }
+    const after = withNews(asked, [{ kind: 'resolved', resolved }])
+    expect(after.items).toMatchObject([{ permission: { options, resolved: { outcome, by: 'phone', at: 7 } } }])
+    expect(withNews(emptyTranscript, [{ kind: 'asked', question }]).items).toMatchObject([{ id: 'call t1 c' }])
+    expect(withNews(emptyTranscript, [{ kind: 'resolved', resolved }]).items).toEqual([])
+  })
+
+  test('only what changed is another object', () => {
+    const before = withNews(emptyTranscript, [
+      at(1, chunk('user_message', 'Hi', 'u')),
+      at(2, chunk('agent_message', 'a', 'm')),
+      at(3, call('pending', 'tool_call')),
+    ])
+    const after = withNews(before, [at(4, chunk('agent_message', 'b', 'm'))])
+    expect(after.items.map((item, index) => item === before.items[index])).toEqual([true, false, true])
+    const older = withOlder(after, { updates: [], resolved: [] })
+    expect(older.items.every((item, index) => item === after.items[index])).toBe(true)
+  })
+
+  test('two that go on from the same transcript do not disturb each other', () => {
+    const before = withNews(emptyTranscript, [at(1, chunk('agent_message', 'a', 'm'))])
+    const one = withNews(before, [at(2, chunk('agent_message', 'b', 'n')), at(3, chunk('agent_message', 'c', 'n'))])
+    const other = withNews(before, [at(2, chunk('agent_message', 'x', 'o')), at(3, chunk('agent_message', 'y', 'm'))])
+    const texts = ({ items }: Transcript) => items.map((item) => item.kind === 'message' && item.content[0]?.text)
+    expect([texts(before), texts(one), texts(other)]).toEqual([['a'], ['a', 'bc'], ['ay', 'x']])
+  })
+
+  /** What a session of some turns tells, entry by entry. */
+  const session = array(constantFrom('user', 'word', 'thought', 'call', 'patch', 'usage'), {
+    minLength: 1,
+    maxLength: 60,
+  }).map((kinds) => {
+    let turn = 0
+    return kinds.map((kind, index) => {
+      if (kind === 'user') turn += 1
+      const updates: Readonly<Record<string, Update>> = {
+        user: chunk('user_message', 'Go on.', `t${turn}-user`),
+        word: chunk('agent_message', `w${index} `, `t${turn}-m${index >> 3}`),
+        thought: chunk('agent_thought', `h${index} `, `t${turn}-h`),
+        call: { sessionUpdate: 'tool_call', toolCallId: `c${turn}-${index >> 2}`, title: 'Look', status: 'pending' },
+        patch: { sessionUpdate: 'tool_call_update', toolCallId: `c${turn}-${index >> 2}`, status: 'completed' },
+        usage: { sessionUpdate: 'usage_update', used: index },
+      }
+      const update = updates[kind] ?? fail()
+      return at(index + 1, update, `t${turn}`) as News & { readonly kind: 'update' }
+    })
+  })
+
+  test('a session loaded page by page from its end is the one that was told from its beginning', () => {
+    assert(
+      property(session, array(nat(60), { maxLength: 6 }), (news, cuts) => {
+        const places = [...new Set([0, ...cuts.filter((cut) => cut < news.length), news.length])].toSorted(
+          (one, other) => one - other,
+        )
+        let loaded: Transcript = emptyTranscript
+        for (let index = places.length - 1; index > 0; index -= 1) {
+          const updates = news.slice(places[index - 1], places[index]).map(({ params }) => params)
+          loaded = withOlder(loaded, { updates, resolved: [] })
+        }
+        expect(loaded.items).toEqual(withNews(emptyTranscript, news).items)
+      }),
+    )
+  })
+
+  test('what is left out of a long transcript comes again as it was', () => {
+    assert(
+      property(session, nat(40), (news, keep) => {
+        const all = withNews(emptyTranscript, news)
+        const rest = withoutOldest(all, keep)
+        const from = rest.items[0]?.seq?.first ?? news.length + 1
+        const updates = news.filter((_one, index) => index + 1 < from).map(({ params }) => params)
+        expect(withOlder(rest, { updates, resolved: [] }).items).toEqual(all.items)
+      }),
+    )
+  })
+})
+
+function fail(): never {
+  throw new Error('no such kind')
+}

@@ -1,5 +1,26 @@
-/** The transcript of a session as a program shows it, made of its updates. Pure: the same updates make the same transcript. */
-import type { Command, Content, PlanEntry, ToolCallUpdate, Update } from '../incoming/updates.ts'
+/**
+ * The transcript of a session as a program shows it, made of its updates. Pure: the same updates make the same transcript, and
+ * an item that did not change is the same object in the next transcript, so that a page renders only what changed.
+ */
+import type { PermissionQuestion } from '../incoming/permission-requests.ts'
+import type { Command, Content, PlanEntry, ToolCallUpdate, Update, UpdateParams } from '../incoming/updates.ts'
+import {
+  type CallPermission,
+  type Item,
+  NOWHERE,
+  type Place,
+  type Resolved,
+  type Role,
+  type ToolCallItem,
+  callKey,
+  isOpenCall,
+  messageKey,
+  placeOf,
+  roleOf,
+  whole,
+  withChunk,
+  withPatch,
+} from './items.ts'
 
 export interface Transcript {
   /** Messages, tool calls, and updates of unknown kinds, in the order in which they began. */
@@ -9,21 +30,20 @@ export interface Transcript {
   readonly title: string | null
 }
 
-export type Item = MessageItem | ToolCallItem | { readonly kind: 'other'; readonly update: Update }
+/** What a client is told of a session that belongs into its transcript. */
+export type News =
+  | { readonly kind: 'update'; readonly params: Pick<UpdateParams, 'update' | '_meta'> }
+  /** The server asks this client; only a Parley server gives the request an id. */
+  | { readonly kind: 'asked'; readonly question: Asked }
+  | { readonly kind: 'resolved'; readonly resolved: Resolved }
 
-export interface MessageItem {
-  readonly kind: 'message'
-  readonly role: Role
-  readonly messageId: string | null
-  readonly content: readonly Content[]
+export type Asked = Pick<PermissionQuestion, 'requestId' | 'turn' | 'toolCall' | 'options'>
+
+/** A part of the session, as the server sends it for `_parley/page`. */
+export interface Page {
+  readonly updates: readonly Pick<UpdateParams, 'update' | '_meta'>[]
+  readonly resolved: readonly Resolved[]
 }
-
-export interface ToolCallItem {
-  readonly kind: 'tool_call'
-  readonly call: ToolCallUpdate
-}
-
-export type Role = 'user' | 'agent' | 'thought'
 
 export const emptyTranscript: Transcript = { items: [], plan: [], commands: [], title: null }
 
@@ -34,6 +54,67 @@ export function withUpdates(before: Transcript, updates: readonly Update[]): Tra
   return growing
 }
 
+/** As `withUpdates`, with the places of the updates and with permission requests. */
+export function withNews(before: Transcript, news: readonly News[]): Transcript {
+  const growing = new GrowingTranscript(before)
+  for (const one of news) {
+    if (one.kind === 'update') growing.take(one.params.update, placeOf(one.params))
+    else if (one.kind === 'asked') growing.asked(one.question)
+    else growing.resolved(one.resolved)
+  }
+  return growing
+}
+
+/**
+ * The transcript with a page of what came before it. An item that goes over the edge is one item, where it began. Plan, commands
+ * and title stay as they are, unless there are none yet.
+ */
+export function withOlder(before: Transcript, { updates, resolved }: Page): Transcript {
+  const news = updates.map((params) => ({ kind: 'update', params }) as const)
+  const older = withNews(emptyTranscript, [
+    ...news,
+    ...resolved.map((one) => ({ kind: 'resolved', resolved: one }) as const),
+  ])
+  const newer = new Map(before.items.map((item) => [item.id, item]))
+  const isOlder = new Set(older.items.map(({ id }) => id))
+  const began = older.items.map((item) => {
+    const rest = newer.get(item.id)
+    return rest === undefined ? item : whole(item, rest)
+  })
+  return {
+    items: [...began, ...before.items.filter(({ id }) => !isOlder.has(id))],
+    plan: before.plan.length === 0 ? older.plan : before.plan,
+    commands: before.commands.length === 0 ? older.commands : before.commands,
+    title: before.title ?? older.title,
+  }
+}
+
+/**
+ * The transcript with about `keep` of its newest items, for a client that loads the others again when they are wanted: all
+ * entries before its first item are in none of its items. Items without places are kept.
+ */
+export function withoutOldest(before: Transcript, keep: number): Transcript {
+  const cut = cutBefore(before.items, before.items.length - keep)
+  return cut === 0 ? before : { ...before, items: before.items.slice(cut) }
+}
+
+/** The last place up to `most` at which no item goes over the edge. */
+function cutBefore(items: readonly Item[], most: number): number {
+  const begins: number[] = []
+  let least = Number.POSITIVE_INFINITY
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    least = Math.min(least, items[index]?.seq?.first ?? Number.NEGATIVE_INFINITY)
+    begins[index] = least
+  }
+  let cut = 0
+  let last = 0
+  for (let index = 0; index < most; index += 1) {
+    last = Math.max(last, items[index]?.seq?.last ?? Number.POSITIVE_INFINITY)
+    if (last < (begins[index + 1] ?? 0)) cut = index + 1
+  }
+  return cut
+}
+
 /** The transcript once its turn was cancelled: open tool calls count as cancelled until the agent reports how they ended. */
 export function cancelled(before: Transcript): Transcript {
   const growing = new GrowingTranscript(before)
@@ -41,15 +122,12 @@ export function cancelled(before: Transcript): Transcript {
   return growing
 }
 
-/** The role of a message chunk; undefined for updates that are no message chunks. */
-export function roleOf({ sessionUpdate }: Update): Role | undefined {
-  return Object.hasOwn(ROLE_OF, sessionUpdate) ? ROLE_OF[sessionUpdate] : undefined
-}
-
-const ROLE_OF: Readonly<Record<string, Role>> = {
-  user_message_chunk: 'user',
-  agent_message_chunk: 'agent',
-  agent_thought_chunk: 'thought',
+/** Indexes in `items`. */
+interface Index {
+  /** Of the newest message of a role and an id. */
+  readonly messages: Map<string, number>
+  /** Of the newest tool call of an id. */
+  readonly calls: Map<string, number>
 }
 
 /**
@@ -61,39 +139,38 @@ export class GrowingTranscript implements Transcript {
   plan: readonly PlanEntry[]
   commands: readonly Command[]
   title: string | null
-  /** Indexes in `items`: of the newest message of a role and an id, and of the newest tool call of an id. */
-  readonly #messages = new Map<string, number>()
-  readonly #calls = new Map<string, number>()
-  /** The content of messages that may grow in place, by their index in `items`. */
-  readonly #contents = new Map<number, Content[]>()
+  #known: Index | undefined
 
   constructor(before: Transcript = emptyTranscript) {
     this.items = [...before.items]
     this.plan = before.plan
     this.commands = before.commands
     this.title = before.title
-    for (const [index, item] of this.items.entries()) this.#note(item, index)
+    // The index of a long transcript is not made again for each batch of updates: it moves to the transcript that goes on.
+    if (before instanceof GrowingTranscript) {
+      this.#known = before.#known
+      before.#known = undefined
+    }
   }
 
   /** The tool call of this id as it is now. */
   call(toolCallId: string): ToolCallUpdate | undefined {
-    const item = this.items[this.#calls.get(toolCallId) ?? -1]
-    return item?.kind === 'tool_call' ? item.call : undefined
+    return this.#callItem(toolCallId)?.item.call
   }
 
   /** The turn was cancelled: open tool calls count as cancelled. */
   cancel(): void {
     for (const [index, item] of this.items.entries())
-      if (isOpenCall(item)) this.items[index] = withStatus(item, 'cancelled')
+      if (isOpenCall(item)) this.items[index] = { ...item, call: { ...item.call, status: 'cancelled' } }
   }
 
-  take(update: Update): void {
+  take(update: Update, place: Place = NOWHERE): void {
     const role = roleOf(update)
-    if (role !== undefined) return this.#takeChunk(role, update)
+    if (role !== undefined) return this.#takeChunk(role, update, place)
     switch (update.sessionUpdate) {
       case 'tool_call':
       case 'tool_call_update':
-        return this.#takeToolCall(update)
+        return this.#takeToolCall(update, place)
       case 'plan':
         this.plan = listOf(update['entries']) as readonly PlanEntry[]
         return
@@ -104,69 +181,88 @@ export class GrowingTranscript implements Transcript {
         if ('title' in update) this.title = textOf(update['title'])
         return
       default:
-        this.items.push({ kind: 'other', update })
+        this.#push({ kind: 'other', id: this.#newId(place), update, ...placed(place) })
     }
   }
 
-  /** A chunk belongs to the message of its id; without an id, to the last message. */
-  #takeChunk(role: Role, update: Update): void {
-    const messageId = textOf(update['messageId'])
-    const content = update['content'] as Content
-    const index = messageId === null ? this.items.length - 1 : (this.#messages.get(keyOf(role, messageId)) ?? -1)
-    const open = this.items[index]
-    const continues = open?.kind === 'message' && open.role === role && open.messageId === messageId
-    if (continues) addChunk(this.#contentOf(open, index), content)
-    else this.#push({ kind: 'message', role, messageId, content: [content] })
+  /** A permission request that waits. It shows the call, also to a client that has not seen it. */
+  asked({ requestId = '', turn, toolCall, options }: Asked): void {
+    const isKnown = this.#callItem(toolCall.toolCallId) !== undefined
+    if (!isKnown)
+      this.#takeToolCall({ sessionUpdate: 'tool_call', ...toolCall }, turn === undefined ? NOWHERE : { turn })
+    this.#permit(toolCall.toolCallId, () => ({ requestId, options }))
   }
 
-  /** An upsert: members that an update does not mention stay as they were. */
-  #takeToolCall({ sessionUpdate: _kind, ...call }: Update): void {
+  /** A permission request has ended; one of a call that is not here is of no interest here. */
+  resolved({ requestId, toolCallId, ...resolved }: Resolved): void {
+    this.#permit(toolCallId, (open) => ({ ...(open?.requestId === requestId && open), requestId, resolved }))
+  }
+
+  #permit(toolCallId: string, change: (open: CallPermission | undefined) => CallPermission): void {
+    const known = this.#callItem(toolCallId)
+    if (known === undefined) return
+    this.items[known.index] = { ...known.item, permission: change(known.item.permission) }
+  }
+
+  /** A chunk belongs to the message of its id; without an id, to the last message. */
+  #takeChunk(role: Role, update: Update, place: Place): void {
+    const messageId = textOf(update['messageId'])
+    const content = update['content'] as Content
+    const key = messageId === null ? undefined : messageKey(role, messageId)
+    const index = key === undefined ? this.items.length - 1 : (this.#index.messages.get(key) ?? -1)
+    const open = this.items[index]
+    const continues = open?.kind === 'message' && open.role === role && open.messageId === messageId
+    if (continues) this.items[index] = withChunk(open, content, place)
+    else {
+      const by = place.by === undefined ? {} : { by: place.by }
+      const id = key ?? this.#newId(place)
+      this.#push({ kind: 'message', id, role, messageId, content: [content], ...by, ...placed(place) })
+    }
+  }
+
+  /** An upsert. An id that an agent uses again in another turn is another call. */
+  #takeToolCall({ sessionUpdate: kind, ...call }: Update, place: Place): void {
     const patch = call as unknown as ToolCallUpdate
-    const index = this.#calls.get(patch.toolCallId) ?? -1
-    const known = this.items[index]
-    if (known?.kind === 'tool_call') this.items[index] = { kind: 'tool_call', call: { ...known.call, ...patch } }
-    else this.#push({ kind: 'tool_call', call: patch })
+    const known = this.#callItem(patch.toolCallId)
+    const isAnother = kind === 'tool_call' && known?.item.turn !== undefined && known.item.turn !== place.turn
+    if (known !== undefined && !isAnother) this.items[known.index] = withPatch(known.item, patch, place)
+    else this.#push({ kind: 'tool_call', id: callKey(patch.toolCallId, place.turn), call: patch, ...placed(place) })
+  }
+
+  #callItem(toolCallId: string): { readonly index: number; readonly item: ToolCallItem } | undefined {
+    const index = this.#index.calls.get(toolCallId) ?? -1
+    const item = this.items[index]
+    return item?.kind === 'tool_call' ? { index, item } : undefined
   }
 
   #push(item: Item): void {
     this.items.push(item)
-    this.#note(item, this.items.length - 1)
+    note(item, this.items.length - 1, this.#index)
   }
 
-  #note(item: Item, index: number): void {
-    if (item.kind === 'tool_call') this.#calls.set(item.call.toolCallId, index)
-    else if (item.kind === 'message' && item.messageId !== null)
-      this.#messages.set(keyOf(item.role, item.messageId), index)
+  get #index(): Index {
+    this.#known ??= indexOf(this.items)
+    return this.#known
   }
 
-  /** The content of a message of the first transcript is copied once, so that that transcript stays as it was. */
-  #contentOf(message: MessageItem, index: number): Content[] {
-    const own = this.#contents.get(index)
-    if (own !== undefined) return own
-    const content = [...message.content]
-    this.#contents.set(index, content)
-    this.items[index] = { ...message, content }
-    return content
+  #newId({ seq }: Place): string {
+    return seq === undefined ? `item ${this.items.length}` : `entry ${seq.first}`
   }
 }
 
-/** A text is appended to a text before it. */
-function addChunk(content: Content[], chunk: Content): void {
-  const last = content.at(-1)
-  if (last?.type !== 'text' || chunk.type !== 'text') content.push(chunk)
-  else content[content.length - 1] = { ...last, text: (last.text ?? '') + (chunk.text ?? '') }
+function indexOf(items: readonly Item[]): Index {
+  const index: Index = { messages: new Map(), calls: new Map() }
+  for (const [at, item] of items.entries()) note(item, at, index)
+  return index
 }
 
-function keyOf(role: Role, messageId: string): string {
-  return `${role} ${messageId}`
+function note(item: Item, at: number, { messages, calls }: Index): void {
+  if (item.kind === 'tool_call') calls.set(item.call.toolCallId, at)
+  else if (item.kind === 'message' && item.messageId !== null) messages.set(messageKey(item.role, item.messageId), at)
 }
 
-function isOpenCall(item: Item): item is ToolCallItem {
-  return item.kind === 'tool_call' && item.call.status !== 'completed' && item.call.status !== 'failed'
-}
-
-function withStatus({ call }: ToolCallItem, status: string): ToolCallItem {
-  return { kind: 'tool_call', call: { ...call, status } }
+function placed({ seq, at, turn }: Place) {
+  return { ...(seq && { seq }), ...(at && { at }), ...(turn !== undefined && { turn }) }
 }
 
 function listOf(value: unknown): readonly unknown[] {

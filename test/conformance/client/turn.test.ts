@@ -141,6 +141,6 @@ describe('what is told', () => {
 
   test('C-EX-2 C-EL-7 a notice of an unknown severity is kept, not taken for a known one', () => {
     const notice = { sessionUpdate: 'notice', severity: 'apocalyptic', title: 'Hm' }
-    expect(shown(notice).items).toEqual([{ kind: 'other', update: notice }])
+    expect(shown(notice).items).toMatchObject([{ kind: 'other', update: notice }])
   })
 })

@@ -1,5 +1,6 @@
 /** The transcript of a stored session, turn by turn, and how far its last turn is. */
-import { type Transcript, emptyTranscript, roleOf, withUpdates } from '../../../client/transcript/transcript.ts'
+import { roleOf } from '../../../client/transcript/items.ts'
+import { type Transcript, emptyTranscript, withUpdates } from '../../../client/transcript/transcript.ts'
 import type { Update } from '../../../client/incoming/updates.ts'
 import type { Reader, Unfinished } from '../../../server/offline/offline-sessions.ts'
 

@@ -1,5 +1,5 @@
 /** A transcript as Markdown that reads well where it is rendered and where it is not. */
-import type { Item, MessageItem, ToolCallItem } from '../../../client/transcript/transcript.ts'
+import type { Item, MessageItem, ToolCallItem } from '../../../client/transcript/items.ts'
 import type { Content, PlanEntry, ToolCallContent } from '../../../client/incoming/updates.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { textOf } from './rows.ts'

@@ -1,5 +1,6 @@
 /** Renders a transcript as rows: messages, tool calls, and the current plan. */
-import type { Item, ToolCallItem, Transcript } from '../../../client/transcript/transcript.ts'
+import type { Item, ToolCallItem } from '../../../client/transcript/items.ts'
+import type { Transcript } from '../../../client/transcript/transcript.ts'
 import type { ToolCallUpdate } from '../../../client/incoming/updates.ts'
 import { Flow } from '../terminal/flow.ts'
 import { type Look, planRows, textOf, toolRow } from './rows.ts'

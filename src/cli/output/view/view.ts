@@ -1,6 +1,7 @@
 /** Renders a turn for users: text as it streams, the current tool calls and plan, and that work is in progress. */
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
-import { GrowingTranscript, type Role, type Transcript, roleOf } from '../../../client/transcript/transcript.ts'
+import { type Role, roleOf } from '../../../client/transcript/items.ts'
+import { GrowingTranscript, type Transcript } from '../../../client/transcript/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../../client/incoming/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
 import { Flow } from '../terminal/flow.ts'
