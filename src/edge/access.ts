@@ -1,9 +1,10 @@
 /**
- * The methods that a client may call, by its role and the token that it gave. This one table is checked before a method
- * runs.
+ * The methods that a client may call, by its role and the token that it gave: this one table is checked before a method runs.
+ * And what it may name when it opens a session.
  */
-import { type Role, includesRole } from '../credentials/roles.ts'
+import { ROLES, type Role } from '../credentials/roles.ts'
 import { fail } from '../errors/parley-error.ts'
+import type { SessionDirectory } from '../session/handle.ts'
 
 /** `stdio` is a pipe to the process that started this one. Nothing listens on `http` or `websocket` yet. */
 export type TransportKind = 'stdio' | 'unix socket' | 'http' | 'websocket'
@@ -129,7 +130,7 @@ export class Access {
   }
 
   hasRole(needed: Role): boolean {
-    return includesRole(this.#principal.role, needed)
+    return ROLES.indexOf(this.#principal.role) >= ROLES.indexOf(needed)
   }
 
   /** Throws ROLE_TOO_LOW. `what` begins its sentence. */
@@ -155,4 +156,80 @@ export class Access {
 
 function accessOf(method: string): MethodAccess | undefined {
   return Object.hasOwn(METHOD_ACCESS, method) ? METHOD_ACCESS[method as Method] : undefined
+}
+
+/**
+ * What a client names when it opens a session. A directory, a command of an MCP server and a script are of the server's machine: a
+ * client that may not administer it names only directories that sessions have already.
+ */
+interface Named {
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly unknown[]
+}
+
+interface Opener {
+  readonly sessions: Pick<SessionDirectory, 'list'>
+  readonly access: Access
+  readonly agent: {
+    readonly name: string
+    /** The client named it; otherwise it is that of the server's settings. */
+    readonly isRequested?: boolean
+    /** The client wants it also for sessions that have another agent. */
+    readonly chosen: boolean
+  }
+}
+
+const SCRIPT = 'script:'
+
+/** For a session that does not exist yet. Throws ROLE_TOO_LOW and DIRECTORY_FOREIGN. */
+export async function requireMayCreate(named: Named, opener: Opener): Promise<void> {
+  requireAgent(opener)
+  requireServers(named, opener)
+  await requireKnownDirectories([['cwd', named.cwd], ...additional(named)], opener)
+}
+
+/**
+ * For a stored session, whose own cwd the client must name anyway. A client with the role `read` changes nothing for others: neither
+ * the agent nor the prompts, which `adopts` says. Throws ROLE_TOO_LOW and DIRECTORY_FOREIGN.
+ */
+export async function requireMayOpen(
+  named: Named,
+  opener: Opener,
+  { adopts }: { readonly adopts: boolean },
+): Promise<void> {
+  const { access, agent } = opener
+  if (agent.chosen) {
+    access.requireRole('approve', 'To give a session another agent')
+    requireAgent(opener)
+  }
+  if (adopts) access.requireRole('prompt', 'To wait for prompts')
+  requireServers(named, opener)
+  await requireKnownDirectories(additional(named), opener)
+}
+
+/** The agent of the server's own settings is no choice of the client. */
+function requireAgent({ access, agent }: Opener): void {
+  if (agent.name.startsWith(SCRIPT) && agent.isRequested)
+    access.requireRole('admin', 'To name a script of the server as agent')
+}
+
+function requireServers({ mcpServers }: Named, { access }: Opener): void {
+  if (mcpServers.length > 0) access.requireRole('admin', 'To name MCP servers')
+}
+
+function additional({ additionalDirectories }: Named): readonly (readonly [what: string, path: string])[] {
+  return additionalDirectories.map((path, index) => [`additionalDirectories[${index}]`, path])
+}
+
+/** Compared as texts, so that no link and no `..` leads elsewhere. */
+async function requireKnownDirectories(
+  directories: readonly (readonly [what: string, path: string])[],
+  { access, sessions }: Opener,
+): Promise<void> {
+  if (access.mayNamePlaces) return
+  for (const [what, path] of directories) {
+    const known = await sessions.list({ cwd: path, limit: 1 })
+    if (known.length === 0) fail('DIRECTORY_FOREIGN', { what, path })
+  }
 }

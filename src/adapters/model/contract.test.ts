@@ -5,7 +5,7 @@ import type { Script } from '../../../test/model-server/script.ts'
 import { startModelServer } from '../../../test/model-server/server.ts'
 import { systemClock } from '../clock.ts'
 import { openModels } from './providers/models.ts'
-import type { Provider, ProviderKind } from './providers/provider.ts'
+import type { Provider, ProviderKind } from '../../ports/values/provider.ts'
 
 const key = 'sentinel-key-of-the-contract'
 
@@ -23,7 +23,12 @@ function subjectOf(kind: ProviderKind, path: string, name: string): ModelStart {
   const models = (origin: string, idleSeconds?: number) => {
     const url = `${origin}${path}`
     const common = { name: 'p', title: 'Provider', kind, url, key, keyNames: ['P_KEY'], headers: {}, models: [] }
-    const provider: Provider = { ...common, isConfigured: true, ...(idleSeconds !== undefined && { idleSeconds }) }
+    const provider: Provider = {
+      ...common,
+      isLocal: true,
+      isConfigured: true,
+      ...(idleSeconds !== undefined && { idleSeconds }),
+    }
     return openModels({ providers: [provider], clock: systemClock })
   }
   return {

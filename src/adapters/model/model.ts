@@ -6,7 +6,7 @@ import { newCallId, promptOf, toolsOf, type ConvertedMessages } from './protocol
 import { Collector } from './stream/collect.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 import { type FailureContext, failFor } from './http/failure.ts'
-import { isLocal, type Provider } from './providers/provider.ts'
+import type { Provider } from '../../ports/values/provider.ts'
 import { type SseChunkMerger, type StreamTimeouts, Watch } from './stream/watch.ts'
 import type { Transport } from './http/transport.ts'
 
@@ -99,7 +99,7 @@ function streamTimeoutsOf(provider: Provider): StreamTimeouts {
   if (given !== undefined)
     return { firstMs: given * SECOND_MS, nextMs: given * SECOND_MS, wordsMs: 10 * given * SECOND_MS }
   // A local model may have to be loaded first, and reads a long prompt without sending anything.
-  return isLocal(provider)
+  return provider.isLocal
     ? { firstMs: 900 * SECOND_MS, nextMs: 300 * SECOND_MS, wordsMs: 900 * SECOND_MS }
     : { firstMs: 180 * SECOND_MS, nextMs: 120 * SECOND_MS, wordsMs: 900 * SECOND_MS }
 }

@@ -7,7 +7,7 @@ import { isParleyError } from '../../errors/parley-error.ts'
 import { systemClock } from '../clock.ts'
 import { failFor } from './http/failure.ts'
 import { openModels } from './providers/models.ts'
-import type { Provider } from './providers/provider.ts'
+import type { Provider } from '../../ports/values/provider.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
@@ -24,7 +24,7 @@ function provider(url: string): Provider {
     headers: {},
     models: [],
   } as const
-  return { ...common, url, isConfigured: true }
+  return { ...common, url, isLocal: true, isConfigured: true }
 }
 
 /** Answers with a line of another language. */

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { heard } from '../../../test/model-server/heard.ts'
 import type { ModelEnd, ModelPart } from '../../ports/model.ts'
-import type { ProviderKind } from './providers/provider.ts'
+import type { ProviderKind } from '../../ports/values/provider.ts'
 
 const recorded = new URL('../../../test/fixtures/providers/', import.meta.url)
 

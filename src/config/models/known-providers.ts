@@ -1,6 +1,5 @@
 /** Well-known providers: their addresses, and the variables that hold their keys. */
-
-export type ProviderKind = 'openai' | 'anthropic' | 'google'
+import type { ProviderKind } from '../../ports/values/provider.ts'
 
 export interface KnownProvider {
   readonly name: string

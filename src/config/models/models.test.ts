@@ -74,6 +74,7 @@ test('the user’s file adds providers and describes their models', async () => 
     keyNames: ['HOUSE_KEY'],
     headers: { 'x-team': 'red' },
     idleSeconds: 30,
+    isLocal: false,
     isConfigured: true,
     models: [
       { name: 'small' },

@@ -1,32 +1,17 @@
 /** Which providers of models there are for this user: the well-known ones, and those of their own `parley.toml`. */
-import { type KnownProvider, knownProviders, type ProviderKind } from './known-providers.ts'
+import type { Provider, ProviderKind } from '../../ports/values/provider.ts'
+import { type KnownProvider, knownProviders } from './known-providers.ts'
 import { catalogue } from '../../errors/catalogue.ts'
 import { userFile } from '../places.ts'
-import type { ModelTable, ProviderRead, ProviderTable } from './provider-tables.ts'
+import type { ProviderRead, ProviderTable } from './provider-tables.ts'
 import { readText } from '../../state-files/bounded-read.ts'
 import { variablesIn } from '../files/variables.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Ready to be asked: variables are filled in, the key is there if it was found. */
-export interface ProviderSettings {
-  readonly name: string
-  readonly title: string
-  readonly kind: ProviderKind
-  readonly url: string
-  readonly key: string | undefined
-  /** Where the key is looked for; empty where none is needed. */
-  readonly keyNames: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly models: readonly ModelTable[]
-  readonly isConfigured: boolean
-  readonly idleSeconds?: number
-  readonly preferred?: string
-}
-
 export interface ModelsConfig {
-  /** Those of the user's file first, then those with a key, those of this machine, the rest. */
-  readonly providers: readonly ProviderSettings[]
+  /** Their variables are filled in, and their keys are there if they were found. Those of the user's file first, then those with a key, those of this machine, the rest. */
+  readonly providers: readonly Provider[]
   /** Mistakes in the file, one sentence each; providers with mistakes are left out. */
   readonly faults: readonly string[]
 }
@@ -105,26 +90,27 @@ function sentence({ fault }: Extract<ProviderRead, { fault: unknown }>): string 
   return catalogue.CONFIG_INVALID.sentence(fault)
 }
 
-function rank({ isConfigured, keyNames }: ProviderSettings): number {
+function rank({ isConfigured, keyNames }: Provider): number {
   if (isConfigured) return 0
   return keyNames.length === 0 ? 1 : 2
 }
 
-function settled(table: ProviderTable, environment: Environment, isWritten = false): ProviderSettings {
+function settled(table: ProviderTable, environment: Environment, isWritten = false): Provider {
   const base = knownProviders.find(({ name }) => name === table.name)
   const kind = table.kind ?? base?.kind ?? 'openai'
   const url = versioned(trimmed(filled(table.url ?? urlOf(base, environment), environment)), kind)
   const named = table.keyEnv === undefined ? (table.url === undefined ? (base?.keyNames ?? []) : []) : [table.keyEnv]
   const key = named.map((name) => environment[name]).find((one) => one !== undefined && one !== '')
-  const isHere = /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
+  const isLocal = /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
   return {
     name: table.name,
-    title: table.title ?? titleOf(base?.title ?? table.name, { url, isFamous: base?.url === url && !isHere }),
+    title: table.title ?? titleOf(base?.title ?? table.name, { url, isFamous: base?.url === url && !isLocal }),
     kind,
     url,
+    isLocal,
     key,
     // Servers of this machine need no key; where one is sent all the same, an error names its variable.
-    keyNames: isHere && table.keyEnv === undefined && key === undefined ? [] : named,
+    keyNames: isLocal && table.keyEnv === undefined && key === undefined ? [] : named,
     headers: Object.fromEntries(
       Object.entries(table.headers).map(([name, value]) => [name, filled(value, environment)]),
     ),

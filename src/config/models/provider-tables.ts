@@ -1,22 +1,7 @@
 /** The tables `[providers.NAME]` of the user's own file: their schema, and the providers that they describe. */
 import { z } from 'zod'
 import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
-import type { ProviderKind } from './known-providers.ts'
-
-export interface ModelTable {
-  readonly name: string
-  readonly contextWindow?: number
-  readonly maxOutputTokens?: number
-  readonly images?: boolean
-  readonly efforts?: readonly string[]
-  readonly price?: {
-    readonly currency: string
-    readonly input: number
-    readonly output: number
-    readonly cacheRead: number
-    readonly cacheWrite: number
-  }
-}
+import type { KnownModel, ProviderKind } from '../../ports/values/provider.ts'
 
 /** As written: `${NAME}` is not replaced yet. */
 export interface ProviderTable {
@@ -27,7 +12,7 @@ export interface ProviderTable {
   /** The variable that holds the key. */
   readonly keyEnv?: string
   readonly headers: Readonly<Record<string, string>>
-  readonly models: readonly ModelTable[]
+  readonly models: readonly KnownModel[]
   readonly idleSeconds?: number
   readonly enabled: boolean
 }
@@ -122,7 +107,7 @@ function providerOf(name: string, table: z.infer<typeof provider>): ProviderTabl
   }
 }
 
-function modelOf(given: string | z.infer<typeof model>): ModelTable {
+function modelOf(given: string | z.infer<typeof model>): KnownModel {
   if (typeof given === 'string') return { name: given }
   const { name, context_window: contextWindow, max_output_tokens: maxOutputTokens, images, efforts } = given
   return {
@@ -139,7 +124,7 @@ function priceOf({
   cache_read: cacheRead = input,
   cache_write: cacheWrite = input,
   currency = 'USD',
-}: z.infer<typeof price>): NonNullable<ModelTable['price']> {
+}: z.infer<typeof price>): NonNullable<KnownModel['price']> {
   return { currency, input, output, cacheRead, cacheWrite }
 }
 

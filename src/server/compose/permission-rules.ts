@@ -48,6 +48,7 @@ interface Where {
 /** A file is read for every call, and parsed only when its text has changed. A stored rule never changes, so it is read once. */
 export class PermissionRules implements Rules {
   readonly #home: string
+  readonly #storedRules: string
   readonly #userFile: string
   /** The last text of each file with its rules. */
   readonly #parsed = new Map<string, { readonly text: string; readonly source: Source }>()
@@ -58,6 +59,7 @@ export class PermissionRules implements Rules {
 
   constructor({ home, environment }: Where, report: (error: unknown) => void = () => undefined) {
     this.#home = home
+    this.#storedRules = rulesDirectory(home)
     this.#userFile = userFile(environment)
     this.#report = report
   }
@@ -123,7 +125,7 @@ export class PermissionRules implements Rules {
   }
 
   async #storedFor(cwd: string): Promise<Source & { readonly rules: readonly StoredRule[] }> {
-    const directory = rulesDirectory(this.#home)
+    const directory = this.#storedRules
     try {
       const stored = new Map<string, StoredRule>()
       const broken: string[] = []

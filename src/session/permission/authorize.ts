@@ -1,11 +1,14 @@
 /** Decides whether a tool call may run: by rules, mode and earlier answers, and by the user where those do not decide. */
-import type { ToolRequest } from '../../ports/agent.ts'
-import type { PermissionDecision, ToolCallPatch } from '../../ports/values/content.ts'
-import type { RuleSet } from '../../ports/rules.ts'
+import { SerialQueue } from '../../async/serial.ts'
+import type { Question, ToolRequest } from '../../ports/agent.ts'
+import type { PermissionDecision, PermissionOutcome, ToolCallPatch } from '../../ports/values/content.ts'
+import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { grantSubjectOf, permissionOptionsFor } from './rule-matcher.ts'
 import { isYes } from '../domain/permission-answer.ts'
+import type { SessionLog } from '../log/session-log.ts'
+import type { SessionPorts } from '../session-ports.ts'
 import type { LiveTurn } from '../turn/live-turn.ts'
 import { type PolicyDecision, decidePolicy, deniedBy, pathAccessFilterFor } from './policy.ts'
 
@@ -33,7 +36,7 @@ export async function authorizeToolCall(attempt: ToolCallAttempt, turn: LiveTurn
   const evaluation = await evaluate(attempt, turn)
   if (evaluation.policy?.decision !== 'ask') return settled(attempt, turn, evaluation)
   if (evaluation.preview.cannotRunReason !== undefined) return unfit(attempt, turn, evaluation)
-  return turn.permissions.inLine(async () => {
+  return turn.afterEarlierPermissions(async () => {
     // An earlier answer may already cover this call, and files may have changed; evaluate again.
     const now = await evaluate(attempt, turn)
     return now.policy?.decision === 'ask' ? asked(attempt, turn, now) : settled(attempt, turn, now)
@@ -102,4 +105,56 @@ function permissionOf({ decision, by, why }: PolicyDecision): PermissionDecision
 function refusalWords({ by, why }: PolicyDecision): string {
   if (by !== 'mode') return `Not allowed: ${why}. The tool was not run. Do not try to get there another way.`
   return 'Not allowed: this session is in plan mode, where nothing is changed. Read, search and plan, then say what you would do. The tool was not run.'
+}
+
+/** The permission requests of a running turn: each stored before a client sees it, and answered by a client. */
+export class PermissionPrompts {
+  readonly #ports: Pick<SessionPorts, 'clock' | 'faults'>
+  readonly #log: SessionLog
+  readonly #turnId: string
+  /** By their ids. Those of Parley's own tool calls are asked one after the other. */
+  readonly #open = new Map<string, (outcome: PermissionOutcome) => void>()
+  readonly #queue = new SerialQueue()
+
+  constructor(ports: Pick<SessionPorts, 'clock' | 'faults'>, log: SessionLog, turnId: string) {
+    this.#ports = ports
+    this.#log = log
+    this.#turnId = turnId
+  }
+
+  /** Runs `work` after the requests before it were answered. */
+  inLine<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#queue.run(work)
+  }
+
+  /** Resolves `cancelled` if the turn is cancelled or over. */
+  async ask(
+    { toolCallId, patch, options, state, survives }: Question,
+    grant?: GrantSubject,
+  ): Promise<PermissionOutcome> {
+    const { clock, faults } = this.#ports
+    const requestId = clock.id()
+    const answer = new Promise<PermissionOutcome>((resolve) => void this.#open.set(requestId, resolve))
+    const lives = survives === undefined ? {} : { survives }
+    const ask = { toolCallId, patch, options, resume: state, ...(grant && { grant }), ...lives }
+    try {
+      const entries = await this.#log.dispatch({ kind: 'ask', turnId: this.#turnId, requestId, ask })
+      if (entries.length === 0) return { outcome: 'cancelled' }
+      await faults.at('permission.asked')
+      const outcome = await answer
+      await faults.at('permission.answered')
+      return outcome
+    } finally {
+      this.#open.delete(requestId)
+    }
+  }
+
+  answered(requestId: string, outcome: PermissionOutcome): void {
+    this.#open.get(requestId)?.(outcome)
+  }
+
+  /** The turn can no longer be stored, so no answer can come. */
+  drop(): void {
+    for (const resolve of this.#open.values()) resolve({ outcome: 'cancelled' })
+  }
 }

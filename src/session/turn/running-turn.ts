@@ -41,7 +41,7 @@ import type { Subscribers } from '../subscribers/subscribers.ts'
 import { callTool } from '../tool-call/call-tool.ts'
 import { assistantTextAfter, interruptedPromptsAfter, readCheckpoints } from './checkpoints.ts'
 import type { LiveTurn } from './live-turn.ts'
-import { PermissionPrompts } from './permission-prompt.ts'
+import { PermissionPrompts } from '../permission/authorize.ts'
 
 /** How long an agent may take to end its turn after a cancel. */
 const CANCEL_GRACE_MS = 2_000
@@ -88,7 +88,7 @@ export class RunningTurn implements LiveTurn {
   readonly #begun: OpenTurn
   readonly #abort: AbortSource
   #client: TurnClientServices | undefined
-  #permissions: PermissionPrompts | undefined
+  readonly #permissions: PermissionPrompts
   #newCalls = 0
   #isOver = false
   #broken: { readonly error: unknown } | undefined
@@ -101,6 +101,7 @@ export class RunningTurn implements LiveTurn {
     this.clients = parts.clients
     this.sessionId = parts.log.state.id
     this.turnId = turn.turnId
+    this.#permissions = new PermissionPrompts(parts.ports, parts.log, turn.turnId)
     this.promptId = turn.promptId
     this.by = turn.by ?? 'prompt'
     this.prompt = turn.prompt
@@ -129,12 +130,12 @@ export class RunningTurn implements LiveTurn {
   /** The entries of this turn can no longer be stored: whatever the agent says next throws this error. */
   break(error: unknown): void {
     this.#broken ??= { error }
-    this.#permissions?.drop()
+    this.#permissions.drop()
     this.#abort.abort(error)
   }
 
   answered(requestId: string, outcome: PermissionOutcome): void {
-    this.#permissions?.answered(requestId, outcome)
+    this.#permissions.answered(requestId, outcome)
   }
 
   get settings(): Settings {
@@ -156,11 +157,6 @@ export class RunningTurn implements LiveTurn {
 
   get peer(): ClientPeer | undefined {
     return this.clients.of(this.promptId)
-  }
-
-  get permissions(): PermissionPrompts {
-    this.#permissions ??= new PermissionPrompts(this.ports, this.#parts.log, this.turnId)
-    return this.#permissions
   }
 
   say(content: Content, part?: MessagePart): Promise<void> {
@@ -231,12 +227,18 @@ export class RunningTurn implements LiveTurn {
   }
 
   ask(question: Question): Promise<PermissionOutcome> {
-    return question.survives === false ? this.askNow(question) : this.permissions.inLine(() => this.askNow(question))
+    return question.survives === false
+      ? this.askNow(question)
+      : this.afterEarlierPermissions(() => this.askNow(question))
+  }
+
+  afterEarlierPermissions<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#permissions.inLine(work)
   }
 
   async askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
     this.#requireOpen()
-    return this.permissions.ask(question, grant)
+    return this.#permissions.ask(question, grant)
   }
 
   call(request: ToolRequest): Promise<ToolResult> {

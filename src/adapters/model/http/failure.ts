@@ -1,8 +1,8 @@
 /** Maps every failure of a provider to one error of the catalogue, with a sentence of its own and without secrets. */
 import { APICallError, TypeValidationError } from '@ai-sdk/provider'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import { type Provider, whereKey } from '../providers/provider.ts'
-import { redact } from './redact.ts'
+import type { Provider } from '../../../ports/values/provider.ts'
+import { redact, whereKey } from './provider-key.ts'
 import type { EndReason } from '../stream/watch.ts'
 
 export interface FailureContext {

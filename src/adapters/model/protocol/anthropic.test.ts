@@ -40,6 +40,7 @@ test('what a request ended with is marked again, be it answered by many calls th
     keyNames: [],
     headers: {},
     models: [],
+    isLocal: true,
     isConfigured: true,
   } as const
   const takes = { image: true, audio: false, pdf: true }

@@ -1,7 +1,7 @@
 /** The differences between the three wire formats: how a model is created, what it accepts, and how reasoning is requested. */
 import type { LanguageModelV3, LanguageModelV3CallOptions, SharedV3ProviderMetadata } from '@ai-sdk/provider'
 import type { ModelRequest, ModelTraits } from '../../../ports/model.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { Provider } from '../../../ports/values/provider.ts'
 
 export interface ProviderProtocol {
   readonly model: LanguageModelV3

@@ -3,8 +3,8 @@ import { withTimeout } from '../../../async/with-timeout.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import { redact } from '../http/redact.ts'
-import { isLocal, type KnownModel, type Provider } from './provider.ts'
+import { redact } from '../http/provider-key.ts'
+import type { KnownModel, Provider } from '../../../ports/values/provider.ts'
 import { connect } from 'node:net'
 
 interface Listing {
@@ -132,21 +132,21 @@ function priceIn(pricing: unknown): KnownModel['price'] {
 function refusal(provider: Provider, status: number): string {
   if (status === 401 || status === 403)
     return `It refused the key (HTTP ${status}). Check ${provider.keyNames[0] ?? 'it'}.`
-  return isLocal(provider)
+  return provider.isLocal
     ? `What listens there is no model server (HTTP ${status}).`
     : `It answered with HTTP ${status}.`
 }
 
 function nothing(provider: Provider): string {
-  return isLocal(provider) ? 'What listens there offers no model.' : 'It answered without a list of models.'
+  return provider.isLocal ? 'What listens there offers no model.' : 'It answered without a list of models.'
 }
 
 function silent(provider: Provider): string {
-  return isLocal(provider) ? 'What listens there did not answer in time.' : 'It did not answer in time.'
+  return provider.isLocal ? 'What listens there did not answer in time.' : 'It did not answer in time.'
 }
 
 function unreachable(provider: Provider, error: unknown): string {
-  if (isLocal(provider) && codeOf(error) === 'ECONNREFUSED') return NOTHING_LISTENS
+  if (provider.isLocal && codeOf(error) === 'ECONNREFUSED') return NOTHING_LISTENS
   if (error instanceof SyntaxError) return 'What listens there is no model server.'
   return `It cannot be reached: ${codeOf(error) ?? redact(reasonOf(error), provider)}.`
 }

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { startModelServer } from '../../../../test/model-server/server.ts'
 import { systemClock } from '../../clock.ts'
 import { openModels, type OwnedModels } from './models.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from '../../../ports/values/provider.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -19,7 +19,7 @@ const PATIENCE = 20_000
 
 function provider(name: string, more: Partial<Provider>): Provider {
   const common = { title: name, kind: 'openai', url: 'http://127.0.0.1:9/v1', key: undefined, keyNames: [] } as const
-  return { ...common, name, headers: {}, models: [], isConfigured: false, ...more }
+  return { ...common, name, headers: {}, models: [], isLocal: true, isConfigured: false, ...more }
 }
 
 function opened(providers: readonly Provider[], preset?: string): OwnedModels {
@@ -126,10 +126,19 @@ test('what is silent on a usual port is given up before a slow server that someb
 test('a provider with a key is chosen, then a server that was found; a wish comes first', async () => {
   const url = `${await modelServer(['llama'])}/v1`
   const local = provider('ollama', { url })
-  const hosted = provider('openai', { url: 'https://api.openai.com/v1', key: 'k', keyNames: ['K'], preferred: 'gpt' })
+  const hosted = provider('openai', {
+    url: 'https://api.openai.com/v1',
+    isLocal: false,
+    key: 'k',
+    keyNames: ['K'],
+    preferred: 'gpt',
+  })
   expect(opened([hosted, local]).preset).toBe('openai:gpt')
   expect(opened([hosted, local], 'ollama:mine').preset).toBe('ollama:mine')
-  const models = opened([provider('openai', { url: 'https://api.openai.com/v1', keyNames: ['K'] }), local])
+  const models = opened([
+    provider('openai', { url: 'https://api.openai.com/v1', isLocal: false, keyNames: ['K'] }),
+    local,
+  ])
   expect(models.preset).toBeUndefined()
   await models.discover(PATIENCE, never)
   expect(models.preset).toBe('ollama:llama')
@@ -148,7 +157,7 @@ test('what cannot be asked is refused before anything is sent', async () => {
 
 test('traits come from the configuration, then from the provider, then from the name', () => {
   const written = { name: 'gpt-4o', contextWindow: 1000, images: false }
-  const models = opened([provider('openai', { url: 'https://api.openai.com/v1', models: [written] })])
+  const models = opened([provider('openai', { url: 'https://api.openai.com/v1', isLocal: false, models: [written] })])
   expect(models.about('openai:gpt-4o')).toMatchObject({ contextWindow: 1000, accepts: { image: false } })
   expect(models.about('openai:gpt-5-mini')).toMatchObject({ contextWindow: 400_000, accepts: { image: true } })
   expect(models.about('openai:never-heard-of')).toEqual({
@@ -158,7 +167,10 @@ test('traits come from the configuration, then from the provider, then from the 
 })
 
 test('a window or a price is never guessed for a server of this machine, nor a price for a reseller', () => {
-  const models = opened([provider('ollama', {}), provider('openrouter', { url: 'https://openrouter.ai/api/v1' })])
+  const models = opened([
+    provider('ollama', {}),
+    provider('openrouter', { url: 'https://openrouter.ai/api/v1', isLocal: false }),
+  ])
   expect(models.about('ollama:gpt-4o-mini')).not.toHaveProperty('contextWindow')
   expect(models.about('openrouter:openai/gpt-4o-mini')).not.toHaveProperty('price')
 })

@@ -7,7 +7,8 @@ import type { Model, ModelListing, Models, ModelSource, ModelTraits, ModelPrice 
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { ProviderProtocol, ModelOptions } from '../protocol/provider-protocol.ts'
 import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list-models.ts'
-import { isLocal, type KnownModel, type Provider, type ProviderKind, whereKey } from './provider.ts'
+import { whereKey } from '../http/provider-key.ts'
+import type { KnownModel, Provider, ProviderKind } from '../../../ports/values/provider.ts'
 import type { Transport } from '../http/transport.ts'
 
 interface ModelsOptions {
@@ -76,7 +77,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
 
   /** Most machines run no model server. A plain TCP probe finds that out without loading the HTTP client, a megabyte of code. */
   async function listed(provider: Provider, limit: RequestLimit): Promise<Listed> {
-    if (transport === undefined && isLocal(provider) && (await isPortClosed(provider.url, limit.limitMs, clock)))
+    if (transport === undefined && provider.isLocal && (await isPortClosed(provider.url, limit.limitMs, clock)))
       return { reason: NOTHING_LISTENS }
     const { fetch } = await way()
     return await listModels(provider, { ...limit, fetch, clock })
@@ -108,7 +109,7 @@ const PROBE_TIMEOUT_MS = 1_000
 
 /** Any program may listen on that port. A user who names the provider gives it more time. */
 function requestLimitOf(provider: Provider, { length }: readonly Provider[], most: number): number {
-  const isFound = isLocal(provider) && !provider.isConfigured && provider.keyNames.length === 0
+  const isFound = provider.isLocal && !provider.isConfigured && provider.keyNames.length === 0
   return isFound && length > 1 ? Math.min(most, PROBE_TIMEOUT_MS) : most
 }
 
@@ -155,8 +156,8 @@ function presetOf(
   providers: readonly Provider[],
   knownModels: ReadonlyMap<string, readonly KnownModel[]>,
 ): string | undefined {
-  const keyed = providers.filter((one) => !lacksKey(one) && (one.isConfigured || !isLocal(one)))
-  const found = providers.filter((one) => isLocal(one) && (knownModels.get(one.name) ?? []).length > 0)
+  const keyed = providers.filter((one) => !lacksKey(one) && (one.isConfigured || !one.isLocal))
+  const found = providers.filter((one) => one.isLocal && (knownModels.get(one.name) ?? []).length > 0)
   for (const provider of [...keyed, ...found]) {
     const name = preferredOf(provider, knownModels.get(provider.name) ?? [])
     if (name !== undefined) return `${provider.name}:${name}`
@@ -291,12 +292,12 @@ function modelCapabilities(provider: Provider, name: string, knownModels: KnownM
 
 /** Local servers reduce the context window to what they were started with. */
 function windowOf(row: CapabilityRow, provider: Provider): number | undefined {
-  return isLocal(provider) ? undefined : row.contextWindow
+  return provider.isLocal ? undefined : row.contextWindow
 }
 
 /** The listed price holds only at the model's own provider. */
 function priceOf({ price }: CapabilityRow, provider: Provider): ModelPrice | undefined {
-  const isMaker = ['anthropic', 'openai', 'google'].includes(provider.name) && !isLocal(provider)
+  const isMaker = ['anthropic', 'openai', 'google'].includes(provider.name) && !provider.isLocal
   if (price === undefined || !isMaker) return undefined
   const [input, output, cacheRead, cacheWrite] = price
   return { currency: 'USD', input, output, cacheRead, cacheWrite: cacheWrite === 0 ? input : cacheWrite }

@@ -1,4 +1,5 @@
 /** What one client and one session still owe each other: the ends of its prompts, and its answers to permission requests. */
+import { z } from 'zod'
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import {
   type RequestId,
@@ -13,7 +14,6 @@ import {
 import type { EndedPrompt, QueuedPrompt, OpenQuestion } from '../../../../session/domain/state.ts'
 import { type SessionView, isOpenIn } from '../../../../session/handle.ts'
 import { callOut } from '../render/entry-to-update.ts'
-import { type PermissionAnswer, parsePermissionAnswer } from '../methods/params.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
 export interface AdoptedPrompt {
@@ -231,6 +231,27 @@ export class OpenPermissionRequests {
       return messages
     })
   }
+}
+
+const permissionResult = z.object({
+  outcome: z.union([
+    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+    z.object({ outcome: z.literal('cancelled') }),
+  ]),
+})
+
+/** The response to a permission request: an option, a refusal to choose, or something that is no answer. */
+type PermissionAnswer =
+  | { readonly kind: 'option'; readonly optionId: string }
+  | { readonly kind: 'dismissed' }
+  | { readonly kind: 'no answer' }
+
+/** Never throws: a response that cannot be read counts as no answer. */
+function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
+  const parsed = error === undefined ? permissionResult.safeParse(result) : undefined
+  if (parsed?.success !== true) return { kind: 'no answer' }
+  const chosen = parsed.data.outcome
+  return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
 }
 
 /** Only an option that was offered counts; everything else never allows anything. */

@@ -7,14 +7,13 @@ import { isAbsolute } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig, SessionDirectory, SessionHandle, SessionView } from '../../../../session/handle.ts'
-import type { Access } from '../../../access.ts'
+import { type Access, requireMayCreate, requireMayOpen } from '../../../access.ts'
 import type { Answer } from '../../version.ts'
 import { Attachment, type AttachmentStart, type ConnectedClient } from '../attachment/attachment.ts'
 import type { AdoptedPrompt } from '../attachment/pending-answers.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
 import { settingsResult } from '../render/entry-to-update.ts'
 import type { Parsed } from './params.ts'
-import { requireMayCreate, requireMayOpen } from './remote-limits.ts'
 import { SerialQueues } from '../../../../async/serial.ts'
 
 export interface OpenContext {
@@ -66,7 +65,7 @@ export class OpenMethods {
 
   /** Opens a copy of a session as it is now, in the same cwd. */
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
-    await requireMayOpen(params, this.#context)
+    await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     await requireDirectories(params)
     const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
@@ -177,7 +176,7 @@ export class OpenMethods {
   }
 
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
-    await requireMayOpen(params, this.#context)
+    await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen

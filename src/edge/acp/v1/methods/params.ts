@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import type { Response } from '../../../../rpc/json-rpc.ts'
 import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'
 import type { Method } from '../../../access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
@@ -128,13 +127,6 @@ export const schemas = {
   'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
 } as const satisfies Partial<Readonly<Record<Method, z.ZodType>>>
 
-const outcome = z.object({
-  outcome: z.union([
-    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
-    z.object({ outcome: z.literal('cancelled') }),
-  ]),
-})
-
 export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schemas)[Method]>
 
 /** Throws PARAMS_INVALID naming the first thing that is wrong and where. */
@@ -147,20 +139,6 @@ export function parseParams<Method extends keyof typeof schemas>(method: Method,
 
 /** The journal writes and reads stored values recursively. */
 const MAX_NESTING = 100
-
-/** The response to a permission request: an option, a refusal to choose, or something that is no answer. */
-export type PermissionAnswer =
-  | { readonly kind: 'option'; readonly optionId: string }
-  | { readonly kind: 'dismissed' }
-  | { readonly kind: 'no answer' }
-
-/** Never throws: a response that cannot be read counts as no answer. */
-export function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
-  const parsed = error === undefined ? outcome.safeParse(result) : undefined
-  if (parsed?.success !== true) return { kind: 'no answer' }
-  const chosen = parsed.data.outcome
-  return chosen.outcome === 'selected' ? { kind: 'option', optionId: chosen.optionId } : { kind: 'dismissed' }
-}
 
 /** Names the place but no value: a header or an environment variable may be a secret. */
 function firstIssue({ issues }: z.ZodError): string {

@@ -1,5 +1,5 @@
-/** A provider as it is configured: address, wire format, key and what is known of its models. */
-import type { ModelPrice } from '../../../ports/model.ts'
+/** A provider of models as it is configured: address, wire format, key and what is known of its models. */
+import type { ModelPrice } from '../model.ts'
 
 /** The three wire formats. */
 export type ProviderKind = 'openai' | 'anthropic' | 'google'
@@ -11,6 +11,8 @@ export interface Provider {
   readonly kind: ProviderKind
   /** With the version in its path, without a trailing slash. */
   readonly url: string
+  /** On this machine: it needs no key, and may take long before the first token. */
+  readonly isLocal: boolean
   readonly key: string | undefined
   /** Environment variables that may hold the key; the first one is named to users. Empty: no key is needed. */
   readonly keyNames: readonly string[]
@@ -32,14 +34,4 @@ export interface KnownModel {
   readonly images?: boolean
   readonly efforts?: readonly string[]
   readonly price?: ModelPrice
-}
-
-/** Local servers need no key and may take long before the first token. */
-export function isLocal({ url }: Provider): boolean {
-  return /^https?:\/\/(?:127(?:\.\d+){3}|localhost|\[::1\])(?=[:/]|$)/u.test(url)
-}
-
-/** The name of the environment variable that error messages ask the user to set. */
-export function whereKey({ keyNames, name }: Provider): string {
-  return keyNames[0] ?? `the key of [providers.${name}]`
 }
