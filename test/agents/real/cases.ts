@@ -5,6 +5,7 @@ import { type Fields, type Message, textOf, updatesIn } from '../../e2e/message.
 import { promptOf } from '../../e2e/parley.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { until } from '../../fixtures/process/running.ts'
+import { importsOwnSession } from './own-sessions.ts'
 import { allowing, type World } from './world.ts'
 
 interface Option {
@@ -19,6 +20,7 @@ export class Cases {
   readonly #world: World
   readonly #first: RawClient
   readonly #session: string
+  readonly #prompts: string[] = []
   #second: RawClient | undefined
   #options: readonly Option[]
 
@@ -43,10 +45,16 @@ export class Cases {
     'load by a second client': () => this.#load(),
     'options from two clients': () => this.#set(),
     cancel: () => this.#cancel(),
-    'kill -9 of the server': () => this.#killed('willow', () => this.#world.killServer()),
+    'kill -9 of the server': () =>
+      this.#killed('willow', { kill: () => this.#world.killServer(), code: 'TURN_INTERRUPTED' }),
     'prompt after it': () => this.#knows('aspen', ['cedar']),
-    'kill -9 of the agent': () => this.#killed('poplar', async () => void this.#world.killAgent()),
+    'kill -9 of the agent': () =>
+      this.#killed('poplar', { kill: async () => void this.#world.killAgent(), code: 'AGENT_GONE' }),
     'prompt after that': () => this.#knows('linden', ['cedar', 'aspen']),
+    'load after both': () => this.#kept(['said cedar.', 'said aspen.', 'said linden.'], ['rowan', 'willow', 'poplar']),
+    import: () => importsOwnSession(this.#world),
+    'each prompt sent once': () => this.#sentOnce(),
+    'no process left': () => this.#left(),
   }
 
   async #says(word: string): Promise<string> {
@@ -64,7 +72,8 @@ export class Cases {
       throw new Error(
         `${stopReason}, asked ${asked() - before} times, the command did not run: ${this.#text(this.#first).slice(-80)}`,
       )
-    return asked() > before ? `asked, ran, ${stopReason}` : `ran unasked, ${stopReason}`
+    if (asked() === before) throw new Error(`ran unasked, ${stopReason}`)
+    return `asked, ran, ${stopReason}`
   }
 
   async #list(): Promise<string> {
@@ -106,15 +115,15 @@ export class Cases {
     return stopOf(await answer)
   }
 
-  /** Something dies in the middle of a turn; whoever asked still gets an answer. */
-  async #killed(word: string, kill: () => Promise<void>): Promise<string> {
+  /** Something dies in the middle of a turn; whoever asked still gets an answer that says so. */
+  async #killed(word: string, { kill, code }: { kill: () => Promise<void>; code: string }): Promise<string> {
     const answer = this.#prompt(`#long ${word}`)
     await this.#hears(`${word} 5 `)
     await kill()
     const { result, error } = await answer
-    const times = this.#world.timesAsked(`#long ${word}`)
-    if (times !== 1) throw new Error(`the model was asked ${times} times`)
-    return error === undefined ? String(result?.['stopReason']) : `error ${error.code}: ${error.message.slice(0, 60)}`
+    const said = error === undefined ? String(result?.['stopReason']) : String(error.data?.['code'])
+    if (said !== code) throw new Error(`answered ${said}: ${error?.message ?? ''}`)
+    return said
   }
 
   async #knows(word: string, before: readonly string[]): Promise<string> {
@@ -125,7 +134,37 @@ export class Cases {
     return `${how}, knows all`
   }
 
+  /** Somebody who comes after all that is told what the first client saw, the beginnings of the cut turns with it. */
+  async #kept(whole: readonly string[], cut: readonly string[]): Promise<string> {
+    const third = await this.#world.client()
+    resultOf(await third.request('session/load', { sessionId: this.#session, cwd: this.#world.cwd, mcpServers: [] }))
+    const [seen, told] = [this.#text(this.#first), this.#text(third)]
+    const beginnings = cut.map((word) => new RegExp(`(?:${word} \\d+ )+`, 'u').exec(seen)?.[0] ?? word)
+    const lost = [...whole, ...beginnings].find((text) => !told.includes(text))
+    if (lost !== undefined) throw new Error(`lost: …${lost.slice(-60)}`)
+    await third.leave()
+    return 'all that was seen'
+  }
+
+  /** What Parley wrote to the agent, over all that was killed. */
+  async #sentOnce(): Promise<string> {
+    const written = this.#world.promptsWritten
+    const twice = written.filter((text, at) => written.indexOf(text) !== at)
+    if (twice.length > 0) throw new Error(`sent twice: ${twice.join(', ')}`)
+    const lost = this.#prompts.filter((text) => !written.includes(text))
+    if (lost.length > 0) throw new Error(`never sent: ${lost.join(', ')}`)
+    return `${written.length} prompts, each once`
+  }
+
+  async #left(): Promise<string> {
+    for (const client of [this.#first, this.#second]) await client?.leave()
+    await this.#world.says('stop')
+    await until(() => this.#world.agentProcesses.length === 0, 10_000)
+    return 'after parley stop'
+  }
+
   #prompt(text: string): Promise<Message> {
+    this.#prompts.push(text)
     return this.#first.request('session/prompt', promptOf(this.#session, text))
   }
 

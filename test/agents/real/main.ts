@@ -1,7 +1,7 @@
 /**
  * `npm run conformance -- agents [NAME…]`: real agents behind Parley, against a scripted model, without a network; prints a
- * table. They are those that `PARLEY_HOME=/tmp/parley-real-agents/state parley agents add NAME` has installed; what their model
- * was asked is left beside it. Linux only: everything runs in a network namespace that has nothing but loopback.
+ * table. They are those that `PARLEY_HOME=/tmp/parley-real-agents/state parley agents add NAME` has installed. What their model
+ * was asked, and every line between Parley and them, is left beside it. Linux only: everything runs in a network namespace that has nothing but loopback.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,28 +11,29 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cases } from './cases.ts'
 import { type Setup, setups } from './setups.ts'
+import { type Seen, tableOf, seenOf } from './table.ts'
 import { World } from './world.ts'
 
 const INSIDE = 'REAL_AGENTS_INSIDE'
 const DIRECTORY = process.env['REAL_AGENTS_DIRECTORY'] ?? join(tmpdir(), 'parley-real-agents')
 /** For one case: real agents hang, and the others want their turn. */
-const LIMIT_MS = 60_000
-
-type Row = readonly [agent: string, name: string, isGood: boolean, seen: string]
+const LIMIT_MS = 180_000
 
 async function main(): Promise<void> {
   const wanted = process.argv.slice(2)
   if (process.env[INSIDE] === undefined) return alone(wanted)
   const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo')
   if (outside.length > 0) throw new Error(`there is a network: ${outside.join(', ')}`)
-  let failed = 0
+  const seen: Seen[] = []
   for (const setup of setups.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
-    for (const [agent, name, isGood, seen] of await rowsOf(setup)) {
-      if (!isGood) failed += 1
-      process.stdout.write(`| ${agent} | ${name} | ${isGood ? 'yes' : 'NO'} | ${seen.replaceAll(/\s+/gu, ' ')} |\n`)
-    }
+    await play(setup, (one) => {
+      seen.push(one)
+      const words = one.words.replaceAll(/\s+/gu, ' ')
+      process.stdout.write(`${setup.name} ${setup.version} · ${one.name}: ${one.verdict}, ${words}\n`)
+    })
   }
-  process.exitCode = failed === 0 ? 0 : 1
+  process.stdout.write(`\n${tableOf(seen)}\n`)
+  process.exitCode = seen.some(({ verdict }) => verdict === 'NO') ? 1 : 0
 }
 
 /** The same program again, where no address but loopback exists. */
@@ -47,21 +48,16 @@ async function alone(wanted: readonly string[]): Promise<void> {
   process.exitCode = code ?? 1
 }
 
-async function rowsOf(setup: Setup): Promise<readonly Row[]> {
-  const agent = `${setup.name} ${setup.version}`
+async function play(setup: Setup, onSeen: (seen: Seen) => void): Promise<void> {
   const world = await World.open(setup, DIRECTORY)
-  const rows: Row[] = []
-  const tried = async <T>(
-    name: string,
-    attempt: () => Promise<T>,
-    word: (value: T) => string,
-  ): Promise<T | undefined> => {
+  const tried = async <T>(name: string, attempt: () => Promise<T>, word: (value: T) => string) => {
     try {
       const value = await inTime(attempt())
-      rows.push([agent, name, true, word(value)])
+      onSeen(seenOf(setup, name, { isGood: true, words: word(value) }))
       return value
     } catch (error) {
-      rows.push([agent, name, false, error instanceof Error ? error.message : String(error)])
+      const words = error instanceof Error ? error.message : String(error)
+      onSeen(seenOf(setup, name, { isGood: false, words }))
       return undefined
     }
   }
@@ -71,12 +67,11 @@ async function rowsOf(setup: Setup): Promise<readonly Row[]> {
       () => Cases.open(world),
       () => 'opened',
     )
-    for (const [name, attempt] of Object.entries(cases?.all ?? {})) await tried(name, attempt, (seen) => seen)
+    for (const [name, attempt] of Object.entries(cases?.all ?? {})) await tried(name, attempt, (words) => words)
   } finally {
     writeFileSync(join(DIRECTORY, `${setup.name}-requests.json`), JSON.stringify(world.model.requests, undefined, 1))
     await world.close()
   }
-  return rows
 }
 
 async function inTime<T>(attempt: Promise<T>): Promise<T> {

@@ -9,6 +9,10 @@ export interface Setup {
   /** Below its home, by path. */
   readonly files: (url: string) => Readonly<Record<string, unknown>>
   readonly env: (url: string, home: string) => Readonly<Record<string, string>>
+  /** Cases that are not for this version of it, and why. One that works all the same is out of date. */
+  readonly cannot?: Readonly<Record<string, string>>
+  /** One in which it asks before it runs a command; absent if its first one does, or none. */
+  readonly mode?: string
 }
 
 export const setups: readonly Setup[] = [
@@ -60,8 +64,9 @@ export const setups: readonly Setup[] = [
       CODEX_HOME: join(home, '.codex'),
       CODEX_API_KEY: 'key',
       NO_BROWSER: '1',
-      INITIAL_AGENT_MODE: 'agent',
     }),
+    // In the mode that it begins with, a model answers its questions.
+    mode: 'workspace-write',
   },
   {
     name: 'claude',
@@ -75,6 +80,8 @@ export const setups: readonly Setup[] = [
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       IS_SANDBOX: '1',
     }),
+    // In the mode that it begins with, it asks nobody.
+    mode: 'default',
   },
   {
     name: 'gemini',
@@ -89,6 +96,7 @@ export const setups: readonly Setup[] = [
       },
     }),
     env: (url) => ({ GEMINI_API_KEY: 'key', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+    cannot: { import: 'it has no `session/list`: what its own tool has said cannot be found' },
   },
   {
     name: 'pi',
@@ -96,18 +104,25 @@ export const setups: readonly Setup[] = [
     files: (url) => ({
       '.pi/agent/models.json': {
         providers: {
-          fake: { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'key', models: [{ id: 'scripted' }] },
+          fake: {
+            baseUrl: `${url}/v1`,
+            api: 'openai-completions',
+            apiKey: 'key',
+            models: [{ id: 'scripted' }, { id: 'other' }],
+          },
         },
       },
       '.pi/agent/settings.json': { quietStartup: true, defaultProvider: 'fake', defaultModel: 'scripted' },
     }),
     env: () => ({ PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' }),
+    cannot: { 'tool with permission': 'it runs every command without asking' },
   },
 ]
 
 /** Writes its files and gives its environment, all of it inside `home`. */
-export function setUp({ files, env }: Setup, url: string, home: string): Readonly<Record<string, string>> {
-  for (const [path, content] of Object.entries(files(url))) {
+export function setUp({ name, files, env, mode }: Setup, url: string, home: string): Readonly<Record<string, string>> {
+  const own = mode === undefined ? {} : { '.config/parley/parley.toml': `[agents.${name}]\nmode = "${mode}"\n` }
+  for (const [path, content] of Object.entries({ ...files(url), ...own })) {
     const file = join(home, path)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))

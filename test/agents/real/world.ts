@@ -1,7 +1,8 @@
 /** One real agent behind the real binary: its home, its scripted model, and the clients of its server. */
-import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { cleanEnvironment } from '../../e2e/environment.ts'
 import type { Message } from '../../e2e/message.ts'
 import { binary, initialize } from '../../e2e/parley.ts'
@@ -11,12 +12,22 @@ import { type ModelServer, startModelServer } from '../../model-server/server.ts
 import { answerTo } from './scripted.ts'
 import { type Setup, setUp } from './setups.ts'
 
+const RECORDER = fileURLToPath(new URL('frames.cjs', import.meta.url))
+
+/** A line of `frames.cjs`. */
+interface Recorded {
+  readonly to?: Message
+  readonly from?: Message
+  readonly start?: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+}
+
 export class World {
   readonly setup: Setup
   readonly model: ModelServer
   readonly cwd: string
   readonly #home: string
   readonly #state: string
+  readonly #frames: string
   readonly #env: Readonly<Record<string, string>>
   readonly #clients: RawClient[] = []
 
@@ -28,7 +39,15 @@ export class World {
     this.cwd = join(directory, setup.name, 'work')
     rmSync(join(directory, setup.name), { recursive: true, force: true })
     mkdirSync(this.cwd, { recursive: true })
-    this.#env = { ...cleanEnvironment(), PARLEY_HOME: this.#state, ...setUp(setup, model.url, this.#home) }
+    this.#frames = join(directory, `${setup.name}-frames.jsonl`)
+    rmSync(this.#frames, { force: true })
+    const recording = { NODE_OPTIONS: `--require=${RECORDER}`, REAL_AGENTS_FRAMES: this.#frames }
+    this.#env = {
+      ...cleanEnvironment(),
+      PARLEY_HOME: this.#state,
+      ...setUp(setup, model.url, this.#home),
+      ...recording,
+    }
   }
 
   static async open(setup: Setup, directory: string): Promise<World> {
@@ -72,6 +91,42 @@ export class World {
   timesAsked(word: string): number {
     const turns = this.model.requests.filter(({ tools }) => tools.length > 0)
     return turns.filter(({ messages }) => messages.findLast(({ role }) => role === 'user')?.text.includes(word)).length
+  }
+
+  /** The last text of each prompt that Parley wrote to the agent, from all lives of the server. */
+  get promptsWritten(): readonly string[] {
+    const prompts = this.#recorded.flatMap(({ to }) => (to?.method === 'session/prompt' ? [to.params?.['prompt']] : []))
+    return prompts.map((prompt) => (prompt as readonly { readonly text?: string }[]).at(-1)?.text ?? '')
+  }
+
+  /** The agent as Parley starts it, with nothing between. */
+  async alone(): Promise<RawClient> {
+    const start = this.#recorded.find((one) => one.start !== undefined)?.start
+    if (start === undefined) throw new Error('Parley has not started the agent')
+    // Past the shell that tells the guard of it.
+    const [command = '', ...args] = start.args.slice(start.args.indexOf('sh') + 1)
+    const { PARLEY_CHILD: _marker, ...env } = start.env
+    const client = new RawClient(spawn(command, args, { cwd: this.cwd, env, detached: true }))
+    this.#clients.push(client)
+    const params = { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'somebody', version: '1.0.0' } }
+    await client.request('initialize', params)
+    return client
+  }
+
+  /** What a command of Parley prints; throws if it fails. */
+  says(...args: readonly string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const options = { cwd: this.cwd, env: this.#env, maxBuffer: 64 * 1024 * 1024 }
+      execFile(process.execPath, [binary, ...args], options, (error, stdout, stderr) =>
+        error === null ? resolve(stdout) : reject(new Error(`${args.join(' ')}: ${stderr.trim()}`)),
+      )
+    })
+  }
+
+  get #recorded(): readonly Recorded[] {
+    if (!existsSync(this.#frames)) return []
+    const lines = readFileSync(this.#frames, 'utf8').trim().split('\n')
+    return lines.map((line) => JSON.parse(line) as Recorded)
   }
 
   async close(): Promise<void> {
