@@ -167,7 +167,27 @@ export const catalogue = {
   TOKENS_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
     false,
-    (d) => `The access tokens in ${d.path} cannot be used: ${d.reason}. Correct the file, or move it away.`,
+    (d) => `The credentials in ${d.path} cannot be used: ${d.reason}. Correct the file, or move it away.`,
+  ),
+  DEVICE_UNKNOWN: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no device ${d.name}. List the devices with: parley devices ls`,
+  ),
+  DEVICE_NAME_INVALID: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.name} cannot be the name of a device. A name has 1 to 64 characters, all of them visible.`,
+  ),
+  PAIRING_CODE_INVALID: row<{ reason: string }>(
+    AUTH_REQUIRED,
+    false,
+    (d) => `This link cannot be used: ${d.reason}. On the server's machine, make a fresh one with: parley pair`,
+  ),
+  SHARE_UNKNOWN: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no share link ${d.name}. List the links with: parley share ls`,
   ),
   AUTH_FAILED: row(
     AUTH_REQUIRED,

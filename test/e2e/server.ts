@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { type Where, startServer } from '../../src/server/launch/launch.ts'
@@ -27,13 +27,20 @@ const started: Cli[] = []
 
 /** Call once in a test file: no server outlives its test, however that ends. */
 export function cleanUpServers(): void {
-  afterEach(async () => {
-    for (const { child } of started.splice(0)) child.kill('SIGKILL')
-    const pids = homes.splice(0).flatMap((home) => pidIn(home) ?? [])
-    for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
-    await until(() => !pids.some(runs))
-    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  })
+  afterEach(endServers)
+}
+
+/** The same for a file whose tests share their servers. */
+export function cleanUpSharedServers(): void {
+  afterAll(endServers)
+}
+
+async function endServers(): Promise<void> {
+  for (const { child } of started.splice(0)) child.kill('SIGKILL')
+  const pids = homes.splice(0).flatMap((home) => pidIn(home) ?? [])
+  for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
+  await until(() => !pids.some(runs))
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
 }
 
 /** A state directory that is not there yet, a working directory and a script. */

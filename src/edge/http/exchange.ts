@@ -11,7 +11,7 @@ export const PLAIN = {
 } as const
 
 /** The body was longer than the route allows. */
-class BodyTooLong extends Error {}
+export class BodyTooLong extends Error {}
 /** The client left, or sent too slowly, before its whole body was there. */
 class BodyLost extends Error {}
 

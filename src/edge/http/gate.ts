@@ -31,8 +31,9 @@ export class Gate {
   }
 
   /** A right token is accepted even after wrong ones from the same network. */
-  holderOf({ method = '', headers, socket }: IncomingMessage, reachable: Reachable): TokenHolder | Refusal {
-    const credential = credentialIn(headers, reachable)
+  holderOf(request: IncomingMessage, reachable: Reachable): TokenHolder | Refusal {
+    const { method = '', headers, socket } = request
+    const credential = credentialIn(request, reachable)
     if (credential === undefined) return NO_CREDENTIAL
     const refusal = credential.kind === 'cookie' ? refusalOfCookie(method, headers, reachable) : undefined
     if (refusal !== undefined) return refusal

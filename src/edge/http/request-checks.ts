@@ -1,5 +1,5 @@
 /** What a request must show before anything else is looked at: a host that is ours, an origin that is ours, a credential. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 export interface Refusal {
@@ -69,13 +69,14 @@ export function refusalOfCookie(
   headers: IncomingHttpHeaders,
   reachable: Reachable,
 ): Refusal | undefined {
-  const changesNothing = (method === 'GET' || method === 'HEAD') && headers.upgrade === undefined
-  return changesNothing || isOwnOrigin(headers, reachable) ? undefined : FOREIGN_ORIGIN
+  // Where a page reads from its own server, browsers leave the origin out.
+  const isOwnRead = (method === 'GET' || method === 'HEAD') && headers['sec-fetch-site'] === 'same-origin'
+  return (isOwnRead && headers.upgrade === undefined) || isOwnOrigin(headers, reachable) ? undefined : FOREIGN_ORIGIN
 }
 
 const FOREIGN_ORIGIN: Refusal = { status: 403, sentence: 'Pages of other origins may not use this server.' }
 
-function isOwnOrigin(headers: IncomingHttpHeaders, { hasTls, publicUrl }: Reachable): boolean {
+export function isOwnOrigin(headers: IncomingHttpHeaders, { hasTls, publicUrl }: Reachable): boolean {
   const whole = hostOf(headers)
   // Behind the proxy there is TLS, so a page that came without is not ours.
   const own = whole === publicUrl?.host ? publicUrl.origin : `${hasTls ? 'https' : 'http'}://${whole}`
@@ -92,7 +93,10 @@ export interface Credential {
  * Beside the header, programs in a browser can only name a subprotocol. It is never echoed, and never in the address. An
  * explicit credential that is wrong is not made good by a cookie.
  */
-export function credentialIn(headers: IncomingHttpHeaders, { cookie }: Reachable): Credential | undefined {
+export function credentialIn(
+  { headers, url = '' }: Pick<IncomingMessage, 'headers' | 'url'>,
+  { cookie }: Reachable,
+): Credential | undefined {
   if (headers.authorization !== undefined) {
     const token = /^Bearer +(\S+) *$/iu.exec(headers.authorization)?.[1] ?? ''
     return { kind: 'bearer', token }
@@ -100,7 +104,9 @@ export function credentialIn(headers: IncomingHttpHeaders, { cookie }: Reachable
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
   const [named] = protocols.flatMap((one) => /^(?:bearer|hydra-acp-token)\.(.+)$/u.exec(one)?.[1] ?? [])
   if (named !== undefined) return { kind: 'bearer', token: named }
-  const token = cookieIn(headers, cookie)
+  // A browser may have cookies of several share links, beside that of its device. The address says which it means.
+  const share = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('share')
+  const token = cookieIn(headers, share === null ? cookie : `${cookie}-${share}`)
   return token === undefined ? undefined : { kind: 'cookie', token }
 }
 
@@ -115,16 +121,16 @@ function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): string | 
 export const NO_CREDENTIAL: Refusal = {
   status: 401,
   sentence:
-    "An access token is needed, as Authorization: Bearer TOKEN. On the server's machine, make one with: parley token add NAME --role ROLE",
+    "A credential is needed. Open the link that parley pair prints on the server's machine; a program sends Authorization: Bearer TOKEN, with a token from: parley token add NAME --role ROLE",
   headers: { 'WWW-Authenticate': 'Bearer' },
 }
 
-export const WRONG_CREDENTIAL: Refusal = { ...NO_CREDENTIAL, sentence: 'This access token is not valid here.' }
+export const WRONG_CREDENTIAL: Refusal = { ...NO_CREDENTIAL, sentence: 'This credential is not valid here.' }
 
 export function tooManyTries(seconds: number): Refusal {
   return {
     status: 429,
-    sentence: `Too many wrong access tokens came from this network. Try again in ${seconds} s.`,
+    sentence: `Too many wrong credentials came from this network. Try again in ${seconds} s.`,
     headers: { 'Retry-After': String(seconds) },
   }
 }

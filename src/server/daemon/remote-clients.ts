@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
-import { AccessTokens, type TokenHolder, TokenRing } from '../../credentials/access-tokens.ts'
+import type { TokenHolder } from '../../credentials/access-tokens.ts'
+import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
+import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -19,15 +21,15 @@ interface Surroundings {
 }
 
 export class RemoteClients implements RemoteClientele {
-  readonly #tokens: AccessTokens
+  readonly #credentials: Credentials
   readonly #around: Surroundings
-  #ring = new TokenRing([])
-  /** The file of the tokens cannot be used, and that has been reported. Nobody is let in meanwhile. */
-  #isBroken = false
+  #ring = new KeyRing([])
+  /** Of files of credentials that cannot be used. They are reported once. */
+  #problems: ReadonlySet<string> = new Set()
   #listener: HttpListener | undefined
 
   private constructor(home: string, around: Surroundings) {
-    this.#tokens = new AccessTokens(home, around.clock)
+    this.#credentials = new Credentials(home, around.clock)
     this.#around = around
   }
 
@@ -41,7 +43,7 @@ export class RemoteClients implements RemoteClientele {
       publicUrl,
       clock: around.clock,
       clients,
-      routes: [],
+      routes: pairingRoutes(deskOf(clients.#credentials, around.clock), around.clock),
     })
     clients.#look()
     return clients
@@ -59,7 +61,7 @@ export class RemoteClients implements RemoteClientele {
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
     this.#around.serve(transport, holder, over)
     try {
-      this.#tokens.used(holder)
+      this.#credentials.used(holder)
     } catch (error) {
       this.#around.report(error)
     }
@@ -82,14 +84,22 @@ export class RemoteClients implements RemoteClientele {
   }
 
   #refresh(): void {
-    try {
-      this.#ring = this.#tokens.ring()
-      this.#isBroken = false
-    } catch (error) {
-      this.#ring = new TokenRing([])
-      if (!this.#isBroken) this.#around.report(error)
-      this.#isBroken = true
-    }
+    const problems = new Set<string>()
+    this.#ring = this.#credentials.ring((error) => {
+      const problem = reasonOf(error)
+      problems.add(problem)
+      if (!this.#problems.has(problem)) this.#around.report(error)
+    })
+    this.#problems = problems
+  }
+}
+
+function deskOf(credentials: Credentials, clock: Pick<Clock, 'now'>): DeviceDesk {
+  return {
+    pair: (code, name) => credentials.devices.pair(code, name),
+    shareOf: (code) => credentials.shares.find(code),
+    leave: (holder) => credentials.leave(holder),
+    now: () => clock.now(),
   }
 }
 

@@ -1,0 +1,86 @@
+/** A pairing code makes one device, once, in its ten minutes; devices that are not used for long are devices no longer. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Devices } from './devices.ts'
+
+const DAY = 24 * 60 * 60_000
+
+let home: string
+let time: number
+let devices: Devices
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'parley-devices-'))
+  time = Date.parse('2026-01-02T03:04:05Z')
+  devices = new Devices(home, { now: () => time })
+})
+afterEach(() => rmSync(home, { recursive: true }))
+
+const file = () => join(home, 'devices.json')
+const names = () => devices.all().map(({ name }) => name)
+
+test('a code of 128 random bits makes a device once, and neither it nor the token is kept', () => {
+  const code = devices.offer({ role: 'approve' })
+  expect(code).toMatch(/^[\w-]{26}$/u)
+  const { device, token } = devices.pair(code, 'Firefox on Linux')
+  expect(device).toMatchObject({ name: 'Firefox on Linux', role: 'approve', created: '2026-01-02T03:04:05.000Z' })
+  expect(Buffer.from(token.replace('parley_', ''), 'base64url')).toHaveLength(32)
+  expect(() => devices.pair(code, 'again')).toThrow(/it was used, or is too old\. .*parley pair/u)
+  expect(devices.all()).toEqual([device])
+  expect(statSync(file()).mode & 0o777).toBe(0o600)
+  const everything = readdirSync(home).map((name) => readFileSync(join(home, name), 'latin1'))
+  for (const secret of [code.slice(4), token.slice('parley_'.length)]) expect(everything.join('')).not.toContain(secret)
+})
+
+test('a code may be used for ten minutes', () => {
+  const [early, late] = [devices.offer({ role: 'read' }), devices.offer({ role: 'read' })]
+  time += 10 * 60_000 - 1
+  devices.pair(early, 'a')
+  time += 1
+  expect(() => devices.pair(late, 'b')).toThrow(/too old/u)
+  expect(names()).toEqual(['a'])
+})
+
+test('five wrong tries end a code, four do not, and those at another are not counted', () => {
+  const [code, other] = [devices.offer({ role: 'read' }), devices.offer({ role: 'read' })]
+  const wrong = `${code.slice(0, 4)}${'x'.repeat(22)}`
+  for (let tries = 0; tries < 4; tries += 1) expect(() => devices.pair(wrong, 'x')).toThrow(/not complete/u)
+  expect(() => devices.pair('x'.repeat(26), 'x')).toThrow(/used/u)
+  expect(() => devices.pair(wrong, 'x')).toThrow(/not complete/u)
+  expect(() => devices.pair(code, 'x')).toThrow(/used/u)
+  expect(devices.pair(other, 'phone').device.name).toBe('phone')
+})
+
+test('a device is named by who offers, else by itself, else by us; two never have one name', () => {
+  const pair = (said: string, name?: string) =>
+    devices.pair(devices.offer({ role: 'read', ...(name !== undefined && { name }) }), said).device.name
+  expect(pair('Firefox', "Ada's phone")).toBe("Ada's phone")
+  expect([pair('Firefox'), pair('Firefox'), pair('Firefox')]).toEqual(['Firefox', 'Firefox 2', 'Firefox 3'])
+  expect([pair(''), pair('a\u202eb'), pair('\u001b[2J')]).toEqual(['device', 'device 2', 'device 3'])
+  for (const name of ['', ' ', 'a\nb', ' a', 'x'.repeat(65)])
+    expect(() => devices.offer({ role: 'read', name })).toThrow(/cannot be the name of a device/u)
+})
+
+test('a device is one until it is not used for 90 days, or is removed by its name or id', () => {
+  const ids = ['a', 'b', 'c'].map((name) => devices.pair(devices.offer({ role: 'read' }), name).device.id)
+  time += 89 * DAY
+  devices.used(devices.stored()[0]?.sha256 ?? '')
+  time += DAY
+  expect(names()).toEqual(['a'])
+  devices.pair(devices.offer({ role: 'read' }), 'd')
+  devices.remove('d')
+  devices.remove(ids[0] ?? '')
+  expect(names()).toEqual([])
+  expect(() => devices.remove('d')).toThrow(/There is no device "d"\. .*parley devices/u)
+})
+
+test.each(['{', '[]', '{"devices":[]}', '{"devices":[{"id":"a"}],"codes":[]}', 'null'])(
+  'the file %s is refused, and is not quoted',
+  (text) => {
+    writeFileSync(file(), text)
+    for (const read of [() => devices.all(), () => devices.offer({ role: 'read' }), () => devices.pair('x', 'y')])
+      expect(read).toThrow(/devices\.json cannot be used: it /u)
+    expect(readFileSync(file(), 'utf8')).toBe(text)
+  },
+)

@@ -1,0 +1,100 @@
+/** Who shows which secret, and whether it still counts. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TokenHolder } from './access-tokens.ts'
+import { Credentials, type KeyRing } from './key-ring.ts'
+
+const HOUR = 60 * 60_000
+
+let home: string
+let time: number
+let credentials: Credentials
+let reported: unknown[]
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'parley-ring-'))
+  time = Date.parse('2026-01-02T03:04:05Z')
+  credentials = new Credentials(home, { now: () => time })
+  reported = []
+})
+afterEach(() => rmSync(home, { recursive: true }))
+
+const ring = (): KeyRing => credentials.ring((error) => reported.push(error))
+
+function held(secret: string): TokenHolder {
+  const holder = ring().holderOf(secret)
+  if (holder === undefined) throw new Error('it is known')
+  return holder
+}
+
+test('a credential is known by all of its characters', () => {
+  const token = credentials.tokens.add('ci', 'prompt')
+  const device = credentials.devices.pair(credentials.devices.offer({ role: 'approve' }), 'phone').token
+  const { code, link } = credentials.shares.add({ sessionId: 's1', tools: false, forMs: HOUR })
+  expect(held(token)).toMatchObject({ kind: 'token', name: 'ci', role: 'prompt', scope: 'all' })
+  expect(held(device)).toMatchObject({ kind: 'device', name: 'phone', role: 'approve', scope: 'all' })
+  const scope = { sessions: ['s1'] }
+  expect(held(code)).toMatchObject({ kind: 'share', name: link.id, role: 'read', scope, hidesTools: true })
+  for (const wrong of ['', token.slice(1), `${token} `, token.toUpperCase(), 'ci', 'phone', link.id])
+    expect(ring().holderOf(wrong)).toBeUndefined()
+})
+
+test('what is removed, or has another role or scope, counts no longer as what it was', () => {
+  const { tokens } = credentials
+  const holder = held(tokens.add('ci', 'admin'))
+  expect(ring().changeFor(holder)).toBeUndefined()
+  const file = join(home, 'access-tokens.json')
+  const text = readFileSync(file, 'utf8')
+  for (const change of [
+    text.replace('"admin"', '"read"'),
+    text.replace('"role"', '"scope":{"sessions":["s"]},"role"'),
+  ]) {
+    writeFileSync(file, change)
+    expect(ring().changeFor(holder)).toBe('other role')
+  }
+  tokens.remove('ci')
+  expect(ring().changeFor(holder)).toBe('removed')
+  tokens.add('ci', 'admin')
+  expect(ring().changeFor(holder)).toBe('removed')
+})
+
+test('a share link ends when its time is over', () => {
+  const holder = held(credentials.shares.add({ sessionId: 's1', tools: true, forMs: HOUR }).code)
+  time += HOUR - 1
+  expect(ring().changeFor(holder)).toBeUndefined()
+  time += 1
+  expect(ring().changeFor(holder)).toBe('removed')
+  expect(credentials.shares.all()).toEqual([])
+})
+
+test('no share link lasts longer than 30 days', () => {
+  const { link } = credentials.shares.add({ sessionId: 's1', tools: true, forMs: 1_000 * HOUR })
+  expect(link.until).toBe('2026-02-01T03:04:05.000Z')
+})
+
+test('share links are taken back by their id, or all of a session', () => {
+  const add = (sessionId: string) => credentials.shares.add({ sessionId, tools: true, forMs: HOUR }).link
+  const [first] = [add('s1'), add('s2'), add('s2')]
+  expect(credentials.shares.remove(first?.id ?? '')).toEqual([first])
+  expect(credentials.shares.remove('s2')).toHaveLength(2)
+  expect(() => credentials.shares.remove('s2')).toThrow(/There is no share link "s2"/u)
+})
+
+test('a device that leaves is known no longer, and the others still are', () => {
+  const pair = () => held(credentials.devices.pair(credentials.devices.offer({ role: 'read' }), 'x').token)
+  const [one, other] = [pair(), pair()]
+  credentials.leave(one)
+  expect([ring().changeFor(one), ring().changeFor(other)]).toEqual(['removed', undefined])
+})
+
+test('a damaged file lets nobody in and is reported; those of the others still count', () => {
+  const token = credentials.tokens.add('ci', 'read')
+  credentials.shares.add({ sessionId: 's1', tools: true, forMs: HOUR })
+  for (const name of ['devices.json', 'share-links.json']) writeFileSync(join(home, name), '{"links":[1]}')
+  expect(held(token).name).toBe('ci')
+  expect(reported.map(String)).toEqual([
+    expect.stringContaining('devices.json cannot be used') as string,
+    expect.stringContaining('share-links.json cannot be used') as string,
+  ])
+})

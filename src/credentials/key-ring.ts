@@ -1,0 +1,101 @@
+/** All credentials of a server: who shows which secret, what that gives, and whether it still does. */
+import type { Clock } from '../ports/clock.ts'
+import { AccessTokens, type TokenHolder } from './access-tokens.ts'
+import { Devices } from './devices.ts'
+import type { Role } from './roles.ts'
+import type { Scope } from './scope.ts'
+import { hashOf } from './secret.ts'
+import { ShareLinks } from './share-links.ts'
+
+interface Key {
+  readonly sha256: string
+  readonly holder: Omit<TokenHolder, 'id'>
+}
+
+/** The credentials that are valid at one moment, by their hash. */
+export class KeyRing {
+  readonly #byHash: ReadonlyMap<string, TokenHolder>
+
+  constructor(keys: readonly Key[]) {
+    this.#byHash = new Map(keys.map((key) => [key.sha256, { ...key.holder, id: idOf(key) }]))
+  }
+
+  /** Undefined for a wrong secret. It is looked up by its hash, so the time that takes says nothing about a right one. */
+  holderOf(offered: string): TokenHolder | undefined {
+    return this.#byHash.get(hashOf(offered))
+  }
+
+  /** Why the holder may go on no longer: its credential is gone, or gives something else now. Undefined while it may. */
+  changeFor({ id }: Pick<TokenHolder, 'id'>): 'removed' | 'other role' | undefined {
+    const now = this.#byHash.get(hashIn(id))
+    if (now === undefined) return 'removed'
+    return now.id === id ? undefined : 'other role'
+  }
+}
+
+/** The files of one state directory. */
+export class Credentials {
+  readonly tokens: AccessTokens
+  readonly devices: Devices
+  readonly shares: ShareLinks
+
+  constructor(home: string, clock: Pick<Clock, 'now'>) {
+    this.tokens = new AccessTokens(home, clock)
+    this.devices = new Devices(home, clock)
+    this.shares = new ShareLinks(home, clock)
+  }
+
+  /** A file that cannot be used lets nobody in and is reported; the others still do. */
+  ring(report: (error: unknown) => void): KeyRing {
+    const keysOf = (read: () => readonly Key[]): readonly Key[] => {
+      try {
+        return read()
+      } catch (error) {
+        report(error)
+        return []
+      }
+    }
+    return new KeyRing([
+      ...keysOf(() => this.tokens.stored().map((one) => keyOf('token', one))),
+      ...keysOf(() => this.devices.stored().map((one) => keyOf('device', one))),
+      ...keysOf(() => this.#shareKeys()),
+    ])
+  }
+
+  /** Notes that the holder has connected. */
+  used({ id, kind }: TokenHolder): void {
+    if (kind === 'token') this.tokens.used(hashIn(id))
+    if (kind === 'device') this.devices.used(hashIn(id))
+  }
+
+  /** A device leaves. Throws TOKENS_UNUSABLE. */
+  leave({ id }: TokenHolder): void {
+    this.devices.forget(hashIn(id))
+  }
+
+  #shareKeys(): readonly Key[] {
+    return this.shares.stored().map(({ id, sessionId, tools, sha256 }) => {
+      const scope = { sessions: [sessionId] }
+      return { sha256, holder: { kind: 'share', name: id, role: 'read', scope, hidesTools: !tools } }
+    })
+  }
+}
+
+interface Named {
+  readonly sha256: string
+  readonly name: string
+  readonly role: Role
+  readonly scope?: Scope
+}
+
+function keyOf(kind: 'token' | 'device', { sha256, name, role, scope = 'all' }: Named): Key {
+  return { sha256, holder: { kind, name, role, scope } }
+}
+
+function idOf({ sha256, holder: { role, scope } }: Key): string {
+  return `${sha256} ${role} ${JSON.stringify(scope)}`
+}
+
+function hashIn(id: string): string {
+  return id.slice(0, id.indexOf(' '))
+}

@@ -1,0 +1,164 @@
+/**
+ * `POST /pair`: whoever has the code of a pairing link becomes a device, and whoever has that of a share link may read its
+ * session. Our page gets a cookie, a program a token. `POST /leave`: a device goes.
+ */
+import type { TokenHolder } from '../../credentials/access-tokens.ts'
+import { Attempts } from '../../credentials/attempts.ts'
+import type { Paired } from '../../credentials/devices.ts'
+import type { ShareLink } from '../../credentials/share-links.ts'
+import { isParleyError } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { BodyTooLong, type Exchange } from './exchange.ts'
+import { type Refusal, isOwnOrigin, tooManyTries } from './request-checks.ts'
+import type { Route } from './routes.ts'
+
+/** The credentials of the server, as far as requests change them. */
+export interface DeviceDesk {
+  /** Throws PAIRING_CODE_INVALID and TOKENS_UNUSABLE. */
+  pair(code: string, name: string): Paired
+  /** Undefined where no share link has this code. */
+  shareOf(code: string): ShareLink | undefined
+  /** The device is no longer one. Throws TOKENS_UNUSABLE. */
+  leave(holder: TokenHolder): void
+  now(): number
+}
+
+const MAX_BYTES = 4_096
+/** Browsers keep no cookie for longer. A device that is not used for 90 days is one no longer, whatever its cookie says. */
+const COOKIE_SECONDS = 400 * 24 * 60 * 60
+
+export function pairingRoutes(desk: DeviceDesk, clock: Pick<Clock, 'monotonicNow'>): readonly Route[] {
+  const endpoint = new PairingEndpoint(desk, new Attempts(() => clock.monotonicNow()))
+  return [
+    { path: '/pair', methods: ['POST'], access: 'public', handle: (exchange) => endpoint.pair(exchange) },
+    { path: '/leave', methods: ['POST'], access: 'credential', handle: (exchange) => endpoint.leave(exchange) },
+  ]
+}
+
+class PairingEndpoint {
+  readonly #desk: DeviceDesk
+  readonly #attempts: Attempts
+
+  constructor(desk: DeviceDesk, attempts: Attempts) {
+    this.#desk = desk
+    this.#attempts = attempts
+  }
+
+  /** Needs no credential: the code is one. */
+  async pair(exchange: Exchange): Promise<void> {
+    if (!/^application\/json *(?:;|$)/iu.test(exchange.header('content-type') ?? '')) return exchange.refuse(NOT_JSON)
+    const body = await bodyOf(exchange)
+    if (body === undefined) return exchange.refuse(TOO_LONG)
+    const { code, name } = fieldsIn(body)
+    if (typeof code !== 'string') return exchange.refuse(MALFORMED)
+    try {
+      if (!this.#share(exchange, code)) this.#device(exchange, { code, name: typeof name === 'string' ? name : '' })
+    } catch (error) {
+      if (!isParleyError(error, 'PAIRING_CODE_INVALID')) throw error
+      exchange.refuse(this.#wrong(exchange, error.message))
+    }
+  }
+
+  leave(exchange: Exchange): void {
+    const { holder } = exchange
+    if (holder === undefined || holder.kind === 'token') return exchange.refuse(ONLY_DEVICES)
+    if (holder.kind === 'device') this.#desk.leave(holder)
+    const share = holder.kind === 'share' ? holder.name : undefined
+    answer(exchange, {}, cookieFor(exchange, { secret: '', seconds: 0, share }))
+  }
+
+  #device(exchange: Exchange, { code, name }: { readonly code: string; readonly name: string }): void {
+    const { device, token } = this.#desk.pair(code, name)
+    const about = { kind: 'device', name: device.name, role: device.role, scope: device.scope ?? 'all' }
+    give(exchange, about, { secret: token, seconds: COOKIE_SECONDS })
+  }
+
+  /** False where no share link has this code. */
+  #share(exchange: Exchange, code: string): boolean {
+    const link = this.#desk.shareOf(code)
+    if (link === undefined) return false
+    const { id, sessionId, until, tools } = link
+    const seconds = Math.ceil((Date.parse(until) - this.#desk.now()) / 1000)
+    const about = { kind: 'share', share: id, sessionId, until, tools, role: 'read' }
+    give(exchange, about, { secret: code, seconds, share: id })
+    return true
+  }
+
+  /** A right code is accepted even after wrong ones from the same network. */
+  #wrong({ request }: Exchange, sentence: string): Refusal {
+    const address = request.socket.remoteAddress ?? ''
+    const wait = this.#attempts.waitFor(address)
+    this.#attempts.wrong(address)
+    return wait === 0 ? { status: 401, sentence } : tooManyTries(wait)
+  }
+}
+
+interface Given {
+  readonly secret: string
+  readonly seconds: number
+  /** The id of a share link: its cookie does not replace that of a paired browser. */
+  readonly share?: string | undefined
+}
+
+/** A page's script never sees the credential; a program, which sends no origin, has no use for a cookie. */
+function give(exchange: Exchange, about: object, given: Given): void {
+  if (isOwnOrigin(exchange.headers, exchange.reachable)) answer(exchange, about, cookieFor(exchange, given))
+  else answer(exchange, { ...about, token: given.secret })
+}
+
+function answer(exchange: Exchange, about: object, cookie?: string): void {
+  const headers = { 'Content-Type': 'application/json', ...(cookie !== undefined && { 'Set-Cookie': cookie }) }
+  exchange.answer(200, headers, `${JSON.stringify(about)}\n`)
+}
+
+/**
+ * For the path of the public URL alone: the rest of that host may be other programs'. No script can read it, and no page of
+ * another site makes the browser send it.
+ */
+function cookieFor({ headers, reachable }: Exchange, { secret, seconds, share }: Given): string {
+  const { cookie, hasTls, publicUrl } = reachable
+  const isPublic = publicUrl !== undefined && headers.origin === publicUrl.origin
+  const path = isPublic ? publicUrl.pathname.replace(/\/?$/u, '/') : '/'
+  const isSecure = hasTls || isPublic || cookie.startsWith('__Host-')
+  const attributes = [
+    `Path=${path}`,
+    `Max-Age=${seconds}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isSecure ? ['Secure'] : []),
+  ]
+  return [`${share === undefined ? cookie : `${cookie}-${share}`}=${secret}`, ...attributes].join('; ')
+}
+
+/** Undefined where it is too long. */
+async function bodyOf(exchange: Exchange): Promise<string | undefined> {
+  try {
+    return (await exchange.body(MAX_BYTES)).toString()
+  } catch (error) {
+    if (error instanceof BodyTooLong) return undefined
+    throw error
+  }
+}
+
+function fieldsIn(body: string): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsOf(JSON.parse(body))
+  } catch {
+    return {}
+  }
+}
+
+const NOT_JSON: Refusal = { status: 415, sentence: 'Send JSON, with Content-Type: application/json.' }
+
+const TOO_LONG: Refusal = { status: 413, sentence: 'That is too long for a code and a name.' }
+
+const MALFORMED: Refusal = {
+  status: 400,
+  sentence: 'Send JSON of the form {"code":"…","name":"…"}: the code of the link, and how the device is to be called.',
+}
+
+const ONLY_DEVICES: Refusal = {
+  status: 403,
+  sentence: "An access token does not leave by itself. On the server's machine, remove it with: parley token rm NAME",
+}
