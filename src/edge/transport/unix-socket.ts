@@ -1,5 +1,5 @@
 /** The server's Unix socket: one transport per connection, and a connection that breaks harms no other. */
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { type Server, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
@@ -9,7 +9,7 @@ import type { Transport } from './transport.ts'
 export interface SocketListener {
   /** A client has connected. */
   connected(transport: Transport): void
-  /** A client could not be accepted, for want of file descriptors for example; the others stay. */
+  /** A client could not be accepted; the others stay. */
   report(error: unknown): void
 }
 
@@ -19,6 +19,9 @@ export interface ListeningSocket {
   /** Accepts no more clients and removes the file. Connected clients stay. Idempotent. */
   close(): void
 }
+
+/** File descriptors that clients never take: the server loads modules, opens files and starts programs with them. */
+const RESERVED_DESCRIPTORS = 64
 
 /**
  * Only the holder of the owner's lock may call this: a socket at `path` was left by a dead owner and is replaced. Throws
@@ -32,6 +35,7 @@ export async function listenOn(path: string, listener: SocketListener): Promise<
     const server = createServer({ allowHalfOpen: true }, (socket) =>
       listener.connected(openStreamTransport(socket, socket, limits)),
     )
+    turnAwayTooMany(server, listener)
     await listening(server, `${path}~`)
     server.on('error', (error) => listener.report(error))
     putInPlace(server, path)
@@ -46,6 +50,29 @@ export async function listenOn(path: string, listener: SocketListener): Promise<
     }
   } catch (error) {
     return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
+  }
+}
+
+/** Without descriptors a module that is loaded with its first use cannot be loaded, and never again in this process. */
+function turnAwayTooMany(server: Server, { report }: SocketListener): void {
+  const limit = descriptorLimit()
+  if (limit === undefined) return
+  server.maxConnections = Math.max(limit - RESERVED_DESCRIPTORS, Math.floor(limit / 2))
+  let isReported = false
+  server.on('connection', () => (isReported = false))
+  server.on('drop', () => {
+    if (!isReported) report(new Error(`clients are turned away: ${server.maxConnections} are connected`))
+    isReported = true
+  })
+}
+
+/** How many descriptors this process may have, where the system says so in a file. */
+function descriptorLimit(): number | undefined {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/mu.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? undefined : Number(limit)
+  } catch {
+    return undefined
   }
 }
 
