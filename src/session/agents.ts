@@ -22,6 +22,7 @@ import { type Existing, isBusy } from './domain/state.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
 import type { SessionPorts } from './session-ports.ts'
+import type { AttachedClients } from './subscribers/attached-clients.ts'
 import type { ToolRegistryPool } from './tools/tool-registry-pool.ts'
 import { pastTurns } from './turn/past-turns.ts'
 
@@ -31,6 +32,7 @@ type SettingCommand = Command & { readonly kind: 'set_mode' | 'set_config_option
 interface LiveSession {
   readonly log: SessionLog
   readonly registries: ToolRegistryPool
+  readonly clients: AttachedClients
   /** Shows the attached clients what the agent does. */
   readonly showActivity: (activity: AgentActivity | undefined) => void
 }
@@ -243,7 +245,9 @@ export class SessionAgents {
   }
 
   async notice(text: string): Promise<void> {
-    const { log } = await this.#attached
+    const { log, clients } = await this.#attached
+    // The client that creates or resumes a session gets the entries from its end on, and would never see one stored before that.
+    await clients.hadClient
     if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#ports.report)
   }
 

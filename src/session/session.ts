@@ -67,7 +67,7 @@ export class Session implements SessionHandle {
     this.#clients = clients
     const subscribers = new Subscribers(ports, log, { clients, onEmpty: () => this.#restartIdleTimer() })
     this.#subscribers = subscribers
-    agents.attach({ log, registries, showActivity: (activity) => subscribers.showActivity(activity) })
+    agents.attach({ log, registries, clients, showActivity: (activity) => subscribers.showActivity(activity) })
     this.#turns = new TurnRunner({ ports, log, agents, registries, clients, subscribers })
     registries.declare(config, config)
   }

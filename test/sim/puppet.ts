@@ -32,6 +32,8 @@ export class Puppet {
   readonly sessions = new Set<AgentSession>()
   /** Called with a setting before it is stored; a throw refuses it. Absent, the puppet reads `Turn.settings`. */
   applies?: (id: string, value: ConfigValue) => Promise<void>
+  /** Called when a session opens it. */
+  opened?: (session: AgentSession) => void
   script: Script = async (turn) => {
     await turn.say(text('Hello!'))
     return 'end_turn'
@@ -39,6 +41,7 @@ export class Puppet {
 
   open(session: AgentSession): Agent {
     this.sessions.add(session)
+    this.opened?.(session)
     const capabilities = (): AgentCapabilities => {
       const { commands, modes = null, configOptions = [] } = this
       return { commands, settings: { modes, configOptions } }

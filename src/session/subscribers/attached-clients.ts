@@ -1,4 +1,5 @@
 /** The clients that are attached to a live session: who they are, what they declared and provide, and the prompts they sent. */
+import { onAbort } from '../../async/abort.ts'
 import type { ClientPeer } from '../../ports/client.ts'
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
@@ -36,11 +37,16 @@ export class AttachedClients {
   /** The clients that wait for the end of a prompt; they stay listed after they have left. */
   readonly #ofPrompt = new Map<string, readonly ClientPeer[]>()
   readonly #onJoined = new Set<() => void>()
+  /** Resolves when the first client of the live session is attached, or the session is closed. */
+  readonly hadClient: Promise<void>
+  #cameFirst: () => void = () => {}
 
   constructor(ports: Pick<SessionPorts, 'clock' | 'report'>, log: SessionLog, registries: ToolRegistryPool) {
     this.#ports = ports
     this.#log = log
     this.#registries = registries
+    this.hadClient = new Promise((resolve) => (this.#cameFirst = resolve))
+    onAbort(log.closed, () => this.#cameFirst())
   }
 
   get size(): number {
@@ -63,6 +69,7 @@ export class AttachedClients {
     const former = config.replaces === undefined ? undefined : this.#attached.get(config.replaces)
     const left = former?.left ?? this.#ports.clock.abortSource()
     this.#attached.set(subscription, { client, peer: peer ?? { gone: left.signal }, left, declined: new Set() })
+    this.#cameFirst()
     this.#peersChanged()
   }
 

@@ -3,6 +3,7 @@
  * answered once.
  */
 import { expect, test } from 'vitest'
+import type { AgentSession } from '../../../../ports/agent.ts'
 import { House } from '../../../../../test/sim/house.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { signal, untilCancelled } from '../../../../../test/sim/puppet.ts'
@@ -210,4 +211,24 @@ test('the prompt of a suspended turn stays open and is answered once its permiss
   expect(client.received.some(({ id }) => id === 77)).toBe(false)
   client.send({ id: question.id, result: { outcome: { outcome: 'selected', optionId: 'yes' } } })
   expect((await client.answerTo(77)).result).toEqual({ stopReason: 'end_turn' })
+})
+
+test('a notice that an agent posts while its session is being created or opened reaches the client, after the response', async () => {
+  const opened = (session: AgentSession) => void session.notice(session.isNew ? 'made' : 'opened')
+  const house = new House()
+  house.agents.named('puppet').opened = opened
+  const first = await openStreet(house).client()
+  const sessionId = await create(first)
+  await quiet()
+  expect(first.text).toBe('made')
+  expect(first.received.findIndex(({ result }) => result?.['sessionId'] === sessionId)).toBeLessThan(
+    first.received.findIndex((message) => updateIn(message)?.update.sessionUpdate === 'agent_message_chunk'),
+  )
+
+  const next = new House(house.disk)
+  next.agents.named('puppet').opened = opened
+  const second = await openStreet(next).client()
+  await second.request('session/resume', opening(sessionId))
+  await quiet()
+  expect(second.text).toBe('opened')
 })
