@@ -54,14 +54,14 @@ export async function listenOn(path: string, listener: SocketListener): Promise<
 }
 
 /** Without descriptors a module that is loaded with its first use cannot be loaded, and never again in this process. */
-function turnAwayTooMany(server: Server, { report }: SocketListener): void {
+function turnAwayTooMany(server: Server, listener: SocketListener): void {
   const limit = descriptorLimit()
   if (limit === undefined) return
   server.maxConnections = Math.max(limit - RESERVED_DESCRIPTORS, Math.floor(limit / 2))
   let isReported = false
   server.on('connection', () => (isReported = false))
   server.on('drop', () => {
-    if (!isReported) report(new Error(`clients are turned away: ${server.maxConnections} are connected`))
+    if (!isReported) listener.report(new Error(`clients are turned away: ${server.maxConnections} are connected`))
     isReported = true
   })
 }
