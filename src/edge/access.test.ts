@@ -12,7 +12,7 @@ cleanUp()
 const ALWAYS = ['initialize', 'authenticate', 'logout']
 /** By the least role that may call them. */
 const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
-  read: ['session/load', 'session/resume', 'session/list', '$/cancel_request', '_parley/search'],
+  read: ['session/load', 'session/resume', 'session/list', '$/cancel_request', '_parley/search', '_parley/page'],
   prompt: [
     'session/new',
     'session/fork',

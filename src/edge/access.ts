@@ -52,6 +52,7 @@ export const METHOD_ACCESS = {
   // Of requests of the same connection.
   '$/cancel_request': READ,
   '_parley/search': READ,
+  '_parley/page': READ,
   'session/new': PROMPT,
   'session/fork': PROMPT,
   'session/prompt': PROMPT,

@@ -20,6 +20,9 @@ import type { McpServer, ServerStatus } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
+import type { PageQuery, SessionPage } from './log/read-page.ts'
+
+export type { SessionPage }
 
 /** All sessions that clients may reach. Methods that change a session throw SERVER_STOPPING once the server stops. */
 export interface SessionDirectory {
@@ -31,6 +34,8 @@ export interface SessionDirectory {
   fork(id: SessionId, at?: Cursor): Promise<SessionId>
   list(query: ListQuery): Promise<readonly SessionSummary[]>
   find(id: SessionId): Promise<SessionSummary | undefined>
+  /** A part of the conversation, without opening the session. Throws SESSION_NOT_FOUND. */
+  page(id: SessionId, query: PageQuery): Promise<SessionPage>
   /** Throws SESSION_NOT_FOUND and TITLE_INVALID. */
   rename(id: SessionId, title: string): Promise<void>
   /** Takes back an answer that was given for all later calls. Throws SESSION_NOT_FOUND. */

@@ -12,6 +12,7 @@ import { parseTitle } from './domain/title.ts'
 import type { SessionConfig, SessionDirectory } from './handle.ts'
 import { forkSession } from './lifecycle/fork.ts'
 import { loadState, retryRead } from './log/read-journal.ts'
+import { type PageQuery, type SessionPage, readPage } from './log/read-page.ts'
 import { SessionLog } from './log/session-log.ts'
 import { Session } from './session.ts'
 import type { SessionPorts } from './session-ports.ts'
@@ -88,6 +89,10 @@ export class SessionRegistry implements SessionDirectory {
 
   async find(id: SessionId): Promise<SessionSummary | undefined> {
     return (await this.#ports.journal.head(id))?.row
+  }
+
+  page(id: SessionId, query: PageQuery): Promise<SessionPage> {
+    return retryRead(this.#ports.clock, () => readPage(this.#ports.journal, id, query))
   }
 
   async rename(id: SessionId, title: string): Promise<void> {

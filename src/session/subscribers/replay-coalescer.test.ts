@@ -66,6 +66,7 @@ describe('a replay', () => {
         call: { title: 'Delete', status: 'completed', content: [{ type: 'content', content: text('done') }] },
         seq: 5,
         at: 0,
+        first: { seq: 1, at: 0 },
       },
     ])
   })
@@ -93,7 +94,7 @@ describe('a replay', () => {
 
   test('makes one chunk of adjacent ones of a message', () =>
     expect(replay(numbered(agentSaid('m1', 'Hel'), agentSaid('m1', 'lo')))).toEqual([
-      { ...agentSaid('m1', 'Hello'), seq: 2, at: 0 },
+      { ...agentSaid('m1', 'Hello'), seq: 2, at: 0, first: { seq: 1, at: 0 } },
     ]))
 
   test.each<[string, readonly Body[]]>([

@@ -8,14 +8,26 @@ import type { Entry } from '../domain/entries.ts'
 /** A merged chunk is passed on at this length, so that a long message still arrives in pieces. */
 const MAX_CHUNK_CHARS = 64 * 1024
 
-type TextChunk = Entry & {
+/** An entry of a replay. One that several entries were merged into has the place of the last, and names that of the first. */
+export type Replayed = Entry & { readonly first?: Place }
+
+interface Place {
+  readonly seq: number
+  readonly at: number
+}
+
+export function firstOf({ first, seq, at }: Replayed): Place {
+  return first ?? { seq, at }
+}
+
+type TextChunk = Replayed & {
   readonly kind: 'message_chunk'
   readonly role: 'agent' | 'thought'
   readonly content: TextContent
 }
 
-type Announced = Entry & { readonly kind: 'tool_call' }
-type Patched = Entry & { readonly kind: 'tool_call_patched' }
+type Announced = Replayed & { readonly kind: 'tool_call' }
+type Patched = Replayed & { readonly kind: 'tool_call_patched' }
 type Held = TextChunk | Announced | Patched
 
 /**
@@ -25,22 +37,22 @@ type Held = TextChunk | Announced | Patched
 export class ReplayCoalescer {
   #held: Held | undefined
   /** Entries after it that no update shows: permissions, checkpoints. They stand in the middle of most tool calls. */
-  #behind: Entry[] = []
+  #behind: Replayed[] = []
 
-  push(entries: readonly Entry[]): readonly Entry[] {
-    const passed: Entry[] = []
+  push(entries: readonly Entry[]): readonly Replayed[] {
+    const passed: Replayed[] = []
     for (const entry of entries) this.#take(entry, passed)
     return passed
   }
 
   /** The entries that are still held back; call it at the end of the replay. */
-  flush(): readonly Entry[] {
+  flush(): readonly Replayed[] {
     const held = this.#held === undefined ? [] : [this.#held]
     this.#held = undefined
     return [...held, ...this.#takeBehind()]
   }
 
-  #take(entry: Entry, passed: Entry[]): void {
+  #take(entry: Entry, passed: Replayed[]): void {
     const held = this.#held
     const whole = held === undefined ? undefined : merged(held, entry)
     if (whole !== undefined) {
@@ -55,7 +67,7 @@ export class ReplayCoalescer {
     }
   }
 
-  #takeBehind(): readonly Entry[] {
+  #takeBehind(): readonly Replayed[] {
     return this.#behind.splice(0)
   }
 }
@@ -64,7 +76,7 @@ export class ReplayCoalescer {
 function merged(held: Held, entry: Entry): Held | undefined {
   if (held.kind === 'message_chunk') return isTextChunk(entry) ? joined(held, entry) : undefined
   if (entry.kind !== 'tool_call_patched' || entry.toolCallId !== held.toolCallId) return undefined
-  const position = { seq: entry.seq, at: entry.at }
+  const position = { seq: entry.seq, at: entry.at, first: firstOf(held) }
   return held.kind === 'tool_call'
     ? { ...held, ...position, call: patched(held.call, entry.patch) }
     : { ...held, ...position, patch: patched(held.patch, entry.patch) }
@@ -72,7 +84,8 @@ function merged(held: Held, entry: Entry): Held | undefined {
 
 function joined(held: TextChunk, chunk: TextChunk): TextChunk | undefined {
   const continues = chunk.messageId === held.messageId && held.content.text.length < MAX_CHUNK_CHARS
-  return continues ? { ...chunk, content: { type: 'text', text: held.content.text + chunk.content.text } } : undefined
+  if (!continues) return undefined
+  return { ...chunk, first: firstOf(held), content: { type: 'text', text: held.content.text + chunk.content.text } }
 }
 
 function patched<Call extends ToolCallPatch>(call: Call, patch: ToolCallPatch): Call {

@@ -21,6 +21,7 @@ import { planCases, toolCallCases } from './tool-calls.ts'
 import { kindsOfClient } from './kinds-of-client.ts'
 import { principalCases } from './principals.ts'
 import { rootCases } from './roots.ts'
+import { storedSessionCases } from './stored-sessions.ts'
 import { framingCases } from './framing.ts'
 
 const topics: Readonly<Record<string, readonly Case[]>> = {
@@ -54,6 +55,7 @@ const topics: Readonly<Record<string, readonly Case[]>> = {
   errors: errorCases,
   'founding exchanges': foundingCases,
   decisions: decisionCases,
+  'stored sessions': storedSessionCases,
   company: companyCases,
 }
 

@@ -8,6 +8,7 @@ const PROTOCOL_VERSION = 1
 
 /** Methods on sessions beyond ACP; `docs/internals/protocol.md` describes them. */
 const SESSION_METHODS = [
+  '_parley/page',
   '_parley/rename',
   '_parley/fork',
   '_parley/revoke',

@@ -9,6 +9,7 @@ import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { listSessions } from './list-sessions.ts'
 import { type OpenContext, OpenMethods, Attachments } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
+import { StoredMethods } from './stored-methods.ts'
 
 export interface MethodsContext extends OpenContext {
   /** Methods that ACP has not settled yet are offered too. */
@@ -22,12 +23,14 @@ export class V1Methods implements VersionMethods {
   readonly #sessions: SessionDirectory
   readonly #attachments: Attachments
   readonly #open: OpenMethods
+  readonly #stored: StoredMethods
 
   constructor(context: MethodsContext) {
     this.#context = context
     this.#sessions = context.sessions
     this.#attachments = new Attachments(context.sessions, context.client)
     this.#open = new OpenMethods(context, this.#attachments)
+    this.#stored = new StoredMethods(context)
   }
 
   /** Undefined when there is no such method. */
@@ -53,18 +56,8 @@ export class V1Methods implements VersionMethods {
         return this.#close(parseParams(method, params))
       case 'session/delete':
         return this.#delete(parseParams(method, params))
-      case '_parley/rename':
-        return this.#rename(parseParams(method, params))
-      case '_parley/revoke':
-        return this.#revoke(parseParams(method, params))
-      case '_parley/force_cancel':
-        return this.#release(parseParams(method, params), 'now')
-      case '_parley/release':
-        return this.#release(parseParams(method, params), 'idle')
-      case '_parley/fork':
-        return this.#fork(parseParams(method, params))
       default:
-        return undefined
+        return this.#stored.request(method, params)
     }
   }
 
@@ -144,30 +137,6 @@ export class V1Methods implements VersionMethods {
     await this.#sessions.delete(sessionId)
     await this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
-  }
-
-  // Those below work on any stored session, attached or not.
-
-  /** Attached clients are notified as of any title. */
-  async #rename({ sessionId, title }: Parsed<'_parley/rename'>): Promise<Answer> {
-    await this.#sessions.rename(sessionId, title)
-    return { result: {} }
-  }
-
-  /** `now`: with the turn that runs. */
-  async #release({ sessionId }: Parsed<'_parley/release'>, when: 'idle' | 'now'): Promise<Answer> {
-    return { result: { ended: await this.#sessions.releaseAgent(sessionId, when) } }
-  }
-
-  /** The next call that the grant covered needs a permission again. */
-  async #revoke({ sessionId, grant }: Parsed<'_parley/revoke'>): Promise<Answer> {
-    await this.#sessions.revoke(sessionId, grant)
-    return { result: {} }
-  }
-
-  /** Unlike `session/fork`, does not open the new session. */
-  async #fork({ sessionId, at }: Parsed<'_parley/fork'>): Promise<Answer> {
-    return { result: { sessionId: await this.#sessions.fork(sessionId, at ?? undefined) } }
   }
 }
 

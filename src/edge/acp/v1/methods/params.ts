@@ -10,6 +10,8 @@ import { isNestedDeeper } from '../../../../text/nesting.ts'
 /** Each block of a prompt is stored and sent as an entry of its own. */
 const MAX_PROMPT_BLOCKS = 1_000
 
+const MAX_PAGE_UPDATES = 500
+
 const meta = z.record(z.string(), z.unknown()).nullish()
 const annotated = { annotations: z.record(z.string(), z.unknown()).nullish(), _meta: meta }
 const grant = z.object({
@@ -119,6 +121,12 @@ export const schemas = {
   'session/cancel': z.object({ sessionId, _meta: meta }),
   'session/close': z.object({ sessionId, _meta: meta }),
   'session/delete': z.object({ sessionId, _meta: meta }),
+  '_parley/page': z.object({
+    sessionId,
+    before: z.int().min(1).nullish(),
+    limit: z.int().min(1).max(MAX_PAGE_UPDATES).nullish(),
+    _meta: meta,
+  }),
   '_parley/rename': z.object({ sessionId, title: z.string(), _meta: meta }),
   '_parley/force_cancel': z.object({ sessionId, _meta: meta }),
   '_parley/release': z.object({ sessionId, _meta: meta }),

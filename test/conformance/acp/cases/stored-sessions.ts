@@ -1,0 +1,30 @@
+/** Methods of ours on any stored session (docs/internals/protocol.md), as far as one client can see them. */
+import { type Case, one, unless } from '../case.ts'
+import { onResult } from '../mutant.ts'
+import { fieldsOf, listOf } from '../record.ts'
+
+export const storedSessionCases: readonly Case[] = [
+  one({
+    row: 'A-EX-1',
+    name: 'a page read backwards is what a load sends',
+    ours: true,
+    script: [{ chunk: 'w{n} ', times: 5 }, { thought: 'Hm.' }, { chunk: 'Done.' }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      const page = stage.mustWork(await stage.a.request('_parley/page', { sessionId }), '_parley/page')
+      const { mark } = stage.a
+      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
+      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      const loaded = stage.a
+        .since(mark)
+        .entries.flatMap(({ message }) => (message.method === 'session/update' ? [message.params] : []))
+      return { paged: listOf(page['updates']), loaded }
+    },
+    check: ({ paged, loaded }) => {
+      const [one, other] = [paged, loaded].map((all) => JSON.stringify(all.map((params) => fieldsOf(params)['update'])))
+      return unless(loaded.length > 0 && one === other, `the page has ${one}, the load sent ${other}`)
+    },
+    mutant: onResult('_parley/page', 'updates', []),
+  }),
+]
