@@ -5,7 +5,7 @@ import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
-import { Stage, notices, prompted, sent } from './stage.ts'
+import { Stage, hurriedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (): Stage => (stage = new Stage())
@@ -176,7 +176,7 @@ test.each(['before', 'after', 'split'] as const)(
     const fake = open().fake(LOADS)
     const { session, reader } = await stage.open()
     for (const words of ['one', 'two', 'three']) await prompted(session, reader, words)
-    fake.becomes({ ...LOADS, replay: { when, everyMs: 40 } })
+    fake.becomes({ ...LOADS, replay: { when, everyMs: 10 } })
     const after = await stage.killed(session.id)
     await prompted(after.session, after.reader, 'four')
     expect(after.reader.text).toBe('echo: oneecho: twoecho: threeecho: four')
@@ -236,25 +236,34 @@ test('[34] a load that fails otherwise is tried once more in a fresh process, th
   expect(notices(after.reader)[0]).toContain('hiccup')
 })
 
-test('[34] a load that answers null is a load; a login that is missing and a lock are told and lose nothing', async () => {
-  const fake = open().fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
+test('[34] a load that answers null is a load; a login that is missing is told and loses nothing', async () => {
+  const fake = open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
-  fake.becomes({ ...LOADS, on: { 'session/load': [{ answer: null }] }, prompts: {} })
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ answer: null }] } })
   const first = await stage.killed(session.id)
   expect(await prompted(first.session, first.reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
   fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: { code: -32_000, message: 'log in' } }] } })
   const second = await stage.killed(session.id)
   const login = await prompted(second.session, second.reader, 'three')
   expect(login).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_LOGIN_NEEDED' } })
-  fake.becomes({
-    ...LOADS,
-    on: { 'session/load': [{ fail: { code: -32_600, message: 'thread has an active writer' } }] },
-  })
-  const busy = await prompted(second.session, second.reader, 'four')
-  expect(busy).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_SESSION_BUSY' } })
   fake.becomes(LOADS)
-  expect(await prompted(second.session, second.reader, 'five')).toMatchObject({ stopReason: 'end_turn' })
+  expect(await prompted(second.session, second.reader, 'four')).toMatchObject({ stopReason: 'end_turn' })
+})
+
+test('[34] a session that another program has open is waited for, then told, and nothing is lost', async () => {
+  stage = new Stage(undefined, undefined, hurriedClock(10))
+  const fake = stage.fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const refusal = { code: -32_600, message: 'thread has an active writer' }
+  fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: refusal }] } })
+  const after = await stage.killed(session.id)
+  const busy = await prompted(after.session, after.reader, 'two')
+  expect(busy).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_SESSION_BUSY' } })
+  expect(fake.received('session/load').length).toBeGreaterThan(1)
+  fake.becomes(LOADS)
+  expect(await prompted(after.session, after.reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
 })
 
 test('[35] a resume that replays all the same is swallowed', async () => {

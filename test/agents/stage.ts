@@ -11,6 +11,7 @@ import { StoredOffers } from '../../src/adapters/agent/external/probe/stored-off
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openProcesses } from '../../src/adapters/process/spawn.ts'
 import type { Agents } from '../../src/ports/agent.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import type { Processes } from '../../src/ports/process.ts'
 import type { Content } from '../../src/ports/values/content.ts'
@@ -36,12 +37,14 @@ export class Stage {
   readonly #fakes: FakeAgent[] = []
   readonly #outside: ExternalAgentsOptions['outside']
   readonly #quietMs: number | undefined
+  readonly #clock: Clock
   #owner: Owner
 
   /** `outside`: how soon the agent's own list of sessions is looked at; `quietMs`: when its silence is told. */
-  constructor(outside?: ExternalAgentsOptions['outside'], quietMs?: number) {
+  constructor(outside?: ExternalAgentsOptions['outside'], quietMs?: number, clock = systemClock) {
     this.#outside = outside
     this.#quietMs = quietMs
+    this.#clock = clock
     this.#owner = this.#newOwner()
   }
 
@@ -50,7 +53,8 @@ export class Stage {
     const { name = 'fake' } = settings
     const fake = new FakeAgent(join(this.directory, name), plan)
     const { command, args } = fake
-    this.#own.push({ name, command, args, env: {}, passEnv: [], quirks: {}, ...settings })
+    const quirks = { replayAfterResponseMs: 50, ...settings.quirks }
+    this.#own.push({ name, command, args, env: {}, passEnv: [], ...settings, quirks })
     this.#fakes.push(fake)
     return fake
   }
@@ -112,8 +116,9 @@ export class Stage {
 
   #newOwner(): Owner {
     const owner: { isGone: boolean } = { isGone: false }
-    const boot = { home: `agents-${systemClock.id().slice(0, 8)}`, id: systemClock.id() }
-    const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
+    const clock = this.#clock
+    const boot = { home: `agents-${clock.id().slice(0, 8)}`, id: clock.id() }
+    const processes = openProcesses({ boot, environment: process.env, clock })
     const report = (error: unknown): void => void this.reported.push(error)
     const home = join(this.directory, 'state')
     const installed = new InstalledAgents(home)
@@ -122,12 +127,12 @@ export class Stage {
       own: () => this.#own,
       environment: () => ({ PATH: process.env['PATH'] ?? '' }),
       installed,
-      registry: new RegistryIndex({ directory, url: 'http://127.0.0.1:1/', clock: systemClock }),
+      registry: new RegistryIndex({ directory, url: 'http://127.0.0.1:1/', clock }),
       offers: new StoredOffers(directory),
     })
     const clientInfo = { name: 'parley', version: '0.0.0' }
     const { logDirectory } = this
-    const shared = { processes, clock: systemClock, report }
+    const shared = { processes, clock, report }
     const external = new ExternalAgents({
       ...shared,
       catalogue,
@@ -138,7 +143,7 @@ export class Stage {
     })
     const agents = openAgents({
       default: 'guide',
-      clock: systemClock,
+      clock,
       models: modelsOf(),
       maxSteps: 3,
       titles: false,
@@ -146,9 +151,19 @@ export class Stage {
       external: async () => external,
     })
     const faults = { at: async () => undefined }
-    const world = { journal: journalOf(this.disk, owner), clock: systemClock, faults, agents }
+    const world = { journal: journalOf(this.disk, owner), clock, faults, agents }
     const sessions = new SessionRegistry({ ...world, tools: new TestTools(), rules: new TestRules(), report })
     return Object.assign(owner, { sessions, processes, agents })
+  }
+}
+
+/** So many times as fast, for whoever must wait in vain. */
+export function hurriedClock(times: number): Clock {
+  return {
+    ...systemClock,
+    monotonicNow: () => systemClock.monotonicNow() * times,
+    sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
+    setTimer: (ms, run) => systemClock.setTimer(ms / times, run),
   }
 }
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, search, serve } from './served.ts'
+import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, search, serve, shared } from './served.ts'
 
 const JSON_ONLY = { 'Content-Type': 'application/json' }
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
@@ -14,8 +14,11 @@ const MODERN_LIST = {
   },
 }
 
+/** Of tests that neither close it nor try many wrong keys. */
+const servedToAll = shared((atEnd) => serve({ 'a.md': 'a' }, {}, atEnd))
+
 test('each request that does not fit gets the status that says why, and a sentence', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const { id } = await RawSession.open(server)
   const inSession = { ...JSON_ONLY, 'Mcp-Session-Id': id }
   const cases: readonly (readonly [number, number, RawRequest])[] = [
@@ -64,7 +67,7 @@ test('who sends many wrong keys is told to wait, and a right one still opens fro
 })
 
 test('a wrong key is told how to send a right one, and no redirect or log repeats it', async () => {
-  const { server, log } = await serve({ 'a.md': 'a' })
+  const { server, log } = await servedToAll()
   const answer = await raw(server, { path: '/mcp?api_key=wrong', body: INITIALIZE })
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
   expect(answer.text).toMatch(/Authorization: Bearer/)
@@ -72,7 +75,7 @@ test('a wrong key is told how to send a right one, and no redirect or log repeat
 })
 
 test('the key is accepted in each of its three places', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const places = [{ Authorization: `Bearer ${KEY}` }, { 'X-API-Key': KEY }]
   for (const place of places) {
     expect((await raw(server, { path: '/mcp', headers: { ...JSON_ONLY, ...place }, body: INITIALIZE })).status).toBe(
@@ -90,14 +93,14 @@ test('where the key must not stand in the address, it does not open the door', a
 })
 
 test('pages of this machine may call, also by name [Z8]', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const headers = { ...JSON_ONLY, Host: `localhost:${server.port}`, Origin: 'http://localhost:5173' }
   expect((await raw(server, { headers, body: INITIALIZE })).status).toBe(200)
 })
 
 test('a server on every address is reached by any of them, or by the name of its machine, and by no other name', async () => {
   const { server } = await serve({ 'a.md': 'a' }, { host: '0.0.0.0', insecureHttp: true })
-  const local = await serve({ 'a.md': 'a' })
+  const local = await servedToAll()
   const asked = async (to: typeof server, host: string) => {
     const headers = { ...JSON_ONLY, 'X-API-Key': KEY, Host: `${host}:${server.port}` }
     return (await raw(to, { path: '/mcp', headers, body: INITIALIZE })).status
@@ -110,7 +113,7 @@ test('a server on every address is reached by any of them, or by the name of its
 })
 
 test('an older client may send several messages at once', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const params = { ...INITIALIZE.params, protocolVersion: '2025-03-26' }
   const first = await raw(server, { body: { ...INITIALIZE, params } })
   const headers = { ...JSON_ONLY, 'Mcp-Session-Id': String(first.headers['mcp-session-id']) }
@@ -119,7 +122,7 @@ test('an older client may send several messages at once', async () => {
 })
 
 test('two sessions live beside each other, and the end of one is not the end of the other', async () => {
-  const { server } = await serve({ 'a.md': 'alpha' })
+  const { server } = await servedToAll()
   const one = await RawSession.open(server)
   const two = await RawSession.open(server)
   expect(one.id).not.toBe(two.id)
@@ -154,7 +157,7 @@ test('a session that nobody uses is ended; one that listens is not', async () =>
 })
 
 test('a client that lost its stream of notifications gets another one', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const { id } = await RawSession.open(server)
   const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': id }
   const listen = () => opened(server, { path: `/mcp?api_key=${KEY}`, method: 'GET', headers })
@@ -188,7 +191,7 @@ test('closing ends streams and is done only once', async () => {
 })
 
 test('a request of the newest revision needs no session', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await servedToAll()
   const headers = { ...JSON_ONLY, 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/list' }
   const answer = await raw(server, { headers, body: MODERN_LIST })
   expect(answer.status).toBe(200)
@@ -197,7 +200,7 @@ test('a request of the newest revision needs no session', async () => {
 })
 
 test('what cannot be served is refused at the start', async () => {
-  const { server, directory } = await serve({ 'a.md': 'a' })
+  const { server, directory } = await servedToAll()
   const refused = (options: Parameters<typeof serve>[1], code: string) =>
     expect(serve({}, options)).rejects.toMatchObject({ code })
   await refused({ port: server.port }, 'DOCS_LISTEN')
@@ -216,7 +219,8 @@ test('when the index cannot run, a search says so instead of finding nothing', a
 
 test('when the index dies it is made anew, and what was asked of the old one is refused', async () => {
   const workerUrl = new URL('../fixtures/docs-search/mortal-worker.mjs', import.meta.url)
-  const { server, log } = await serve({ 'a.md': 'alpha', 'b.md': 'alpha' }, { workerUrl })
+  // A thread that dies while the system's watch begins takes the process with it, whichever it is.
+  const { server, log } = await serve({ 'a.md': 'alpha', 'b.md': 'alpha' }, { workerUrl, poll: true })
   const session = await RawSession.open(server)
   const { nextCursor } = await search(session, { query: 'alpha', limit: 1 })
   for (let death = 1; death <= 2; death++) {

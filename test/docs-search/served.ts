@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-search/server.ts'
 
 export const KEY = 'a-key-for-this-test-only'
@@ -12,9 +12,22 @@ const workerUrl = new URL('../../dist/docs-worker.mjs', import.meta.url)
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
-export async function directoryWith(files: Files): Promise<string> {
+/** Remembers what is to be done at the end: of the test, unless it is opened for a whole file. */
+export type AtEnd = (close: () => Promise<void>) => void
+
+/** Opened once for all tests of a file that change nothing in it: to start an index costs more than most of these tests. */
+export function shared<Opened>(open: (atEnd: AtEnd) => Promise<Opened>): () => Promise<Opened> {
+  const closing: (() => Promise<void>)[] = []
+  let opened: Promise<Opened> | undefined
+  afterAll(async () => {
+    for (const close of closing.toReversed()) await close()
+  })
+  return () => (opened ??= open((close) => closing.push(close)))
+}
+
+export async function directoryWith(files: Files, atEnd: AtEnd = onTestFinished): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-docs-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  atEnd(() => rm(directory, { recursive: true, force: true }))
   await write(directory, files)
   return directory
 }
@@ -32,8 +45,12 @@ export interface Served {
   readonly log: readonly string[]
 }
 
-export async function serve(files: Files, options: Partial<DocsServerOptions> = {}): Promise<Served> {
-  const directory = await directoryWith(files)
+export async function serve(
+  files: Files,
+  options: Partial<DocsServerOptions> = {},
+  atEnd: AtEnd = onTestFinished,
+): Promise<Served> {
+  const directory = await directoryWith(files, atEnd)
   const log: string[] = []
   const server = await openDocsServer({
     directories: [directory],
@@ -44,7 +61,7 @@ export async function serve(files: Files, options: Partial<DocsServerOptions> = 
     log: (line) => log.push(line),
     ...options,
   })
-  onTestFinished(() => server.close())
+  atEnd(() => server.close())
   return { server, directory, log }
 }
 

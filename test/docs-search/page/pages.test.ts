@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { directoryWith, raw, serve } from '../served.ts'
+import { type AtEnd, directoryWith, raw, serve, shared } from '../served.ts'
 import { type ReadPage, readPage } from './html.ts'
 import { Visitor } from './visitor.ts'
 
@@ -49,17 +49,21 @@ async function indexed(visitor: Visitor): Promise<void> {
     .not.toMatch(/still|for the first time/)
 }
 
-async function library() {
-  const parent = await directoryWith({
+async function openLibrary(atEnd?: AtEnd) {
+  const files = {
     'notes/setup.md': SETUP,
     'notes/server.ts': `export const one = 1\n${'// nothing\n'.repeat(200)}// the session ends here\n`,
     ...Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`many/m${i}.md`, `# M${i}\n\nplenty of words ${i}`])),
-  })
-  const { server } = await serve({}, { directories: [join(parent, 'notes'), join(parent, 'many')], code: true })
+  }
+  const parent = await directoryWith(files, atEnd)
+  const directories = [join(parent, 'notes'), join(parent, 'many')]
+  const { server } = await serve({}, { directories, code: true }, atEnd)
   const visitor = await Visitor.signedIn(server)
   await indexed(visitor)
   return { server, parent, visitor }
 }
+
+const library = shared(openLibrary)
 
 test('the first page shows the collections and how much is in them; one leads to its documents', async () => {
   const { visitor } = await library()
@@ -259,7 +263,7 @@ test('a long document is shown in parts, and every link leads into the right one
 })
 
 test('a collection whose directory is gone is named, and a search in it fails instead of finding nothing', async () => {
-  const { visitor, parent } = await library()
+  const { visitor, parent } = await openLibrary()
   await page(visitor, '/?q=session')
   await rename(join(parent, 'notes'), join(parent, 'away'))
   await expect.poll(async () => (await visitor.get('/')).text).toMatch(/notes<\/bdi\s*>\s+is gone/)

@@ -4,21 +4,25 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashOf } from '../../../src/docs-search/keys/keys.ts'
 import { Attempts } from '../../../src/credentials/attempts.ts'
-import { directoryWith, KEY, raw, serve } from '../served.ts'
+import { type AtEnd, directoryWith, KEY, raw, serve, shared } from '../served.ts'
 import { Visitor } from './visitor.ts'
 
 const PAGES = ['/', '/?q=alpha', '/doc/notes/a.md', '/in/notes', '/in/secrets', '/doc/secrets/b.md']
 const CI = 'a-key-for-the-notes-only'
 
-async function notesAndSecrets() {
-  const parent = await directoryWith({ 'notes/a.md': '# Notes\n\nalpha', 'secrets/b.md': '# Secrets\n\nalpha' })
+async function openNotesAndSecrets(atEnd?: AtEnd) {
+  const files = { 'notes/a.md': '# Notes\n\nalpha', 'secrets/b.md': '# Secrets\n\nalpha' }
+  const parent = await directoryWith(files, atEnd)
   const directories = [join(parent, 'notes'), join(parent, 'secrets')]
   const namedKeys = [{ name: 'ci', sha256: hashOf(CI), collections: ['notes'] }]
-  return serve({}, { directories, namedKeys })
+  return serve({}, { directories, namedKeys }, atEnd)
 }
 
+/** Of tests that take no key away and try few wrong ones. */
+const notesAndSecrets = shared(openNotesAndSecrets)
+
 test('who has not signed in is asked for a key on every page, and shown nothing else', async () => {
-  const { server } = await notesAndSecrets()
+  const { server } = await openNotesAndSecrets()
   const stranger = new Visitor(server)
   for (const path of PAGES) {
     const answer = await stranger.get(path)
@@ -59,7 +63,7 @@ test.each([{ Authorization: `Bearer ${CI}` }, { 'X-API-Key': CI }])(
 )
 
 test('a wrong key in a header opens nothing, also beside a visit, and whoever tries many waits', async () => {
-  const { server } = await notesAndSecrets()
+  const { server } = await openNotesAndSecrets()
   const wrong = new Visitor(server, { 'X-API-Key': 'wrong' })
   await wrong.signIn(KEY)
   for (let attempt = 1; attempt <= 10; attempt++) {
@@ -72,7 +76,7 @@ test('a wrong key in a header opens nothing, also beside a visit, and whoever tr
 })
 
 test('a wrong key is refused with a sentence, and after ten of them in a minute so is the right one', async () => {
-  const { server } = await notesAndSecrets()
+  const { server } = await openNotesAndSecrets()
   const visitor = new Visitor(server)
   for (let attempt = 1; attempt <= 10; attempt++) {
     const answer = await visitor.signIn(`wrong-${attempt}`)
@@ -125,7 +129,7 @@ test('a key shows its collections, and of the others not even that they are ther
 })
 
 test('a key that is taken away ends its visits, and no others', async () => {
-  const { server } = await notesAndSecrets()
+  const { server } = await openNotesAndSecrets()
   const [visitor, other] = [await Visitor.signedIn(server, CI), await Visitor.signedIn(server)]
   await server.setKeys([])
   expect([(await visitor.get('/')).status, (await other.get('/')).status]).toEqual([401, 200])
@@ -154,7 +158,7 @@ test('no other page signs anybody in or out: not one of another site, of another
 })
 
 test('after signing in one stays on this server, whatever the form says', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await notesAndSecrets()
   const foreign = [
     '//evil.example/',
     '/\\evil.example',
@@ -174,7 +178,7 @@ test('after signing in one stays on this server, whatever the form says', async 
 })
 
 test('what is no form is refused before it is read', async () => {
-  const { server } = await serve({ 'a.md': 'a' })
+  const { server } = await notesAndSecrets()
   const headers = { Origin: `http://127.0.0.1:${server.port}`, 'Content-Type': 'application/x-www-form-urlencoded' }
   const post = async (more: object, body: string) =>
     (await raw(server, { path: '/sign-in', method: 'POST', headers: { ...headers, ...more }, body })).status
