@@ -6,7 +6,7 @@ import { ROLES, type Role } from '../credentials/roles.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionDirectory } from '../session/handle.ts'
 
-/** `stdio` is a pipe to the process that started this one. Nothing listens on `http` or `websocket` yet. */
+/** `stdio` is a pipe to the process that started this one. */
 export type TransportKind = 'stdio' | 'unix socket' | 'http' | 'websocket'
 
 /** `missing`: the server demands a token, and this connection has not given it. */

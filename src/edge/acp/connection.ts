@@ -193,7 +193,8 @@ class Connection {
   }
 }
 
-function refusalOf({ problem, reason }: Unreadable): ParleyError {
+/** The error that answers a text which is no message. */
+export function refusalOf({ problem, reason }: Unreadable): ParleyError {
   switch (problem) {
     case 'malformed':
       return new ParleyError('MESSAGE_MALFORMED', { reason })

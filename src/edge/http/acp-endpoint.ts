@@ -1,4 +1,4 @@
-/** `/acp`: clients that speak ACP. */
+/** `/acp`: clients that speak ACP, over WebSocket or Streamable HTTP. */
 import { WebSocketServer } from 'ws'
 import type { Clock } from '../../ports/clock.ts'
 import { SharedLimits } from '../transport/streams.ts'
@@ -6,6 +6,7 @@ import type { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 import type { Route, Upgrade } from './routes.ts'
+import { StreamableHttp } from './streamable/streamable-http.ts'
 import { MANY_LINES, WebSocketTransport } from './websocket.ts'
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -17,6 +18,7 @@ export class AcpEndpoint implements Route {
   readonly #connections: Connections
   readonly #clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>
   readonly #limits = new SharedLimits()
+  readonly #streamable: StreamableHttp
   readonly #webSockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -28,12 +30,12 @@ export class AcpEndpoint implements Route {
   constructor(connections: Connections, clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>) {
     this.#connections = connections
     this.#clock = clock
+    this.#streamable = new StreamableHttp({ clock, connections, unread: this.#limits.unread })
     this.#webSockets.on('headers', (headers) => headers.push(`Acp-Connection-Id: ${clock.id()}`))
   }
 
-  handle(exchange: Exchange): void {
-    const headers = { Upgrade: 'websocket', Connection: 'Upgrade' }
-    exchange.refuse({ status: 426, sentence: 'ACP is spoken over WebSocket here.', headers })
+  handle(exchange: Exchange): void | Promise<void> {
+    return this.#streamable.handle(exchange)
   }
 
   upgrade({ request, wire, head, holder }: Upgrade): void {

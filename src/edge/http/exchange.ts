@@ -13,7 +13,7 @@ export const PLAIN = {
 /** The body was longer than the route allows. */
 export class BodyTooLong extends Error {}
 /** The client left, or sent too slowly, before its whole body was there. */
-class BodyLost extends Error {}
+export class BodyLost extends Error {}
 
 export class Exchange {
   readonly request: IncomingMessage
@@ -64,6 +64,13 @@ export class Exchange {
   /** One line that says why. */
   refuse({ status, sentence, headers }: Refusal): void {
     this.answer(status, headers, `${sentence}\n`)
+  }
+
+  /** Begins an answer whose end is open; it is on its way at once. */
+  stream(headers: Readonly<Record<string, string>>): ServerResponse {
+    this.response.writeHead(200, { ...PLAIN, ...headers })
+    this.response.flushHeaders()
+    return this.response
   }
 
   /** The whole body. Rejects with BodyTooLong and BodyLost; the request can still be answered after the first. */

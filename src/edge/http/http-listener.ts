@@ -23,6 +23,8 @@ const MAX_SOCKETS = 1_024
 const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
 const HEADER_BYTES = 16 * 1024
+/** Longer than proxies keep a connection that they may use again: else one of theirs is lost now and then. */
+const KEEP_ALIVE_MS = 75_000
 
 export interface ListenerOptions {
   readonly addresses: readonly { readonly host: string; readonly port: number; readonly isLoopback: boolean }[]
@@ -56,7 +58,7 @@ export class HttpListener {
       for (const address of options.addresses) await listener.#listen(address)
       return listener
     } catch (error) {
-      listener.close()
+      listener.destroy()
       throw error
     }
   }
@@ -77,11 +79,13 @@ export class HttpListener {
 
   /** Accepts no more clients. Connected ones stay. */
   close(): void {
-    for (const server of this.#servers) {
-      server.close()
-      // Connections that became WebSockets are not among these.
-      server.closeAllConnections()
-    }
+    for (const server of this.#servers) server.close()
+  }
+
+  /** Ends what is still open of requests and streams. WebSockets are not among these. */
+  destroy(): void {
+    this.close()
+    for (const server of this.#servers) server.closeAllConnections()
   }
 
   async #listen({ host, port, isLoopback }: ListenerOptions['addresses'][number]): Promise<void> {
@@ -119,7 +123,12 @@ export class HttpListener {
 
   #serverFor(): Server {
     const { tls } = this.#options
-    const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: HEADER_BYTES }
+    const limits = {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      maxHeaderSize: HEADER_BYTES,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    }
     if (tls === undefined) return createServer(limits)
     try {
       return createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: HEADERS_MS })

@@ -11,10 +11,10 @@ export interface Transport {
   send(messages: readonly string[]): void
   /** The client has been greeted: what a transport allows before that no longer counts. */
   initialized?(): void
-  /** More is waiting to be read by the client than should be. */
-  isBackpressured(): boolean
+  /** More is waiting to be read by the client than should be; of this session, where each has a stream of its own. */
+  isBackpressured(sessionId?: string): boolean
   /** Resolves when the client has read enough, or is gone. */
-  drained(): Promise<void>
+  drained(sessionId?: string): Promise<void>
   /** Sends what is left, then closes. Idempotent. */
   close(): Promise<void>
   /** Closes at once and drops what the client has not read. Idempotent. */

@@ -76,6 +76,11 @@ export class RemoteClients implements RemoteClientele {
     this.#listener?.close()
   }
 
+  /** Every client has been told that the server stops. */
+  destroy(): void {
+    this.#listener?.destroy()
+  }
+
   /** Goes on after `close`: a token can be removed while turns end. */
   #look(): void {
     this.#refresh()

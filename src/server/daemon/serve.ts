@@ -114,7 +114,7 @@ class Server implements RunningServer {
       connected: (wire) => void this.#clients.serve(wire, this.#context(LOCAL_USER)),
       report: log.report,
     }).catch((error: unknown) => {
-      this.#remote?.close()
+      this.#remote?.destroy()
       throw error
     })
     log.note('started', { version: serverInfo.version, socket, background })
@@ -216,6 +216,7 @@ class Server implements RunningServer {
     // The client that asked for the stop gets its answer first.
     this.#silence.abort()
     await this.#clients.close()
+    this.#remote?.destroy()
     await this.#owner.close()
     log.note('stopped')
     await sessions

@@ -1,19 +1,21 @@
 /**
- * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--jobs N] [--patience SECONDS] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
+ * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--over NAME] [--jobs N] [--patience SECONDS] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
  * speaks ACP on its pipes, to the standard. Ends with 1 when something fails that must be.
  */
 import { setup } from '../../build.setup.ts'
 import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
-import { pageTable, sentence, sumOf, textTable } from './table.ts'
-import { type Transport, command, embedded, stdio, unixSocket } from './transport.ts'
+import { type Sum, pageTable, sentence, sumOf, textTable } from './table.ts'
+import { type Transport, command, embedded, http, stdio, unixSocket, webSocket } from './transport.ts'
 
 interface Wish {
   readonly mutants: boolean
   /** As a page of Markdown. */
   readonly page: boolean
   readonly only: string | undefined
+  /** The transports whose names contain this. */
+  readonly over: string
   readonly jobs: number
   /** Seconds that an answer may take. */
   readonly patience: number
@@ -28,6 +30,7 @@ function wishIn(args: readonly string[]): Wish {
     mutants: ours.includes('--mutants'),
     page: ours.includes('--page'),
     only: after('--only'),
+    over: after('--over') ?? '',
     jobs: Number(after('--jobs') ?? 4),
     patience: Number(after('--patience') ?? 20),
     words: cut === -1 ? [] : args.slice(cut + 1),
@@ -45,14 +48,23 @@ async function on(transport: Transport, more: Partial<Many>): Promise<readonly P
   }
 }
 
-/** Prints the table. True when nothing fails that must be. */
-async function judge(transport: Transport): Promise<boolean> {
+interface Judged {
+  readonly name: string
+  readonly sum: Sum
+}
+
+/** Prints the table. */
+async function judge(transport: Transport): Promise<Judged> {
   const played = await on(transport, {})
   const laws = lawResults(played)
-  const sum = sumOf(played, laws)
   console.log(wish.page ? `${pageTable(played, laws)}\n` : `\n${transport.name}\n\n${textTable(played, laws)}\n`)
-  console.log(`${transport.name}: ${sentence(sum)}`)
-  return sum.binding === 0
+  return { name: transport.name, sum: sumOf(played, laws) }
+}
+
+/** Says how each did, side by side. True when nothing fails that must be. */
+function conclude(judged: readonly Judged[]): boolean {
+  for (const { name, sum } of judged) console.log(`${name}: ${sentence(sum)}`)
+  return judged.every(({ sum }) => sum.binding === 0)
 }
 
 async function mutants(): Promise<boolean> {
@@ -67,11 +79,14 @@ async function mutants(): Promise<boolean> {
 }
 
 async function main(): Promise<boolean> {
-  if (wish.words.length > 0) return judge(command(wish.words))
+  if (wish.words.length > 0) return conclude([await judge(command(wish.words))])
   await setup()
   if (wish.mutants) return mutants()
-  const within = await judge(embedded())
-  return (await judge(stdio())) && within
+  const judged: Judged[] = []
+  for (const transport of [embedded(), stdio(), unixSocket(), webSocket(), http()])
+    if (transport.name.includes(wish.over)) judged.push(await judge(transport))
+    else await transport.close()
+  return conclude(judged)
 }
 
 process.exitCode = (await main()) ? 0 : 1

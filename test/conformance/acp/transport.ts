@@ -5,7 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '../../e2e/environment.ts'
@@ -13,6 +13,7 @@ import type { Fields } from '../../e2e/message.ts'
 import { binary } from '../../e2e/parley.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
 import { AccessTokens } from '../../../src/credentials/access-tokens.ts'
+import { openHttpStreams } from '../../wire/raw-http.ts'
 import { openStreams } from '../../wire/raw-web-socket.ts'
 import { startServer } from '../../../src/server/launch/launch.ts'
 import { carrying, runs, until } from '../../fixtures/process/running.ts'
@@ -99,6 +100,39 @@ export function unixSocket(): Transport {
 
 /** WebSocket on a port of loopback, with an access token. */
 export function webSocket(): Transport {
+  return remote('WebSocket', async (url, token) => {
+    const { socket, input, output, closed } = await openStreams(url, token)
+    return {
+      input,
+      output,
+      closed: closed.then(() => undefined),
+      async end() {
+        socket.terminate()
+        await closed
+        return true
+      },
+    }
+  })
+}
+
+/** Streamable HTTP on the same endpoint. */
+export function http(): Transport {
+  return remote('Streamable HTTP', async (url, token) => {
+    const { input, output, closed, leave } = openHttpStreams(url, token)
+    return {
+      input,
+      output,
+      closed,
+      async end() {
+        await leave()
+        await closed
+        return true
+      },
+    }
+  })
+}
+
+function remote(name: string, connect: (url: string, token: string) => Promise<Ends>): Transport {
   const homes = new Homes()
   const doors = new Map<string, Promise<{ readonly port: number; readonly token: string }>>()
   const doorOf = (home: string) => {
@@ -107,7 +141,7 @@ export function webSocket(): Transport {
     return door
   }
   return {
-    name: 'WebSocket',
+    name,
     scripted: true,
     manyClients: true,
     carriesBytes: false,
@@ -115,17 +149,7 @@ export function webSocket(): Transport {
       const home = homes.of(place)
       const { port, token } = await doorOf(home)
       await started(home, { ...place.env, PARLEY_LISTEN: String(port) })
-      const { socket, input, output, closed } = await openStreams(`ws://127.0.0.1:${port}/acp`, token)
-      return {
-        input,
-        output,
-        closed: closed.then(() => undefined),
-        async end() {
-          socket.terminate()
-          await closed
-          return true
-        },
-      }
+      return connect(`ws://127.0.0.1:${port}/acp`, token)
     },
     introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
     leave: (place) => homes.leave(place),
@@ -244,7 +268,7 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
 }
 
 async function socketEnds(path: string): Promise<Ends> {
-  const connection = connect(path)
+  const connection = connectTo(path)
   await once(connection, 'connect')
   const closed = new Promise<void>((resolve) => connection.on('close', () => resolve()))
   connection.on('error', () => {

@@ -235,11 +235,11 @@ export class Attachment implements SessionSink {
   }
 
   isBackpressured(): boolean {
-    return this.#client.transport.isBackpressured()
+    return this.#client.transport.isBackpressured(this.session.id)
   }
 
   drained(): Promise<void> {
-    return this.#client.transport.drained()
+    return this.#client.transport.drained(this.session.id)
   }
 
   /** The client connects again and resumes from its cursor. */

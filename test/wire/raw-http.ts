@@ -1,0 +1,264 @@
+/**
+ * A raw client over Streamable HTTP: what is written are lines, each of which goes out as a POST after the one before it was
+ * accepted; what comes on the streams of the connection and of its sessions comes out as lines.
+ */
+import { once } from 'node:events'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { PassThrough, Writable } from 'node:stream'
+import type { Fields } from '../e2e/message.ts'
+import { RawConnection } from './raw-connection.ts'
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly text: string
+}
+
+export interface SseEvent {
+  readonly id: string | undefined
+  readonly data: string
+}
+
+/** The events of a stream as they come, and what was remarked in comments. */
+export class EventReader {
+  readonly response: IncomingMessage
+  readonly events: SseEvent[] = []
+  readonly remarks: string[] = []
+  readonly closed: Promise<void>
+  #rest = ''
+
+  constructor(response: IncomingMessage, onEvent: (event: SseEvent) => void = () => undefined) {
+    this.response = response
+    this.closed = new Promise((resolve) => response.once('close', () => resolve()))
+    response.on('error', () => undefined)
+    response.setEncoding('utf8').on('data', (text: string) => {
+      const parts = `${this.#rest}${text}`.split('\n\n')
+      this.#rest = parts.pop() ?? ''
+      for (const part of parts) {
+        if (part.startsWith(':')) this.remarks.push(part.slice(1).trim())
+        else {
+          const event = eventIn(part)
+          this.events.push(event)
+          onEvent(event)
+        }
+      }
+    })
+  }
+
+  get lastId(): string | undefined {
+    return this.events.at(-1)?.id
+  }
+
+  /** Resolves when there are so many events. */
+  async until(count: number): Promise<readonly SseEvent[]> {
+    while (this.events.length < count) await once(this.response, 'data')
+    return this.events
+  }
+}
+
+function eventIn(part: string): SseEvent {
+  const lines = part.split('\n')
+  const of = (name: string): string[] =>
+    lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2))
+  return { id: of('id')[0], data: of('data').join('\n') }
+}
+
+/** The requests of one client. */
+export class HttpClient {
+  readonly url: URL
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #open = new Set<ClientRequest>()
+
+  constructor(url: string, token: string, headers: Readonly<Record<string, string>> = {}) {
+    this.url = new URL(url.replace(/^ws/u, 'http'))
+    this.#headers = { authorization: `Bearer ${token}`, ...headers }
+  }
+
+  async post(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.ask('POST', { 'content-type': 'application/json', ...headers }, body)
+  }
+
+  async ask(method: string, headers: Readonly<Record<string, string>>, body = ''): Promise<Answer> {
+    const response = await this.#send(method, headers, body)
+    let text = ''
+    for await (const piece of response.setEncoding('utf8')) text += String(piece)
+    return { status: response.statusCode ?? 0, headers: response.headers, text }
+  }
+
+  /** A stream of events, or the answer that refuses it. */
+  async stream(
+    headers: Readonly<Record<string, string>>,
+    onEvent?: (event: SseEvent) => void,
+  ): Promise<EventReader | Answer> {
+    const response = await this.#send('GET', { accept: 'text/event-stream', ...headers }, '')
+    if (response.statusCode === 200) return new EventReader(response, onEvent)
+    let text = ''
+    for await (const piece of response.setEncoding('utf8')) text += String(piece)
+    return { status: response.statusCode ?? 0, headers: response.headers, text }
+  }
+
+  /** Breaks every connection off. */
+  destroy(): void {
+    for (const one of this.#open) one.destroy()
+    this.#agent.destroy()
+  }
+
+  async #send(method: string, headers: Readonly<Record<string, string>>, body: string): Promise<IncomingMessage> {
+    const length = method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
+    const sent = request(this.url, {
+      method,
+      headers: { ...this.#headers, ...headers, ...length },
+      // A stream keeps its connection; requests take turns on theirs.
+      agent: headers['accept'] === undefined ? this.#agent : false,
+    })
+    this.#open.add(sent)
+    sent.once('close', () => this.#open.delete(sent))
+    sent.on('error', () => undefined)
+    sent.end(body)
+    return new Promise((resolve, reject) => {
+      sent.once('response', resolve)
+      sent.once('error', reject)
+      sent.once('close', () => reject(new Error('the server closed before it answered')))
+    })
+  }
+}
+
+export interface HttpStreams {
+  readonly client: HttpClient
+  readonly input: Writable
+  readonly output: PassThrough
+  readonly closed: Promise<void>
+  /** Leaves; the sessions stay. */
+  leave(): Promise<void>
+}
+
+export function openHttpStreams(url: string, token: string): HttpStreams {
+  const conversation = new Conversation(new HttpClient(url, token))
+  let rest = ''
+  const input = new Writable({
+    write(bytes: Buffer, _encoding, done) {
+      const lines = `${rest}${bytes.toString()}`.split('\n')
+      rest = lines.pop() ?? ''
+      conversation.sendAll(lines).then(() => done(), done)
+    },
+  })
+  const { client, output, closed } = conversation
+  return { client, input: input.setMaxListeners(0), output, closed, leave: () => conversation.leave() }
+}
+
+class Conversation {
+  readonly client: HttpClient
+  // Each case of many that share a connection listens.
+  readonly output = new PassThrough().setMaxListeners(0)
+  readonly closed: Promise<void>
+  readonly #sessions = new Map<string, Promise<void>>()
+  /** The session of each request that the server made. */
+  readonly #asked = new Map<unknown, string>()
+  #id: string | undefined
+
+  constructor(client: HttpClient) {
+    this.client = client
+    this.closed = new Promise((resolve) => this.output.once('close', () => resolve()))
+    this.output.once('end', () => this.output.destroy())
+  }
+
+  async sendAll(lines: readonly string[]): Promise<void> {
+    for (const line of lines) if (line.trim() !== '') await this.#send(line)
+  }
+
+  async leave(): Promise<void> {
+    if (this.#id !== undefined)
+      await this.client.ask('DELETE', { 'acp-connection-id': this.#id }).catch(() => undefined)
+    this.client.destroy()
+    this.#end()
+  }
+
+  async #send(line: string): Promise<void> {
+    const message = fieldsIn(line)
+    const { sessionId } = fieldsOf(message['params'])
+    const named = message['method'] === undefined ? this.#asked.get(message['id']) : sessionId
+    // Any other id cannot stand in a header.
+    const about = typeof named === 'string' && /^[!-~]{1,1024}$/u.test(named) ? named : undefined
+    if (about !== undefined && this.#id !== undefined) await this.#readSession(about)
+    const headers = {
+      ...(this.#id !== undefined && { 'acp-connection-id': this.#id }),
+      ...(about !== undefined && { 'acp-session-id': about }),
+    }
+    try {
+      const { status, headers: answered, text } = await this.client.post(line, headers)
+      const id = answered['acp-connection-id']
+      if (typeof id === 'string' && this.#id === undefined) {
+        this.#id = id
+        await this.#read({ 'acp-connection-id': id })
+      }
+      if (status !== 202) this.#heard(answered['content-type'] === 'application/json' ? text : refused(message, text))
+    } catch {
+      // The server is gone; whoever waits hears of that.
+      this.#end()
+    }
+  }
+
+  #readSession(sessionId: string): Promise<void> {
+    const known = this.#sessions.get(sessionId)
+    if (known !== undefined) return known
+    const reading = this.#read({ 'acp-connection-id': this.#id ?? '', 'acp-session-id': sessionId })
+    this.#sessions.set(sessionId, reading)
+    return reading
+  }
+
+  async #read(headers: Readonly<Record<string, string>>): Promise<void> {
+    const stream = await this.client.stream(headers, ({ data }) => this.#heard(data))
+    if (!(stream instanceof EventReader)) throw new Error(`a stream was refused: ${stream.status} ${stream.text}`)
+    void stream.closed.then(() => this.#end())
+  }
+
+  #heard(text: string): void {
+    const { id, method, params, result } = fieldsIn(text)
+    const { sessionId } = fieldsOf(method === undefined ? result : params)
+    if (typeof sessionId === 'string' && method === undefined)
+      void this.#readSession(sessionId).catch(() => this.#end())
+    if (typeof sessionId === 'string' && method !== undefined && id !== undefined) this.#asked.set(id, sessionId)
+    this.output.write(`${text}\n`)
+  }
+
+  #end(): void {
+    this.output.end()
+  }
+}
+
+/** A refusal that is no message, as a client of HTTP shows it to its program. */
+function refused({ id = null }: Fields, text: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: text.trim() } })
+}
+
+function fieldsIn(text: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(text))
+  } catch {
+    // Hostile lines are sent as they are.
+    return {}
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+export class RawHttp extends RawConnection {
+  readonly client: HttpClient
+  readonly closed: Promise<void>
+  readonly leave: () => Promise<void>
+
+  private constructor({ input, output, client, closed, leave }: HttpStreams) {
+    super(input, output)
+    this.client = client
+    this.closed = closed
+    this.leave = leave
+    void closed.then(() => this.finish())
+  }
+
+  static open(url: string, token: string): RawHttp {
+    return new RawHttp(openHttpStreams(url, token))
+  }
+}
