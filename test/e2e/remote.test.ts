@@ -6,32 +6,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
-import type { Role } from '../../src/credentials/roles.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, placeWith, start } from './server.ts'
+import { remote } from './remote-place.ts'
+import { cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
-
-interface Remote {
-  readonly place: Place
-  readonly url: string
-  readonly port: number
-  readonly token: (role: Role, name?: string) => string
-}
-
-/** A server on a free port of loopback. */
-async function remote(args: readonly string[] = []): Promise<Remote> {
-  const place = await placeWith([{ chunk: 'Hello.' }])
-  const cli = start(place, ['serve', '--listen', '0', ...args])
-  await cli.until('/acp')
-  const [url = '', port = ''] = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(cli.stdout) ?? []
-  const tokens = new AccessTokens(place.home, Date)
-  return { place, url, port: Number(port), token: (role, name = role) => tokens.add(name, role) }
-}
 
 /** The whole answer to the bytes of one request. */
 async function ask(port: number, lines: readonly string[], body = ''): Promise<string> {
@@ -105,7 +88,7 @@ describe('a request', () => {
     expect(await ask(port, ['GET /healthz HTTP/1.1', 'Host: x'])).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nok\n$/su)
     expect(await ask(port, ['GET / HTTP/1.1', host])).toMatch(/^HTTP\/1\.1 401 /u)
     expect(await ask(port, ['GET / HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 404 /u)
-    expect(await ask(port, ['POST /acp HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 426 /u)
+    expect(await ask(port, ['POST /acp HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 415 /u)
   })
 
   test('with an eleventh wrong token is told to wait, and one with the right token is not', async () => {

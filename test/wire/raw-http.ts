@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import type { Fields } from '../e2e/message.ts'
-import { RawConnection } from './raw-connection.ts'
 
 interface Answer {
   readonly status: number
@@ -14,7 +13,7 @@ interface Answer {
   readonly text: string
 }
 
-export interface SseEvent {
+interface SseEvent {
   readonly id: string | undefined
   readonly data: string
 }
@@ -124,23 +123,25 @@ export class HttpClient {
   }
 }
 
-export interface HttpStreams {
+interface HttpStreams {
   readonly client: HttpClient
   readonly input: Writable
   readonly output: PassThrough
   readonly closed: Promise<void>
   /** Leaves; the sessions stay. */
-  leave(): Promise<void>
+  readonly leave: () => Promise<void>
 }
 
 export function openHttpStreams(url: string, token: string): HttpStreams {
   const conversation = new Conversation(new HttpClient(url, token))
   let rest = ''
   const input = new Writable({
-    write(bytes: Buffer, _encoding, done) {
+    async write(bytes: Buffer, _encoding, done) {
       const lines = `${rest}${bytes.toString()}`.split('\n')
       rest = lines.pop() ?? ''
-      conversation.sendAll(lines).then(() => done(), done)
+      // It ends when it cannot send.
+      await conversation.sendAll(lines)
+      done()
     },
   })
   const { client, output, closed } = conversation
@@ -164,7 +165,12 @@ class Conversation {
   }
 
   async sendAll(lines: readonly string[]): Promise<void> {
-    for (const line of lines) if (line.trim() !== '') await this.#send(line)
+    try {
+      for (const line of lines) if (line.trim() !== '') await this.#send(line)
+    } catch {
+      // The server is gone; whoever waits hears of that.
+      this.#end()
+    }
   }
 
   async leave(): Promise<void> {
@@ -185,18 +191,13 @@ class Conversation {
       ...(this.#id !== undefined && { 'acp-connection-id': this.#id }),
       ...(about !== undefined && { 'acp-session-id': about }),
     }
-    try {
-      const { status, headers: answered, text } = await this.client.post(line, headers)
-      const id = answered['acp-connection-id']
-      if (typeof id === 'string' && this.#id === undefined) {
-        this.#id = id
-        await this.#read({ 'acp-connection-id': id })
-      }
-      if (status !== 202) this.#heard(answered['content-type'] === 'application/json' ? text : refused(message, text))
-    } catch {
-      // The server is gone; whoever waits hears of that.
-      this.#end()
+    const { status, headers: answered, text } = await this.client.post(line, headers)
+    const id = answered['acp-connection-id']
+    if (typeof id === 'string' && this.#id === undefined) {
+      this.#id = id
+      await this.#read({ 'acp-connection-id': id })
     }
+    if (status !== 202) this.#heard(answered['content-type'] === 'application/json' ? text : refused(message, text))
   }
 
   #readSession(sessionId: string): Promise<void> {
@@ -243,22 +244,4 @@ function fieldsIn(text: string): Fields {
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-}
-
-export class RawHttp extends RawConnection {
-  readonly client: HttpClient
-  readonly closed: Promise<void>
-  readonly leave: () => Promise<void>
-
-  private constructor({ input, output, client, closed, leave }: HttpStreams) {
-    super(input, output)
-    this.client = client
-    this.closed = closed
-    this.leave = leave
-    void closed.then(() => this.finish())
-  }
-
-  static open(url: string, token: string): RawHttp {
-    return new RawHttp(openHttpStreams(url, token))
-  }
 }

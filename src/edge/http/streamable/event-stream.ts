@@ -27,6 +27,8 @@ export class EventStream {
   #waitingBytes = 0
   #reader: ServerResponse | undefined
   #readers = 0
+  /** Has been told the end. */
+  #leaving: ServerResponse | undefined
   #wake: (() => void)[] = []
 
   readonly #keptBytes: number
@@ -119,18 +121,17 @@ export class EventStream {
 
   /** Ends the stream with a remark for whoever looks at the bytes. */
   end(remark: string): void {
-    const reader = this.#reader
+    this.#leaving = this.#reader
     this.#reader = undefined
-    reader?.end(`: ${remark}\n\n`)
+    this.#leaving?.end(`: ${remark}\n\n`)
     this.#woken()
   }
 
   destroy(): void {
-    const reader = this.#reader
+    for (const reader of [this.#reader, this.#leaving]) if (reader?.writableFinished === false) reader.destroy()
     this.#reader = undefined
     this.#waiting = []
     this.#recount()
-    reader?.destroy()
     this.#woken()
   }
 

@@ -19,6 +19,8 @@ const KEEP_ALIVE_MS = 20_000
 const IDLE_MS = 60_000
 /** How long answers of a session wait for its stream to be read for the first time. */
 const PATIENCE_MS = 10_000
+/** How long a reader may take to read why its stream ends. */
+const CLOSE_MS = 500
 /** What the stream of the connection keeps for a reader that broke off: it is in no journal. */
 const KEPT_BYTES = 2 * 1024 * 1024
 
@@ -54,7 +56,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   readonly #asks = new Map<RequestId, string>()
   /** Answers that no stream carries. */
   readonly #awaited = new Map<RequestId, (answer: Outgoing | undefined) => void>()
-  #posted: { readonly text: string; taken(): void }[] = []
+  #posted: { readonly text: string; readonly taken: () => void }[] = []
   #hasEnded = false
   #wake: () => void = () => undefined
   #keepAlive: Timer | undefined
@@ -153,6 +155,7 @@ export class HttpTransport implements RemoteTransport, Holder {
     const [code, sentence] = CLOSE[why]
     for (const stream of this.#streams()) stream.end(`${code} ${sentence}`)
     this.#end()
+    this.#around.clock.setTimer(CLOSE_MS, () => this.destroy())
   }
 
   bytes(): number {
