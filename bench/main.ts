@@ -14,6 +14,7 @@ import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { model } from './rows/model.ts'
 import { newSession } from './rows/new-session.ts'
+import { pace } from './rows/pace.ts'
 import { restart } from './rows/restart.ts'
 import { scale } from './rows/scale.ts'
 import { search } from './rows/search.ts'
@@ -27,6 +28,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   throughput,
   watchers,
   model,
+  pace,
   cancel,
   delay,
   load,

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { NODE_ENVIRONMENT, NODE_FLAGS } from '../src/server/launch/launch.ts'
 import { Peer, binary, settings } from './peer.ts'
-import { processorMs } from './proc.ts'
+import { processorMs, treeBytes, treeProcessorMs } from './proc.ts'
 import { Talk } from './talk.ts'
 
 export class Server {
@@ -55,6 +55,16 @@ export class Server {
 
   processorMs(): number {
     return processorMs(this.#peer.child.pid)
+  }
+
+  /** With the processes that it has started. */
+  treeProcessorMs(): number {
+    return treeProcessorMs(this.#peer.child.pid)
+  }
+
+  /** With the processes that it has started. */
+  treeBytes(): number {
+    return treeBytes(this.#peer.child.pid)
   }
 
   kill(): Promise<void> {

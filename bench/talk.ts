@@ -11,6 +11,8 @@ export interface Answer {
   readonly ms: number
   /** Lines that came before the answer. */
   readonly updates: number
+  /** The end of the last of them that carries words. */
+  readonly lastUpdate: string
   readonly firstUpdateMs: number
 }
 
@@ -38,14 +40,19 @@ export class Talk {
 
   /** Only one request at a time. Throws when it is refused. */
   async request(method: string, params: object): Promise<Answer> {
-    this.#lastId += 1
-    const marker = `{"jsonrpc":"2.0","id":${this.#lastId},`
     this.#received = []
     const start = performance.now()
-    this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params })}\n`)
+    const marker = this.#send(method, params)
     const firstUpdateMs = await this.#until(() => this.#received.length > 0, start)
     const ms = await this.#until(() => this.#ends(marker), start)
     return this.#answer(marker, { ms, firstUpdateMs })
+  }
+
+  /** Returns how the line of its answer begins. */
+  #send(method: string, params: object): string {
+    this.#lastId += 1
+    this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params })}\n`)
+    return `{"jsonrpc":"2.0","id":${this.#lastId},`
   }
 
   async initialize(): Promise<Answer> {
@@ -58,7 +65,40 @@ export class Talk {
   }
 
   prompt(sessionId: string): Promise<Answer> {
-    return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+    return this.request('session/prompt', promptOf(sessionId))
+  }
+
+  /**
+   * Prompts of several sessions at the same time; each piece of their answers says when it was written, as `at` and
+   * milliseconds since 1970. Resolves to how many milliseconds each piece took to get here.
+   */
+  async promptAll(sessionIds: readonly string[]): Promise<readonly number[]> {
+    const lags: number[] = []
+    this.#received = []
+    const first = this.#lastId + 1
+    for (const sessionId of sessionIds) this.#send('session/prompt', promptOf(sessionId))
+    let rest = ''
+    const waiting = new Set(sessionIds.map((_, index) => `{"jsonrpc":"2.0","id":${first + index},`))
+    await this.#until(() => {
+      const now = Date.now()
+      const text = rest + Buffer.concat(this.#received).toString()
+      this.#received = []
+      const end = text.lastIndexOf('\n') + 1
+      rest = text.slice(end)
+      const whole = text.slice(0, end)
+      for (const [, at] of whole.matchAll(/at (\d{13})/g)) lags.push(now - Number(at))
+      for (const line of whole.split('\n')) this.#answered(line, waiting)
+      return waiting.size === 0
+    }, 0)
+    return lags
+  }
+
+  #answered(line: string, waiting: Set<string>): void {
+    for (const marker of waiting) {
+      if (!line.startsWith(marker)) continue
+      if (line.includes('"error"')) throw new Error(line)
+      waiting.delete(marker)
+    }
   }
 
   /** Resolves when so many lines have come since it was called. */
@@ -94,8 +134,17 @@ export class Talk {
     const at = all.lastIndexOf(marker)
     const text = all.subarray(at, all.indexOf(NEWLINE, at)).toString()
     if (text.includes('"error"')) throw new Error(text)
-    return { text, updates: linesIn(all.subarray(0, at)), ...times }
+    return { text, updates: linesIn(all.subarray(0, at)), lastUpdate: lastChunk(all.subarray(0, at)), ...times }
   }
+}
+
+function promptOf(sessionId: string): object {
+  return { sessionId, prompt: [{ type: 'text', text: 'go' }] }
+}
+
+function lastChunk(bytes: Buffer): string {
+  const from = bytes.lastIndexOf('agent_message_chunk')
+  return bytes.subarray(from, bytes.indexOf(NEWLINE, from)).subarray(-2 * TAIL).toString()
 }
 
 function linesIn(bytes: Buffer): number {

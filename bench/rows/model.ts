@@ -75,8 +75,8 @@ async function rateOf({ server, peer, repeats, directory }: Flood): Promise<Row>
   const client = await server.client()
   const [turns, floor]: [number[], number[]] = [[], []]
   for (let repeat = 0; repeat <= repeats; repeat += 1) {
-    const { ms: took, updates } = await client.prompt(await client.newSession(directory))
-    if (updates < CHUNKS) throw new Error(`only ${updates} of ${CHUNKS} updates came`)
+    const { ms: took, lastUpdate } = await client.prompt(await client.newSession(directory))
+    if (!lastUpdate.includes(`and ${CHUNKS} more words`)) throw new Error(`the turn ended with ${lastUpdate}`)
     floor.push(await peer.floor())
     // The first one loads what the others have.
     if (repeat > 0) turns.push(took)

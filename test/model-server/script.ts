@@ -13,7 +13,7 @@ export interface Step {
 export type Script = readonly (Step | readonly Saying[])[] | ((asked: Asked) => readonly Saying[])
 
 export type Saying =
-  /** `times` repeats each piece; `{n}` in it is the running number. */
+  /** `times` repeats each piece; `{n}` in it is the running number, `{at}` the milliseconds since 1970. */
   | { readonly text: string | readonly string[]; readonly times?: number; readonly everyMs?: number }
   | { readonly reasoning: string | readonly string[]; readonly everyMs?: number }
   /** Calls that follow each other are parallel. `raw` is written instead of JSON; `id` overrides the server's own. */

@@ -57,7 +57,7 @@ function* pieces(
     for (const piece of all) {
       if (everyMs > 0 && !isFirst) yield { kind: 'sleep', ms: everyMs }
       isFirst = false
-      yield { kind, text: piece.replaceAll('{n}', String(n)) }
+      yield { kind, text: piece.replaceAll('{n}', String(n)).replaceAll('{at}', () => String(Date.now())) }
     }
 }
 
