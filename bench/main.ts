@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { setup as build } from '../test/build.setup.ts'
 import type { Measurement, Row } from './row.ts'
 import { cancel } from './rows/cancel.ts'
+import { cold } from './rows/cold.ts'
 import { delay } from './rows/delay.ts'
 import { disk } from './rows/disk.ts'
 import { journal } from './rows/journal.ts'
@@ -24,6 +25,7 @@ import { watchers } from './rows/watchers.ts'
 
 const measurements: Readonly<Record<string, Measurement>> = {
   start,
+  cold,
   'new-session': newSession,
   throughput,
   watchers,

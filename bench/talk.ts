@@ -144,7 +144,10 @@ function promptOf(sessionId: string): object {
 
 function lastChunk(bytes: Buffer): string {
   const from = bytes.lastIndexOf('agent_message_chunk')
-  return bytes.subarray(from, bytes.indexOf(NEWLINE, from)).subarray(-2 * TAIL).toString()
+  return bytes
+    .subarray(from, bytes.indexOf(NEWLINE, from))
+    .subarray(-2 * TAIL)
+    .toString()
 }
 
 function linesIn(bytes: Buffer): number {

@@ -8,6 +8,7 @@ import { requirePrivate } from '../config/socket.ts'
 import { reasonOf } from '../errors/parley-error.ts'
 import { dial } from '../relay/connector.ts'
 import { relay } from '../relay/relay.ts'
+import { OfferFile } from '../server/launch/offer-file.ts'
 import { serverInfo } from '../server/version.ts'
 import { OK, exitOfError } from './runtime/exit-codes.ts'
 import { complain } from './say.ts'
@@ -54,6 +55,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
       start: () => start(config),
       pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
+    offers: new OfferFile(config),
     newId: crypto.randomUUID.bind(crypto),
     // For the user; stdout carries the protocol alone.
     say: complain,

@@ -9,20 +9,23 @@ function around(ends: readonly (ParleyError | 'found')[]) {
   const pauses: number[] = []
   let tries = 0
   let last: ParleyError | 'found' | undefined
-  const connector = new Connector({
-    async dial() {
-      if (last === 'found') return new Socket()
-      throw new Error('ENOENT')
+  const connector = new Connector(
+    {
+      async dial() {
+        if (last === 'found') return new Socket()
+        throw new Error('ENOENT')
+      },
+      async start() {
+        last = ends[tries]
+        tries += 1
+        if (last instanceof ParleyError) throw last
+      },
+      async pause(ms) {
+        pauses.push(ms)
+      },
     },
-    async start() {
-      last = ends[tries]
-      tries += 1
-      if (last instanceof ParleyError) throw last
-    },
-    async pause(ms) {
-      pauses.push(ms)
-    },
-  })
+    () => undefined,
+  )
   return { connector, pauses, tries: () => tries }
 }
 

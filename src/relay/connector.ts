@@ -23,9 +23,12 @@ export class Connector {
   /** Attempts in a row that failed, and servers that ended before they had answered. */
   #failures = 0
   #isUrgent = false
+  readonly #starting: () => void
 
-  constructor(server: ServerAccess) {
+  /** `starting` is called when no server runs, before one is started. */
+  constructor(server: ServerAccess, starting: () => void) {
     this.#server = server
+    this.#starting = starting
   }
 
   /** The server has answered as one does. */
@@ -71,6 +74,7 @@ export class Connector {
       return await this.#server.dial()
     } catch {
       // No server listens, or none that can be reached; an attempt to start one shows which.
+      this.#starting()
       await this.#server.start()
       return this.#server.dial()
     }

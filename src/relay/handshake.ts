@@ -20,6 +20,13 @@ export interface Handshake {
   readonly lent?: Readonly<Record<string, string>>
 }
 
+/** The answers to `initialize` of servers like the one that is about to be started: of this version and this configuration. */
+export interface KnownOffers {
+  find(): Fields | undefined
+  /** A server has answered so. */
+  remember(result: Fields): Promise<void>
+}
+
 /** The handshake that succeeded last: a new server gets the same before anything else. */
 export class HandshakeResult {
   /** Parameters of the last `initialize` that was answered, as it was sent. */

@@ -4,7 +4,7 @@ import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../rpc/framing.ts'
 import { errorMessage, parseMessage } from '../rpc/json-rpc.ts'
 import { Connector, type ServerAccess } from './connector.ts'
-import type { Handshake } from './handshake.ts'
+import type { Handshake, KnownOffers } from './handshake.ts'
 import { RelayState } from './state/relay-state.ts'
 
 export interface RelayDeps {
@@ -12,6 +12,7 @@ export interface RelayDeps {
   readonly output: NodeJS.WritableStream
   readonly handshake: Handshake
   readonly server: ServerAccess
+  readonly offers: KnownOffers
   newId(): string
   /** Shows a sentence to the user; the client does not receive it. */
   say(sentence: string): void
@@ -28,7 +29,8 @@ export async function relay(deps: RelayDeps): Promise<void> {
 }
 
 type Server =
-  | { readonly kind: 'connecting' }
+  /** `isStarting`: none runs, and one is being started. */
+  | { readonly kind: 'connecting'; readonly isStarting: boolean }
   /** `isProven`: it has answered all that it was asked at first. */
   | { readonly kind: 'connected'; readonly socket: Socket; isProven: boolean }
   /** It was stopped, or cannot be reached. The next request of the client starts one. */
@@ -40,18 +42,19 @@ class Relay {
   readonly #state: RelayState
   /** Signals that the server, or what it has answered, has changed. */
   readonly #changed = new Condition()
-  #server: Server = { kind: 'connecting' }
+  #server: Server = { kind: 'connecting', isStarting: false }
   #isLeaving = false
 
   constructor(deps: RelayDeps) {
     this.#deps = deps
-    this.#connector = new Connector(deps.server)
+    this.#connector = new Connector(deps.server, () => this.#become({ kind: 'connecting', isStarting: true }))
     this.#state = new RelayState({
       handshake: deps.handshake,
       newId: () => deps.newId(),
       toServer: (lines) => void (this.#server.kind === 'connected' && this.#server.socket.write(lines)),
       toClient: (lines) => void this.#toClient(lines),
       say: (sentence) => deps.say(sentence),
+      offers: deps.offers,
     })
   }
 
@@ -83,10 +86,24 @@ class Relay {
   }
 
   async #toServer(line: Buffer): Promise<void> {
+    const offered = await this.#offered(line)
+    if (offered !== undefined) return this.#toClient(offered)
     const socket = await this.#connectedServer()
     const lines = this.#state.fromClient(line)
     if (socket instanceof ParleyError) return this.#toClient(this.#state.giveUp(socket))
     if (lines.length > 0 && !socket.write(lines)) await drained(socket)
+  }
+
+  /**
+   * The answer to the client's first `initialize`, while the server that would give it is being started: the client can go
+   * on at once, and that server gets the same `initialize` before anything else. Undefined where the server must answer.
+   */
+  async #offered(line: Buffer): Promise<Buffer | undefined> {
+    if (!this.#state.mayBeOffered(line)) return undefined
+    while (this.#server.kind === 'connecting' && !this.#server.isStarting) await this.#changed.wait()
+    if (this.#server.kind !== 'connecting') return undefined
+    const result = this.#deps.offers.find()
+    return result === undefined ? undefined : this.#state.offer(line, result)
   }
 
   /** The server as soon as it may be sent something, or why there is none. */
@@ -99,7 +116,7 @@ class Relay {
         if (hasTried) return server.why
         hasTried = true
         this.#connector.hurry()
-        this.#become({ kind: 'connecting' })
+        this.#become({ kind: 'connecting', isStarting: false })
       }
       await this.#changed.wait()
     }
@@ -121,7 +138,7 @@ class Relay {
     const { ending } = this.#state
     const why = new ParleyError('SERVER_STOPPING', {})
     // Before the client is sent anything, which may take time: no message goes to the server that is gone.
-    this.#become(ending === 'stopping' ? { kind: 'absent', why } : { kind: 'connecting' })
+    this.#become(ending === 'stopping' ? { kind: 'absent', why } : { kind: 'connecting', isStarting: false })
     if (ending === 'unexpected') this.#connector.failed()
     else this.#connector.succeeded()
     await this.#toClient(this.#state.lose())

@@ -1,10 +1,14 @@
 /** `parley acp` as an editor meets it while nothing goes wrong: what passes, what it waits for, how it ends. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
 import { carrying, until } from '../fixtures/process/running.ts'
+import { parley } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, initialize, newSession, promptOf } from './parley.ts'
+import type { RawClient } from './raw-client.ts'
 import {
   cleanUp,
   connect,
@@ -46,6 +50,23 @@ test('relays that start at the same moment are served by one server', async () =
   await Promise.all(clients.map(initialize))
   await Promise.all(clients.map((client) => client.request('session/list', {})))
   expect(serversStarted(place)).toEqual([serverOf(place)])
+})
+
+test('a client that must wait for a server is told at once what it offers, as the last one did', async () => {
+  const place = await placeWith(SHORT)
+  const first = await connect(place)
+  await first.leave()
+  expect((await parley(['stop'], place)).code).toBe(0)
+  const offered = (client: RawClient) => client.received.find(({ id }) => id === 1)?.result
+  // No server can be started: the journal is not one.
+  const journal = join(place.home, 'journal.db')
+  const kept = readFileSync(journal)
+  writeFileSync(journal, 'no journal')
+  const second = await connect(place)
+  expect(offered(second)).toEqual(offered(first))
+  expect((await second.request('session/list', {})).error).toMatchObject({ data: { code: 'SERVER_CANNOT_START' } })
+  writeFileSync(journal, kept)
+  expect((await second.request('session/list', {})).result).toEqual({ sessions: [] })
 })
 
 test('a client that closes stdin in mid-turn ends its relay, and another finds that the turn went on', async () => {

@@ -21,6 +21,39 @@ test('who has authenticated is authenticated with the next server too, until it 
   expect(JSON.stringify(restored)).not.toContain('hush')
 })
 
+describe('a first initialize while no server runs', () => {
+  const offer = { protocolVersion: 1, agentInfo: { name: 'parley' } }
+  const params = { protocolVersion: 1, clientCapabilities: { terminal: true } }
+  const lineOf = (message: object) => Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const initialize = lineOf({ id: 0, method: 'initialize', params })
+
+  test('is answered with what a server like the next one would say, and repeated to that one', () => {
+    const talk = new Talk()
+    expect(talk.conversation.mayBeOffered(initialize)).toBe(true)
+    expect(read(talk.conversation.offer(initialize, offer))).toMatchObject([{ id: 0, result: offer }])
+    const [told] = talk.restore()
+    expect(told).toMatchObject({ method: 'initialize', params: { clientCapabilities: { terminal: true } } })
+    const changed = { ...offer, agentInfo: { name: 'parley', version: '2' } }
+    expect(talk.server({ id: told?.id, result: changed })).toEqual([])
+    expect(talk.offered).toEqual([changed])
+  })
+
+  test.each([
+    { id: 0, method: 'initialize', params: { protocolVersion: '1' } },
+    { id: 0, method: 'initialize', params: { protocolVersion: 1, _meta: { 'parley/agent': 'other' } } },
+    { id: 0, method: 'session/list', params: {} },
+  ])('is left to the server where the answer may be another: %j', (message) => {
+    expect(new Talk().conversation.mayBeOffered(lineOf(message))).toBe(false)
+  })
+
+  test('is the first one only', () => {
+    const talk = new Talk()
+    talk.exchange(0, 'initialize', { params, result: offer })
+    expect(talk.conversation.mayBeOffered(initialize)).toBe(false)
+    expect(talk.offered).toEqual([offer])
+  })
+})
+
 describe('what the client says', () => {
   test('is introduced: its agent, and the wish to hear when the server stops', () => {
     const [told] = new Talk().client({

@@ -11,9 +11,10 @@ import {
   notificationMessage,
   parseMessage,
   requestMessage,
+  resultMessage,
   PendingRequests,
 } from '../../rpc/json-rpc.ts'
-import { type Handshake, HandshakeResult, withHandshake } from '../handshake.ts'
+import { type Handshake, HandshakeResult, type KnownOffers, withHandshake } from '../handshake.ts'
 import { type Ending, ServerUpgrade } from '../server-upgrade.ts'
 import {
   ClientRequests,
@@ -30,6 +31,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 export interface RelayStateOptions {
   readonly handshake: Handshake
+  readonly offers: KnownOffers
   newId(): string
   /** Sends lines to the present server, besides what the methods return. */
   toServer(lines: Buffer): void
@@ -78,6 +80,29 @@ export class RelayState {
   /** Everything that was lost with the former server is restored. */
   get isRestored(): boolean {
     return this.#own.isEmpty && this.#repeated.size === 0
+  }
+
+  /** Whether the line is a first `initialize` that any server of this version and configuration answers alike. */
+  mayBeOffered(line: Buffer): boolean {
+    return this.#firstInitialize(line) !== undefined
+  }
+
+  /** Answers the line with what such a server would say; the server that comes gets the request with everything else that is restored. */
+  offer(line: Buffer, result: Fields): Buffer {
+    const request = this.#firstInitialize(line)
+    if (request === undefined) return NOTHING
+    this.#handshake.initialized(withHandshake(fieldsOf(request.params), this.#options.handshake))
+    return lineOf(resultMessage(request.id, result))
+  }
+
+  #firstInitialize(line: Buffer): Request | undefined {
+    if (this.#handshake.isInitialized || this.awaitsResponse) return undefined
+    const message = parseLine(line)
+    if (message?.kind !== 'request' || message.method !== 'initialize') return undefined
+    const { protocolVersion, _meta } = fieldsOf(message.params)
+    const isRead = Number.isInteger(protocolVersion) && Number(protocolVersion) >= 0
+    // A client may name another agent than the one that the offer is for.
+    return isRead && fieldsOf(_meta)['parley/agent'] === undefined ? message : undefined
   }
 
   /** Returns the lines for the server that a line of the client leads to. */
@@ -142,7 +167,9 @@ export class RelayState {
 
   /** Returns the lines for a new server, so that everything continues where it was. */
   restore(): Buffer {
-    const lines = this.#handshake.requests().map(([method, params]) => this.#ask(method, params, () => NOTHING))
+    const lines = this.#handshake
+      .requests()
+      .map(([method, params]) => this.#ask(method, params, (response) => this.#repeatedHandshake(method, response)))
     for (const [sessionId, session] of this.#sessions.open()) {
       const params = resumeParams(session, this.#requests.promptsOf(sessionId))
       lines.push(this.#ask('session/resume', params, (response) => this.#resumed(sessionId, response)))
@@ -155,6 +182,11 @@ export class RelayState {
   giveUp(error: ParleyError): Buffer {
     const failed = this.#requests.takeCalls().map((call) => this.#fail(call, error))
     return Buffer.concat([...failed, this.#interrupt(() => true)])
+  }
+
+  #repeatedHandshake(method: string, { error, result }: Response): Buffer {
+    if (method === 'initialize' && error === undefined) void this.#options.offers.remember(fieldsOf(result))
+    return NOTHING
   }
 
   #ask(method: string, params: Fields, answered: (response: Response) => Buffer): Buffer {
@@ -234,6 +266,7 @@ export class RelayState {
     const isFirst = !this.#handshake.isInitialized && !this.awaitsResponse
     if (!isFirst || !this.#upgrade.isDue(fieldsOf(result))) {
       this.#handshake.initialized(call.params)
+      if (isFirst) void this.#options.offers.remember(fieldsOf(result))
       return line
     }
     this.#requests.add(call)

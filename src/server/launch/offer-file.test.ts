@@ -1,0 +1,57 @@
+/** The answer to `initialize` that is kept for the next client: found again only where the server would say the same. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../../config/load.ts'
+import { OfferFile } from './offer-file.ts'
+
+function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'parley-offer-'))
+  onTestFinished(() => rmSync(made, { recursive: true }))
+  return made
+}
+
+async function offersIn(home: string, settings: Readonly<Record<string, string>> = {}): Promise<OfferFile> {
+  return new OfferFile(await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null', ...settings }, '/'))
+}
+
+test('is found by the next client with the same configuration, and by no other', async () => {
+  const home = directory()
+  await (await offersIn(home)).remember({ protocolVersion: 1 })
+  expect((await offersIn(home)).find()).toEqual({ protocolVersion: 1 })
+  for (const other of [{ PARLEY_AGENT: 'guide' }, { PARLEY_EXPERIMENTAL: 'true' }, { PARLEY_SERVER_TOKEN: 'hush' }])
+    expect((await offersIn(home, other)).find()).toBeUndefined()
+  expect(statSync(join(home, 'offer.json')).mode & 0o777).toBe(0o600)
+})
+
+test('is kept for each agent, and for no more than some', async () => {
+  const home = directory()
+  const agents = Array.from({ length: 12 }, (_, at) => `model:openai:gpt-${at}`)
+  for (const agent of agents) await (await offersIn(home, { PARLEY_AGENT: agent })).remember({ agent })
+  const found = await Promise.all(agents.map(async (agent) => (await offersIn(home, { PARLEY_AGENT: agent })).find()))
+  expect(found).toEqual([...Array<undefined>(4).fill(undefined), ...agents.slice(4).map((agent) => ({ agent }))])
+})
+
+test.each(['', '{"half', '[1]', '{"key":7}'])('a damaged file is as good as none, and is mended: %s', async (text) => {
+  const home = directory()
+  const path = join(home, 'offer.json')
+  writeFileSync(path, text)
+  const offers = await offersIn(home)
+  expect(offers.find()).toBeUndefined()
+  await offers.remember({ protocolVersion: 1 })
+  expect(offers.find()).toEqual({ protocolVersion: 1 })
+})
+
+test('holds nothing that is secret', async () => {
+  const home = directory()
+  const secrets = { PARLEY_SERVER_TOKEN: 'hush-1', PARLEY_TOKEN: 'hush-2', OPENAI_API_KEY: 'hush-3' }
+  await (await offersIn(home, secrets)).remember({ protocolVersion: 1 })
+  expect(readFileSync(join(home, 'offer.json'), 'utf8')).not.toContain('hush')
+})
+
+test('a state directory that is gone is no error', async () => {
+  const offers = await offersIn(directory())
+  await expect(new OfferFile({ ...(await loadConfig()), home: '/dev/null/none' }).remember({})).resolves.toBeUndefined()
+  expect(offers.find()).toBeUndefined()
+})

@@ -1,0 +1,74 @@
+/**
+ * What the last server answered to `initialize`, kept in the state directory: `parley acp` answers its client with it at
+ * once while a server like that one is being started, which takes several times as long.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../../config/settings.ts'
+import { userFile } from '../../config/places.ts'
+import { agentName } from '../../config/agent-choice.ts'
+import { fieldsOf, isFields } from '../../rpc/json-rpc.ts'
+import { serverInfo } from '../version.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NAME = 'offer.json'
+
+/** More than the agents that the editors of one machine start. */
+const MOST = 8
+
+export class OfferFile {
+  readonly #path: string
+  /** What the answer depends on. One that was given under another key is not used. */
+  readonly #key: string
+
+  constructor({ home, agent, environment, experimental, serverToken, docsKey }: Config) {
+    this.#path = join(home, NAME)
+    this.#key = JSON.stringify([
+      serverInfo.version,
+      agentName(agent),
+      experimental,
+      serverToken !== undefined,
+      docsKey !== undefined,
+      changedAt(userFile(environment)),
+      // Of a version that is being worked on.
+      changedAt(fileURLToPath(import.meta.url)),
+    ])
+  }
+
+  find(): Fields | undefined {
+    const result = this.#read()[this.#key]
+    return isFields(result) ? result : undefined
+  }
+
+  /** Never throws: without the file the next client waits for its server, as the first one did. */
+  async remember(result: Fields): Promise<void> {
+    const { [this.#key]: known, ...others } = this.#read()
+    if (JSON.stringify(known) === JSON.stringify(result)) return
+    const latest = Object.entries(others).slice(1 - MOST)
+    try {
+      const { replaceFile } = await import('../../state-files/atomic-file.ts')
+      replaceFile(this.#path, JSON.stringify(Object.fromEntries([...latest, [this.#key, result]])))
+    } catch {
+      // The state directory is gone or full, which the server says where it matters.
+    }
+  }
+
+  /** The answers by their keys, the latest last; none where the file is missing or damaged. */
+  #read(): Fields {
+    try {
+      return fieldsOf(JSON.parse(readFileSync(this.#path, 'utf8')))
+    } catch {
+      return {}
+    }
+  }
+}
+
+function changedAt(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return undefined
+  }
+}
