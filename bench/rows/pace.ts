@@ -56,7 +56,7 @@ async function paceOfEcho({ sessions, tokens, directory }: Paced): Promise<numbe
   return spent / (tokens * sessions)
 }
 
-export interface Pace {
+interface Pace {
   /** Milliseconds of processor time a token. */
   readonly each: number
   /** Milliseconds from the model to the client, of each token. */
@@ -64,7 +64,7 @@ export interface Pace {
 }
 
 /** One client over the relay, so many sessions of the model agent. */
-export async function paceOfModel({ sessions, tokens, directory }: Paced): Promise<Pace> {
+async function paceOfModel({ sessions, tokens, directory }: Paced): Promise<Pace> {
   const model = await startModel(directory, [{ text: TEXT, times: tokens, everyMs: EVERY_MS }])
   const home = freshHome(directory)
   const server = await Server.startWith(home, model.environment)
