@@ -14,14 +14,14 @@ import { literalIn } from '../src/adapters/builtin-tools/search/candidates.ts'
 import { approvalPrefix } from '../src/shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../src/shell-safety/assess-command.ts'
 import { decode } from '../src/workspace/encoding.ts'
-import { linesOf, pageOf } from '../src/adapters/builtin-tools/files/pages.ts'
+import { textLines, pageOf } from '../src/adapters/builtin-tools/files/pages.ts'
 import { piecesOf } from '../src/adapters/search/query/pieces.ts'
 import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/output/terminal/text.ts'
 import { wrapSpans } from '../src/cli/output/terminal/wrap.ts'
 import { linesChanged } from '../src/cli/output/view/difference.ts'
 import { importedFrom } from '../src/config/mcp/import-servers.ts'
 import { perhapsMeant } from '../src/config/nearest.ts'
-import { placeOf } from '../src/config/files/toml-position.ts'
+import { positionOfKey } from '../src/config/files/toml-position.ts'
 import { withTable, withoutTable } from '../src/config/files/toml-tables.ts'
 import { html } from '../src/docs-search/index/formats/html.ts'
 import { markdown } from '../src/docs-search/index/formats/markdown.ts'
@@ -82,7 +82,7 @@ const READERS: readonly Reader[] = [
   },
   {
     name: 'a file',
-    reads: (text) => [decode(Buffer.from(text)), decode(Buffer.from(text, 'utf16le')), linesOf(text), paged(text)],
+    reads: (text) => [decode(Buffer.from(text)), decode(Buffer.from(text, 'utf16le')), textLines(text), paged(text)],
   },
   {
     name: 'what a terminal shows',
@@ -103,7 +103,7 @@ const READERS: readonly Reader[] = [
   {
     name: 'a TOML file',
     reads: (text) => [
-      placeOf('a.toml', text, 'mcp.a.command'),
+      positionOfKey('a.toml', text, 'mcp.a.command'),
       orRefused(() => withTable(text, ['mcp', 'a'], { command: 'x' })),
       orRefused(() => withoutTable(text, ['mcp', 'a'])),
       perhapsMeant(text, ['agent', 'model']),

@@ -1,7 +1,7 @@
 /** The errors that a client raises. A refusal of the other side is one of them, with the code and the sentence that came over the wire. */
 import { clientRows } from '../errors/client-rows.ts'
 import { CodedError } from '../errors/coded-error.ts'
-import type { Row } from '../errors/row.ts'
+import type { ErrorRow } from '../errors/row.ts'
 
 export type ClientErrorCode = keyof typeof clientRows
 
@@ -13,7 +13,7 @@ export class ClientError<Code extends ClientErrorCode = ClientErrorCode> extends
   ClientErrorDetails<Code>
 > {
   constructor(code: Code, details: ClientErrorDetails<Code>, cause?: unknown) {
-    super(code, clientRows[code] as unknown as Row<ClientErrorDetails<Code>>, { details, cause })
+    super(code, clientRows[code] as unknown as ErrorRow<ClientErrorDetails<Code>>, { details, cause })
     this.name = 'ClientError'
   }
 }

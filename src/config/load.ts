@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
-import { type FileSettings, type Settings, ofProject, ofUser } from './files/setting-files.ts'
+import { type FileSettings, type SettingTexts, ofProject, ofUser } from './files/setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent-choice.ts'
 import { type Config, settings } from './settings.ts'
 import { requirePrivateState } from './private.ts'
@@ -83,7 +83,7 @@ interface Given {
   readonly values: SettingValues
 }
 
-function configOf({ flags, environment, cwd, warnings, lent, values }: Given, said: Settings): Config {
+function configOf({ flags, environment, cwd, warnings, lent, values }: Given, said: SettingTexts): Config {
   const home = homeOf(environment, cwd)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
@@ -122,7 +122,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
   })
 }
 
-function fromEnvironment(environment: Environment): Settings {
+function fromEnvironment(environment: Environment): SettingTexts {
   const set = settings.flatMap(({ key, env }) => {
     const text = environment[env]
     return text ? [[key, { text, place: env }] as const] : []
@@ -130,7 +130,7 @@ function fromEnvironment(environment: Environment): Settings {
   return Object.fromEntries(set)
 }
 
-function given({ agent, model, listen }: Flags): Settings {
+function given({ agent, model, listen }: Flags): SettingTexts {
   return {
     ...(agent !== undefined && { agent: { text: agent } }),
     ...(model !== undefined && { model: { text: model } }),
@@ -167,6 +167,6 @@ function chosenAgent(flags: Flags, { agent, model }: Chosen, named: Parameters<t
   return fail('CONFIG_INVALID', { key: 'agent', value: JSON.stringify(agent), reason })
 }
 
-function checkedValues(said: Settings): SettingValues {
+function checkedValues(said: SettingTexts): SettingValues {
   return parseSettingValues(Object.fromEntries(Object.entries(said).map(([key, one]) => [key, one?.text])))
 }

@@ -2,7 +2,7 @@
  * The base of our errors, with the fields that programs and people read. Needs no catalogue, so that a client in a browser
  * can use it.
  */
-import type { Row } from './row.ts'
+import type { ErrorRow } from './row.ts'
 
 export class CodedError<Code extends string = string, Details = object> extends Error {
   readonly code: Code
@@ -13,7 +13,7 @@ export class CodedError<Code extends string = string, Details = object> extends 
 
   constructor(
     code: Code,
-    row: Row<Details>,
+    row: ErrorRow<Details>,
     { details, cause }: { readonly details: Details; readonly cause: unknown },
   ) {
     super(row.sentence(details), cause === undefined ? undefined : { cause })

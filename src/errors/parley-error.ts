@@ -1,11 +1,11 @@
 /** The server's error class, and the one way to throw it. */
 import { catalogue, type ErrorCode, type ErrorDetails } from './catalogue.ts'
 import { CodedError } from './coded-error.ts'
-import type { Row } from './row.ts'
+import type { ErrorRow } from './row.ts'
 
 export class ParleyError<Code extends ErrorCode = ErrorCode> extends CodedError<Code, ErrorDetails<Code>> {
   constructor(code: Code, details: ErrorDetails<Code>, cause?: unknown) {
-    super(code, catalogue[code] as unknown as Row<ErrorDetails<Code>>, { details, cause })
+    super(code, catalogue[code] as unknown as ErrorRow<ErrorDetails<Code>>, { details, cause })
     this.name = 'ParleyError'
   }
 }

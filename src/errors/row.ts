@@ -1,6 +1,6 @@
 /** The shape of a row in the catalogue of errors. */
 
-export interface Row<Details> {
+export interface ErrorRow<Details> {
   /** Names the event, the thing that it happened to, and the remedy. One line, no secrets. */
   readonly sentence: (details: Details) => string
   /** The JSON-RPC code that a protocol edge answers with. */
@@ -19,6 +19,6 @@ export function row<Details extends object = Record<never, never>>(
   rpc: number,
   retryable: boolean,
   sentence: (details: Details) => string,
-): Row<Details> {
+): ErrorRow<Details> {
   return { sentence, rpc, retryable }
 }

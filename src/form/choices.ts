@@ -1,13 +1,13 @@
 /** The options of a field: bare ones, or ones with titles. */
 
-export interface Choice {
+export interface FormChoice {
   readonly value: string
   /** The title that users see. */
   readonly title: string
 }
 
 /** Undefined where anything goes. */
-export function choicesOf(described: unknown): readonly Choice[] | undefined {
+export function choicesOf(described: unknown): readonly FormChoice[] | undefined {
   if (!isFields(described)) return undefined
   const { enum: bare, enumNames, oneOf, anyOf } = described
   if (isTexts(bare)) {
@@ -18,7 +18,7 @@ export function choicesOf(described: unknown): readonly Choice[] | undefined {
   return Array.isArray(titled) ? titled.flatMap(titledChoice) : undefined
 }
 
-function titledChoice(option: unknown): readonly Choice[] {
+function titledChoice(option: unknown): readonly FormChoice[] {
   if (!isFields(option)) return []
   const { const: value, title } = option
   return typeof value === 'string' ? [{ value, title: typeof title === 'string' ? title : value }] : []

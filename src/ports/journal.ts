@@ -59,7 +59,7 @@ export interface Wanted {
   readonly text: string
 }
 
-export interface Found {
+export interface FoundEntries {
   readonly entries: readonly StoredEntry[]
   /** Up to here it was looked; undefined when there was nothing after `from`. */
   readonly until: Cursor | undefined
@@ -106,7 +106,7 @@ export interface Journal {
    * Those of the entries that `page` would give whose bodies contain `text`, looked for where the journal is kept: the caller
    * is not sent the others.
    */
-  find(id: SessionId, wanted: Wanted, limits: PageLimits): Promise<Found>
+  find(id: SessionId, wanted: Wanted, limits: PageLimits): Promise<FoundEntries>
   /**
    * Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted.
    * A session that is not there yet is waited for; JOURNAL_CLOSED when the journal closes meanwhile.

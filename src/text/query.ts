@@ -18,7 +18,7 @@ export interface Part {
 }
 
 /** UTF-16 offsets, the end not included. */
-export type Range = readonly [start: number, end: number]
+export type TextRange = readonly [start: number, end: number]
 
 /** The parts of a query, each once. Empty if there is nothing to search for. */
 export function parseQuery(query: string): readonly Part[] {
@@ -62,10 +62,10 @@ export function asOnePhrase(parts: readonly Part[]): string {
 }
 
 /** Where the parts occur in a text, in its own offsets: in order, and without overlaps. */
-export function findMatches(original: string, parts: readonly Part[]): readonly Range[] {
+export function findMatches(original: string, parts: readonly Part[]): readonly TextRange[] {
   const folded = foldWithOffsets(original)
   const tokens = tokensOf(folded.text)
-  const found: Range[] = []
+  const found: TextRange[] = []
   for (const [at] of tokens.entries()) {
     for (const part of parts) {
       const end = endOfMatch(part, tokens, at)
@@ -90,8 +90,8 @@ function endOfMatch(part: Part, tokens: readonly Token[], at: number): number {
 }
 
 /** In order, and those that overlap as one. */
-export function withoutOverlaps(ranges: readonly Range[]): readonly Range[] {
-  const result: Range[] = []
+export function withoutOverlaps(ranges: readonly TextRange[]): readonly TextRange[] {
+  const result: TextRange[] = []
   for (const [start, end] of [...ranges].sort((a, b) => a[0] - b[0] || b[1] - a[1])) {
     const before = result.at(-1)
     if (before === undefined || start >= before[1]) result.push([start, end])

@@ -15,13 +15,13 @@ export type CallOf<Calls, Kind extends keyof Calls = keyof Calls> = Kind extends
   : never
 
 /** An error as it crosses threads. */
-export interface Refusal {
+export interface CallRefusal {
   readonly code: ErrorCode
   readonly details: ErrorDetails<ErrorCode>
 }
 
 /** One answer as the main thread receives it. A number of 0 marks an event that no call asked for. */
-export type Answer = readonly [call: number, answer: unknown, refusal?: Refusal]
+export type CallAnswer = readonly [call: number, answer: unknown, refusal?: CallRefusal]
 
 type Handlers<Calls> = {
   readonly [Kind in keyof Calls]: (ask: AskOf<Calls, Kind>) => AnswerTo<Calls, Kind> | Promise<AnswerTo<Calls, Kind>>
@@ -34,9 +34,9 @@ type Handlers<Calls> = {
 export function answerCalls<Calls>(
   port: MessagePort,
   handlers: Handlers<Calls>,
-  refusalOf?: (error: unknown) => Refusal,
+  refusalOf?: (error: unknown) => CallRefusal,
 ): void {
-  async function answer(call: number, kind: keyof Calls, ask: unknown): Promise<Answer> {
+  async function answer(call: number, kind: keyof Calls, ask: unknown): Promise<CallAnswer> {
     try {
       return [call, await handlers[kind](ask as never)]
     } catch (error) {
@@ -56,7 +56,7 @@ export function answerCalls<Calls>(
 }
 
 /** Says something that no call asked for. */
-export function sendEvent(port: MessagePort, value: unknown, refusal?: Refusal): void {
-  const event: Answer = refusal === undefined ? [0, value] : [0, value, refusal]
+export function sendEvent(port: MessagePort, value: unknown, refusal?: CallRefusal): void {
+  const event: CallAnswer = refusal === undefined ? [0, value] : [0, value, refusal]
   port.postMessage([event])
 }

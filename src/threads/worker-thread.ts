@@ -4,11 +4,11 @@
  */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
-import type { Answer, AnswerTo, AskOf, Refusal } from './worker-port.ts'
+import type { CallAnswer, AnswerTo, AskOf, CallRefusal } from './worker-port.ts'
 
 export interface WorkerListener {
   /** Something that the thread says unasked; a refusal when it is an error. */
-  event(value: unknown, refusal?: Refusal): void
+  event(value: unknown, refusal?: CallRefusal): void
   /**
    * The thread is gone, or going. Answers the error with which every open and later call fails. `cause`: what the thread threw, if it
    * ended by that.
@@ -35,7 +35,7 @@ export class WorkerThread<Calls> {
   constructor(url: URL, options: WorkerOptions, listener: WorkerListener) {
     this.#listener = listener
     this.#worker = new Worker(url, { execArgv: [], ...options })
-    this.#worker.on('message', (answers: readonly Answer[]) => this.#receive(answers))
+    this.#worker.on('message', (answers: readonly CallAnswer[]) => this.#receive(answers))
     this.#worker.on('error', (error) => this.#fail(reasonOf(error), error))
     this.exited = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
@@ -88,7 +88,7 @@ export class WorkerThread<Calls> {
     }
   }
 
-  #receive(answers: readonly Answer[]): void {
+  #receive(answers: readonly CallAnswer[]): void {
     for (const [call, answer, refusal] of answers) {
       if (call === 0) this.#listener.event(answer, refusal)
       const open = this.#take(call)

@@ -1,5 +1,5 @@
 /** Bytes as text and back. A file is written in the encoding in which it was read. */
-import { refuse } from './resolve-in-roots.ts'
+import { refuseFile } from './resolve-in-roots.ts'
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin-1'
 
@@ -68,7 +68,7 @@ function bytesOf(text: string, encoding: Encoding): Buffer {
   if (encoding === 'utf-16be') return Buffer.from(text, 'utf16le').swap16()
   const foreign = [...text].find((character) => (character.codePointAt(0) ?? 0) > 0xff)
   if (foreign !== undefined)
-    refuse(
+    refuseFile(
       `The file is in Latin-1, which has no ${JSON.stringify(foreign)}. Write it without, or convert the file first.`,
     )
   return Buffer.from(text, 'latin1')

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 import {
-  refuse,
+  refuseFile,
   type ResolvedPlace,
   withResolvedPath,
   requireInside,
@@ -87,10 +87,10 @@ export async function bytesAt(place: ResolvedPlace, { roots, limit }: ReadOption
   const handle = await open(childPath(held, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const opened = await handle.stat()
-    if (!opened.isFile()) refuse(`${shown} changes while it is looked at. Try again later.`)
+    if (!opened.isFile()) refuseFile(`${shown} changes while it is looked at. Try again later.`)
     await requireInside(handle, real, roots)
     if (opened.size > limit)
-      refuse(
+      refuseFile(
         `${shown} has ${opened.size.toLocaleString('en-US')} bytes; at most ${limit.toLocaleString('en-US')} are read. Use run_command: head, tail, sed -n, grep.`,
       )
     return await readUpTo(handle, limit)
@@ -114,8 +114,8 @@ async function readUpTo(handle: FileHandle, limit: number): Promise<Buffer> {
 
 function requireFile({ found }: ResolvedPlace, shown: string): void {
   if (found === undefined || found.isFile()) return
-  if (found.isDirectory()) refuse(`${shown} is a directory. Use list_directory.`)
-  refuse(`${shown} is ${fileKind(found)}, not a file, and was left alone.`)
+  if (found.isDirectory()) refuseFile(`${shown} is a directory. Use list_directory.`)
+  refuseFile(`${shown} is ${fileKind(found)}, not a file, and was left alone.`)
 }
 
 function fileKind(found: NonNullable<ResolvedPlace['found']>): string {
@@ -126,10 +126,10 @@ function fileKind(found: NonNullable<ResolvedPlace['found']>): string {
 
 function requireWritable(place: ResolvedPlace, roots: readonly Root[]): void {
   const shown = pathFromFirstRoot(place.real, roots)
-  if (place.name === '') refuse(`${shown} is a directory. Name a file in it.`)
+  if (place.name === '') refuseFile(`${shown} is a directory. Name a file in it.`)
   requireFile(place, shown)
   if (place.found !== undefined && (place.found.mode & 0o222) === 0)
-    refuse(`${shown} is read-only and was not changed.`)
+    refuseFile(`${shown} is read-only and was not changed.`)
 }
 
 /** With the rights of the file whose place it takes. */

@@ -115,7 +115,7 @@ async function resolveWithRetry(path: string, walking: ResolveOptions): Promise<
       return await resolvePlace(path, walking)
     } catch (error) {
       if (!wasReplaced(error)) throw error
-      if (attempt === MOST_ATTEMPTS) refuse(`${path} changes while it is looked at. Try again later.`, error)
+      if (attempt === MOST_ATTEMPTS) refuseFile(`${path} changes while it is looked at. Try again later.`, error)
     }
   }
 }
@@ -133,7 +133,7 @@ async function resolvePlace(path: string, walking: ResolveOptions): Promise<Reso
     if (!('link' in step)) return step
     target = step.link
   }
-  return refuse(`${path} leads through too many links.`)
+  return refuseFile(`${path} leads through too many links.`)
 }
 
 /** The place, or where the first link on the way to it leads. */
@@ -191,7 +191,7 @@ async function descend(
   const real = join(held.real, name)
   if (found === undefined && makes) await mkdir(childPath(held, name)).catch(unlessThere)
   else if (found === undefined) fail('FILE_MISSING', { path })
-  else if (!found.isDirectory()) refuse(`${path} cannot be there: ${real} is not a directory.`)
+  else if (!found.isDirectory()) refuseFile(`${path} cannot be there: ${real} is not a directory.`)
   const next = await openDirectory(childPath(held, name), real)
   await held.handle.close()
   return next
@@ -207,7 +207,7 @@ async function statEntry(held: OpenDirectory, name: string): Promise<Stats | und
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    if (code === 'ENAMETOOLONG') return refuse(`The name ${JSON.stringify(name.slice(0, 80))}… is too long.`, error)
+    if (code === 'ENAMETOOLONG') return refuseFile(`The name ${JSON.stringify(name.slice(0, 80))}… is too long.`, error)
     throw error
   }
 }
@@ -216,7 +216,7 @@ async function openDirectory(path: string, real: string): Promise<OpenDirectory>
   return { handle: await open(path, DIRECTORY), real }
 }
 
-export function refuse(reason: string, cause?: unknown): never {
+export function refuseFile(reason: string, cause?: unknown): never {
   return fail('FILE_REFUSED', { reason }, cause)
 }
 
@@ -248,8 +248,8 @@ export async function openRoots(roots: readonly string[]): Promise<readonly Root
 export function routeTo(path: string, roots: readonly Root[]): PathRoute {
   const [first] = roots
   if (first === undefined)
-    return refuse('The directory of this session is not there any more. Make it again, or open another session.')
-  if (path.includes('\0')) refuse('A path cannot hold a NUL character.')
+    return refuseFile('The directory of this session is not there any more. Make it again, or open another session.')
+  if (path.includes('\0')) refuseFile('A path cannot hold a NUL character.')
   const absolute = isAbsolute(path) ? resolve(path) : resolve(first.given, path)
   const routes = roots.flatMap((root) =>
     [root.given, root.real].flatMap((base) => routeBelow(base, { root, absolute })),

@@ -1,6 +1,6 @@
 /** Walks a directory tree inside a session's directories, without following links and without ignored files. */
 import {
-  refuse,
+  refuseFile,
   type OpenDirectory,
   type ResolvedPlace,
   withResolvedPath,
@@ -55,11 +55,11 @@ export async function walkTree(
   const { roots } = strolling
   await withResolvedPath(path, { roots }, async (place) => {
     const shown = pathFromFirstRoot(place.real, roots)
-    if (place.found === undefined) refuse(`There is no directory ${shown}.`)
-    if (!place.found.isDirectory()) refuse(`${shown} is not a directory. Use read_file.`)
+    if (place.found === undefined) refuseFile(`There is no directory ${shown}.`)
+    if (!place.found.isDirectory()) refuseFile(`${shown} is not a directory. Use read_file.`)
     const { ignoring, base } = await ignoringFor(place, strolling)
     const held = place.name === '' ? place.held : await openSubdirectory(place.held, place.name, roots)
-    if (held === undefined) return refuse(`${shown} cannot be opened.`)
+    if (held === undefined) return refuseFile(`${shown} cannot be opened.`)
     try {
       await walkDirectory({ held, way: '', depth: 0 }, { ...strolling, base, meet }, ignoring)
     } finally {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { allTextIn } from '../mcp/client/request/model-content.ts'
 import { defineTool } from './toolset/tool.ts'
-import { MAX_MODEL_CHARS, formatCount, refuse, textResult } from './toolset/result.ts'
+import { MAX_MODEL_CHARS, formatCount, failTool, textResult } from './toolset/result.ts'
 
 /** The note about what is left takes a little room too. */
 const MAX_PAGE_CHARS = MAX_MODEL_CHARS - 500
@@ -27,12 +27,12 @@ export const readResult = defineTool({
   async run({ toolCallId, offset = 0, limit = MAX_PAGE_CHARS }, { caller }) {
     const content = await caller.resultOf(toolCallId)
     if (content === undefined)
-      return refuse(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)
+      return failTool(`There is no result of a call ${JSON.stringify(toolCallId.slice(0, 100))}.`)
     const text = allTextIn(content)
     const page = text.slice(offset, offset + limit)
     const end = offset + page.length
     if (page === '')
-      return refuse(
+      return failTool(
         `The result has ${formatCount(text.length)} characters; there are none from ${formatCount(offset)} on.`,
       )
     const more = end < text.length ? `; read on with offset=${end}` : ''

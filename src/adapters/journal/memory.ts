@@ -2,7 +2,7 @@
 import { fail } from '../../errors/parley-error.ts'
 import type {
   Append,
-  Found,
+  FoundEntries,
   ImportingJournal,
   ListKey,
   ListQuery,
@@ -69,7 +69,7 @@ export function memoryJournal(): ImportingJournal {
     return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
   }
 
-  async function find(id: SessionId, { from, text }: Wanted, limits: PageLimits): Promise<Found> {
+  async function find(id: SessionId, { from, text }: Wanted, limits: PageLimits): Promise<FoundEntries> {
     const entries = await page(id, from, limits)
     return { entries: entries.filter(({ body }) => body.includes(text)), until: entries.at(-1)?.seq }
   }

@@ -10,7 +10,7 @@ import type { Provider } from '../../ports/values/provider.ts'
 import { type SseChunkMerger, type StreamTimeouts, Watch } from './stream/watch.ts'
 import type { Transport } from './http/transport.ts'
 
-export interface Opened {
+export interface OpenedModel {
   readonly provider: Provider
   /** Full. */
   readonly name: string
@@ -22,9 +22,9 @@ export interface Opened {
 }
 
 /** Messages that were converted for earlier requests. */
-type Known = Opened & { readonly written: ConvertedMessages }
+type Known = OpenedModel & { readonly written: ConvertedMessages }
 
-export function modelOf(opened: Opened): Model {
+export function modelOf(opened: OpenedModel): Model {
   const known = { ...opened, written: new WeakMap() }
   return { name: opened.name, ...opened.traits, stream: (request) => stream(known, request) }
 }

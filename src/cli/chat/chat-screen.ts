@@ -1,12 +1,12 @@
 /** The screen of a chat: the conversation, and below it the input line and the status of the session. */
 import type { WriteStream } from 'node:tty'
-import { type Cursor, type Screen, TerminalScreen } from '../output/terminal/screen.ts'
+import { type ScreenCursor, type Screen, TerminalScreen } from '../output/terminal/screen.ts'
 
 /** The rows below the conversation. */
 export interface Below {
   readonly rows: readonly string[]
   /** Among these rows; without one it stands behind the conversation. */
-  readonly cursor: Cursor | undefined
+  readonly cursor: ScreenCursor | undefined
 }
 
 export class ChatScreen implements Screen {

@@ -10,7 +10,7 @@ import { type Usage, usageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
-export interface Opened {
+export interface OpenedSession {
   readonly sessionId: string
   readonly cwd: string
   /** Undefined for a new session. */
@@ -51,7 +51,11 @@ export function pastOf(past: readonly Update[], busy: boolean) {
 /** Which session a chat opens: always a new one, an existing one only, or the existing one if there is one. */
 export type Beginning = 'new' | 'join' | 'resume'
 
-export async function openChat(client: Client, options: Options, beginning: Beginning = 'resume'): Promise<Opened> {
+export async function openChat(
+  client: Client,
+  options: Options,
+  beginning: Beginning = 'resume',
+): Promise<OpenedSession> {
   const cwd = cwdOf(options)
   const known = await knownSession(client, options, beginning)
   if (known === undefined) return { sessionId: await client.newSession(cwd), cwd, continued: undefined }

@@ -5,14 +5,14 @@ import { graphemesOf, oneLine } from '../output/terminal/text.ts'
 import type { Look } from '../output/view/rows.ts'
 import type { View } from '../output/view/view.ts'
 
-export interface Choice {
+export interface ListedChoice {
   readonly value: string
   readonly name: string
 }
 
 export interface ChoiceList {
   readonly title: string
-  readonly choices: readonly Choice[]
+  readonly choices: readonly ListedChoice[]
   /** The value that holds now. */
   readonly current: string
 }
@@ -29,7 +29,7 @@ export function choosingOnKeys(listen: ListenToKeys, view: View, inTurn: InTurn)
       let choosing = begun(list)
       const show = (): void =>
         view.showAsked({ title: list.title, toolCallId: '', rows: (look) => rowsOf(choosing, look) })
-      const settle = (choice: Choice | undefined): void => {
+      const settle = (choice: ListedChoice | undefined): void => {
         stop()
         view.endQuestion(choice?.name ?? null)
         resolve(choice?.value)
@@ -64,7 +64,7 @@ function begun(list: ChoiceList): Choosing {
   }
 }
 
-function pressed(choosing: Choosing, key: Key): Choosing | { readonly chosen: Choice } {
+function pressed(choosing: Choosing, key: Key): Choosing | { readonly chosen: ListedChoice } {
   const found = foundIn(choosing)
   const at = Math.min(choosing.at, Math.max(0, found.length - 1))
   const numbered = /^[1-9]$/u.test(key.text) ? found[firstOf(at, found.length) + Number(key.text) - 1] : undefined
@@ -76,7 +76,7 @@ function pressed(choosing: Choosing, key: Key): Choosing | { readonly chosen: Ch
   return key.text === '' ? choosing : { ...choosing, at: 0, typed: choosing.typed + oneLine(key.text) }
 }
 
-function foundIn({ list, typed }: Choosing): readonly Choice[] {
+function foundIn({ list, typed }: Choosing): readonly ListedChoice[] {
   const words = typed.toLowerCase()
   return list.choices.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(words))
 }

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
 import { emptyTranscript, withUpdates } from '../../client/transcript/transcript.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { ofOurs, refuse } from '../prompts/permission-prompt.ts'
+import { ofOurs, rejectWithoutTerminal } from '../prompts/permission-prompt.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
-import { CANCELLED, OK, exitOfError, worse } from '../runtime/exit-codes.ts'
+import { TURN_CANCELLED, OK, exitOfError, worse } from '../runtime/exit-codes.ts'
 import type { ConnectOptions } from '../connect/connect.ts'
 import { surfacesFor } from '../output/terminal-io.ts'
 import { type TurnOf, playTurn } from '../sessions/turn.ts'
@@ -27,7 +27,7 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
     connection: (event) => company.connection(event),
     ask: ofOurs(
       company,
-      refuse((line) => view.note('plain', line)),
+      rejectWithoutTerminal((line) => view.note('plain', line)),
     ),
   }
   return workWith({ ...reaching, notices: companyNotices, doing: 'chat' }, face, async ({ client, stops }) => {
@@ -46,7 +46,7 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
       stops.onInterrupt(undefined)
       worst = worse(worst, code)
       // After Ctrl-C the remaining lines are not sent.
-      if (code === CANCELLED) break
+      if (code === TURN_CANCELLED) break
     }
     lines.close()
     return stops.signal.aborted ? (stops.signal.reason as number) : worst

@@ -6,7 +6,7 @@ import type { Paint } from '../output/terminal/colors.ts'
 import { oneLine } from '../output/terminal/text.ts'
 import { wrapSpans } from '../output/terminal/wrap.ts'
 import type { View } from '../output/view/view.ts'
-import type { Choice, ChoiceList } from './choosing.ts'
+import type { ListedChoice, ChoiceList } from './choosing.ts'
 import { currentName } from './status-line.ts'
 
 export interface SlashCommand {
@@ -144,7 +144,7 @@ export class SlashCommands {
   }
 }
 
-function choicesOf({ value, choices }: Setting): readonly Choice[] {
+function choicesOf({ value, choices }: Setting): readonly ListedChoice[] {
   if (typeof value !== 'boolean') return choices
   return [
     { value: 'true', name: 'on' },
@@ -157,7 +157,7 @@ function valuesOf(setting: Setting | undefined): readonly string[] {
 }
 
 /** Users type names as they see them. */
-function namedIn(choices: readonly Choice[], wish: string): string | undefined {
+function namedIn(choices: readonly ListedChoice[], wish: string): string | undefined {
   const words = wish.toLowerCase()
   return choices.find(({ value, name }) => value.toLowerCase() === words || name.toLowerCase() === words)?.value
 }

@@ -12,7 +12,7 @@ import { paintOn } from '../output/terminal-io.ts'
 import { nameWindow, windowTitles } from '../output/terminal/window.ts'
 import { View } from '../output/view/view.ts'
 import { type Working, workWith } from '../connect/with-client.ts'
-import { type Beginning, type Opened, Updates, openChat, pastOf } from './chat.ts'
+import { type Beginning, type OpenedSession, Updates, openChat, pastOf } from './chat.ts'
 import { Conversation } from './conversation.ts'
 import { InputArea } from './input/input-area.ts'
 import { farewellRow, greetingRows, promptsOf, shownName } from './greeting.ts'
@@ -120,7 +120,7 @@ class TerminalChat implements ClientDelegate {
     return OK
   }
 
-  #begin(client: Client, opened: Opened): void {
+  #begin(client: Client, opened: OpenedSession): void {
     const { sessionId } = opened
     const talk = this.#conversation(client, sessionId)
     const past = this.#updates.goLive((update) => {
@@ -182,7 +182,7 @@ class TerminalChat implements ClientDelegate {
     this.#desk.leave()
   }
 
-  #farewell({ sessionId }: Opened): readonly string[] {
+  #farewell({ sessionId }: OpenedSession): readonly string[] {
     if (this.#company.over !== undefined) return []
     const turn = this.#talk?.isBusy !== true ? 'none' : this.#reaching.embedded ? 'interrupted' : 'continues'
     return [farewellRow(sessionId, turn, this.#desk.look)]

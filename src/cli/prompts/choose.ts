@@ -1,12 +1,12 @@
 /** A question of a command at a terminal that any number of answers fit, for the same library and reasons as `confirm.ts`. */
 
-export interface Answer {
+export interface AnswerOption {
   readonly value: string
   readonly label: string
 }
 
 /** The values of those that were marked; none when the user presses Esc or Ctrl-C. */
-export async function choose(question: string, answers: readonly Answer[]): Promise<readonly string[]> {
+export async function choose(question: string, answers: readonly AnswerOption[]): Promise<readonly string[]> {
   // Loaded here, because most commands never ask.
   const { multiselect, isCancel } = await import('@clack/prompts')
   try {

@@ -75,7 +75,7 @@ const WITHDRAWN: Readonly<Record<Withdrawal, string | null>> = {
 }
 
 /** Without a terminal there is no user to allow it, so the call is rejected with a line that says so. */
-export function refuse(say: (line: string) => void) {
+export function rejectWithoutTerminal(say: (line: string) => void) {
   return ({ toolCall, options }: PermissionQuestion): Promise<string | null> => {
     const no =
       options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always')

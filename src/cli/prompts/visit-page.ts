@@ -36,7 +36,7 @@ export function pagesFor({ ask, note, environment }: Visiting): ClientPages {
 /** Characters that a question shows whole; a longer address stands above it. */
 const MAX_URL_LENGTH = 500
 
-export interface Page {
+export interface PageToVisit {
   /** Exactly the URL that is opened; characters that could mislead are escaped. */
   readonly url: string
   readonly host: string
@@ -44,7 +44,7 @@ export interface Page {
 }
 
 /** Undefined for what is no page of the web. */
-export function readPage(text: string): Page | undefined {
+export function readPage(text: string): PageToVisit | undefined {
   if (!URL.canParse(text)) return undefined
   const { href, host, hostname, protocol, username } = new URL(text)
   if (protocol !== 'https:' && protocol !== 'http:') return undefined
@@ -62,7 +62,7 @@ export function readPage(text: string): Page | undefined {
 }
 
 /** The address first, for it is never cut off; then what is odd about it; then the server's own words. */
-function questionOf({ sessionId, message }: PageRequest, { url, host, warnings }: Page): PermissionQuestion {
+function questionOf({ sessionId, message }: PageRequest, { url, host, warnings }: PageToVisit): PermissionQuestion {
   const words = [url, ...warnings, oneLine(message, 300)].join('\n')
   return {
     sessionId,

@@ -6,14 +6,14 @@ export const FAILED = 1
 export const USAGE = 2
 /** Interrupted, or the state belongs to another process: trying again later may help. */
 export const TRY_AGAIN = 75
-export const CANCELLED = 130
+export const TURN_CANCELLED = 130
 
 const OF_STOP: Readonly<Record<string, number>> = {
   end_turn: OK,
   refusal: 3,
   max_tokens: 4,
   max_turn_requests: 5,
-  cancelled: CANCELLED,
+  cancelled: TURN_CANCELLED,
 }
 
 export function exitOfStop(stopReason: string): number {
@@ -39,7 +39,7 @@ const LATER: ReadonlySet<string> = new Set([
 ])
 
 /** From the best to the worst. */
-const ORDER: readonly number[] = [OK, 4, 5, 3, CANCELLED, TRY_AGAIN, FAILED]
+const ORDER: readonly number[] = [OK, 4, 5, 3, TURN_CANCELLED, TRY_AGAIN, FAILED]
 
 export function worse(a: number, b: number): number {
   return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b

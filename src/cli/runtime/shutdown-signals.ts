@@ -1,6 +1,6 @@
 /** The events that stop a command: Ctrl-C, a signal, or a reader that closes its output. */
 import { closeSync } from 'node:fs'
-import { CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
+import { TURN_CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
 
 export interface Stops {
   /** Aborts when the command must end; its reason is the exit code. */
@@ -23,7 +23,7 @@ export function watchStops(): Stops {
   const interrupt = (): void => {
     const first = once
     once = undefined
-    if (first === undefined) end(CANCELLED)
+    if (first === undefined) end(TURN_CANCELLED)
     else first()
   }
   const terminate = (): void => end(TRY_AGAIN)

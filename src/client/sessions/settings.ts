@@ -5,12 +5,12 @@ import { fail } from '../client-error.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** As the agent sent them last; undefined for what it does not have. */
-export interface Settings {
-  readonly modes: { readonly current: string; readonly choices: readonly Choice[] } | undefined
+export interface AgentSettings {
+  readonly modes: { readonly current: string; readonly choices: readonly SettingChoice[] } | undefined
   readonly options: readonly Fields[] | undefined
 }
 
-export interface Choice {
+export interface SettingChoice {
   readonly value: string
   readonly name: string
 }
@@ -22,13 +22,13 @@ export interface Setting {
   readonly category: string | null
   readonly value: string | boolean
   /** None for a setting that is true or false. */
-  readonly choices: readonly Choice[]
+  readonly choices: readonly SettingChoice[]
   readonly by: 'option' | 'mode'
 }
 
 /** The settings of each open session. */
 export class KnownSettings {
-  readonly #of = new Map<string, Settings>()
+  readonly #of = new Map<string, AgentSettings>()
 
   of(sessionId: string): readonly Setting[] {
     return settingsOf(this.#of.get(sessionId) ?? NO_SETTINGS)
@@ -49,10 +49,10 @@ export class KnownSettings {
   }
 }
 
-const NO_SETTINGS: Settings = { modes: undefined, options: undefined }
+const NO_SETTINGS: AgentSettings = { modes: undefined, options: undefined }
 
 /** `change` is an update, or the answer to a request that opens a session or sets an option. */
-function settingsAfter({ modes, options }: Settings, change: Fields): Settings {
+function settingsAfter({ modes, options }: AgentSettings, change: Fields): AgentSettings {
   const { currentModeId } = change
   const offered = 'modes' in change ? modesIn(change['modes']) : modes
   return {
@@ -62,7 +62,7 @@ function settingsAfter({ modes, options }: Settings, change: Fields): Settings {
 }
 
 /** Modes count only where there are no options. An option of an unknown type is left out. */
-function settingsOf({ modes, options }: Settings): readonly Setting[] {
+function settingsOf({ modes, options }: AgentSettings): readonly Setting[] {
   if (options !== undefined) return options.flatMap((option) => optionIn(option) ?? [])
   if (modes === undefined) return []
   const { current: value, choices } = modes
@@ -81,7 +81,7 @@ export function settingRequest(settings: readonly Setting[], id: string, wanted:
   return { method: 'session/set_config_option', params: { configId: id, ...value } }
 }
 
-function modesIn(value: unknown): Settings['modes'] {
+function modesIn(value: unknown): AgentSettings['modes'] {
   const { currentModeId, availableModes } = fieldsOf(value)
   if (typeof currentModeId !== 'string' || !Array.isArray(availableModes)) return undefined
   return { current: currentModeId, choices: availableModes.flatMap((mode) => choiceIn(fieldsOf(mode), 'id')) }
@@ -98,7 +98,7 @@ function optionIn(option: Fields): Setting | undefined {
 }
 
 /** Choices may be grouped. */
-function choicesIn(options: unknown): readonly Choice[] {
+function choicesIn(options: unknown): readonly SettingChoice[] {
   const flat = listOf(options).flatMap((one) => ('options' in one ? listOf(one['options']) : [one]))
   return flat.flatMap((one) => choiceIn(one, 'value'))
 }
@@ -107,7 +107,7 @@ function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []
 }
 
-function choiceIn(fields: Fields, key: string): readonly Choice[] {
+function choiceIn(fields: Fields, key: string): readonly SettingChoice[] {
   const { [key]: value, name } = fields
   return typeof value === 'string' ? [{ value, name: typeof name === 'string' ? name : value }] : []
 }

@@ -8,7 +8,7 @@ import { requirePrivateFile } from '../private.ts'
 import { type Setting, settings } from '../settings.ts'
 import { MAX_PROJECT_BYTES, readText } from '../../state-files/bounded-read.ts'
 
-export type Settings = Readonly<Record<string, Said | undefined>>
+export type SettingTexts = Readonly<Record<string, Said | undefined>>
 
 interface Said {
   readonly text: string
@@ -17,7 +17,7 @@ interface Said {
 }
 
 export interface FileSettings {
-  readonly said: Settings
+  readonly said: SettingTexts
   /** The settings that were ignored, one sentence each, without secrets. */
   readonly warnings: readonly string[]
 }
@@ -82,16 +82,16 @@ function shortened(key: string): string {
 function saidIn(
   { agents: _agents, mcp: _mcp, permissions: _rules, providers: _providers, ...plain }: Table,
   placeOf: PlaceOf,
-): Settings {
+): SettingTexts {
   const said = Object.entries(plain).map(([key, value]) => [key, { text: String(value), place: placeOf(key) }])
-  return Object.fromEntries(said) as Settings
+  return Object.fromEntries(said) as SettingTexts
 }
 
 type PlaceOf = (key: string) => string
 
 async function parsed(path: string, largest?: number): Promise<{ readonly table: Table; readonly placeOf: PlaceOf }> {
   const { parse } = await import('smol-toml')
-  const { faultOfToml, placeOf } = await import('./toml-position.ts')
+  const { faultOfToml, positionOfKey: placeOf } = await import('./toml-position.ts')
   try {
     const text = (await readText(path, largest)) ?? ''
     return { table: parse(text), placeOf: (key) => placeOf(path, text, key) }

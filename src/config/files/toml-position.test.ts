@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { loadConfig } from '../load.ts'
-import { placeOf } from './toml-position.ts'
+import { positionOfKey } from './toml-position.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -131,5 +131,5 @@ test('a script of the user’s file stands beside that file, and its calls are a
 })
 
 test('a line that is long and full of brackets is no reason to wait', () => {
-  expect(placeOf('parley.toml', `${'['.repeat(200_000)}\nagent = 1`, 'agent')).toBe('parley.toml:2')
+  expect(positionOfKey('parley.toml', `${'['.repeat(200_000)}\nagent = 1`, 'agent')).toBe('parley.toml:2')
 })

@@ -2,7 +2,7 @@
 import { TomlError } from 'smol-toml'
 
 /** `path:line`, where a line sets or heads what `key` (`mcp.files.command`, `permissions.allow[0].tool`) names; else the path alone. */
-export function placeOf(path: string, text: string, key: string): string {
+export function positionOfKey(path: string, text: string, key: string): string {
   const line = lineOf(text.split('\n'), key.replace(/\[\d+\]/gu, ''))
   return line === undefined ? path : `${path}:${line}`
 }

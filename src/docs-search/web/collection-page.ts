@@ -4,12 +4,12 @@ import type { View } from '../collections/view.ts'
 import { collectionAddress, documentAddress, NO_QUESTION } from './site/addresses.ts'
 import { html, type Html } from './parts/html.ts'
 import { dateOf, languageOf, name, noticeOf } from './parts/layout.ts'
-import { type Answer, INDEX_WAIT_MS } from './search-page.ts'
+import { type RenderedPage, INDEX_WAIT_MS } from './search-page.ts'
 
 const DOCUMENTS = 100
 
 /** Undefined where the reader has no such collection. */
-export async function collectionPage(view: View, collection: string, after = ''): Promise<Answer | undefined> {
+export async function collectionPage(view: View, collection: string, after = ''): Promise<RenderedPage | undefined> {
   if (!view.all().includes(collection)) return undefined
   const wanted = { collections: [collection], limit: DOCUMENTS, after, patienceMs: INDEX_WAIT_MS }
   const { documents, total, next, notice } = await view.index.list(wanted)

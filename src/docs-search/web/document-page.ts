@@ -6,7 +6,7 @@ import { readingOf } from './parts/document-text.ts'
 import { type Html, html } from './parts/html.ts'
 import { dateOf, linkTo, name } from './parts/layout.ts'
 import { headingId } from './links.ts'
-import { type Answer, INDEX_WAIT_MS } from './search-page.ts'
+import { type RenderedPage, INDEX_WAIT_MS } from './search-page.ts'
 
 const MOST_FOUND = 50
 
@@ -14,7 +14,7 @@ export async function documentPage(
   view: View,
   uri: string,
   { question, spot }: { readonly question: Question; readonly spot: Spot },
-): Promise<Answer> {
+): Promise<RenderedPage> {
   const { query, mode } = question
   const shown = await view.index.show({
     uri,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textOf } from './parts/html.ts'
+import { markupOf } from './parts/html.ts'
 import { linkAddress } from './links.ts'
 import { markdownBlocks } from './markdown.ts'
 import { marked } from './parts/marked.ts'
@@ -12,7 +12,7 @@ function shown(source: string): string {
   }
   const blocks = markdownBlocks(source, [[0, source.length]], surroundings).flatMap((make) => make())
   return blocks
-    .map(({ made }) => textOf(made))
+    .map(({ made }) => markupOf(made))
     .join('')
     .replaceAll(/ (?:dir|role|aria-label|tabindex|class)="[^"]*"/g, '')
     .replaceAll(/\s*(<\/?(?!mark|code|\/)[a-z]+) ?>\s*/g, '$1>')

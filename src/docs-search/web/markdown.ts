@@ -3,25 +3,25 @@ import type { MarkedToken, Token, Tokens } from 'marked'
 import { tokensOf } from './bounded-lexer.ts'
 import { type Html, html } from './parts/html.ts'
 import { languageOf } from './parts/layout.ts'
-import type { Range } from './parts/marked.ts'
+import type { TextRange } from '../../text/query.ts'
 
 /** The page's part of rendering: text with its marks, and the addresses of links. */
 export interface Surroundings {
   /** A piece of the source as text, with what is marked in it. */
-  text(range: Range): Html
+  text(range: TextRange): Html
   /** Where a link of the document leads; undefined: nowhere that it may. */
   addressOf(href: string): string | undefined
 }
 
 export interface MarkdownBlock {
   readonly made: Html
-  readonly range: Range
+  readonly range: TextRange
 }
 
 /** The blocks of each range of the source, which come in order. Its lines end with a line feed, as the index has them. */
 export function markdownBlocks(
   source: string,
-  ranges: readonly Range[],
+  ranges: readonly TextRange[],
   surroundings: Surroundings,
 ): readonly (() => readonly MarkdownBlock[])[] {
   const tokens = tokensOf(ranges.map(([start, end]) => source.slice(start, end)))
@@ -55,7 +55,7 @@ class Rendering {
   #at: number
   #inLink = false
 
-  constructor(source: string, [start, end]: Range, surroundings: Surroundings) {
+  constructor(source: string, [start, end]: TextRange, surroundings: Surroundings) {
     this.#source = source
     this.#at = start
     this.#end = end
@@ -65,7 +65,7 @@ class Rendering {
   blocks(tokens: readonly Token[]): readonly MarkdownBlock[] {
     let start = this.#at
     return tokens.flatMap((token) => {
-      const range: Range = [start, Math.min(this.#end, start + token.raw.length)]
+      const range: TextRange = [start, Math.min(this.#end, start + token.raw.length)]
       start = range[1]
       this.#at = range[0]
       const made = this.#block(token as MarkedToken)
@@ -228,7 +228,7 @@ class Rendering {
   }
 
   /** Finds the next place of a text in the source; the search for later texts begins behind it. */
-  #find(text: string): Range | undefined {
+  #find(text: string): TextRange | undefined {
     if (text === '') return undefined
     const window = this.#source.slice(this.#at, Math.min(this.#end, this.#at + text.length + REACH))
     const index = window.indexOf(text)

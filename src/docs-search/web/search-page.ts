@@ -3,12 +3,19 @@ import { parseQuery } from '../../text/query.ts'
 import type { PassageHit, PassagePage } from '../index/worker/protocol.ts'
 import { type Snippet, snippetOf } from '../index/query/snippet.ts'
 import type { View } from '../collections/view.ts'
-import { collectionAddress, documentAddress, type Place, type Question, searchAddress } from './site/addresses.ts'
+import {
+  collectionAddress,
+  documentAddress,
+  type PagePosition,
+  type Question,
+  searchAddress,
+} from './site/addresses.ts'
 import { layoutOf } from './parts/document-text.ts'
 import { type Html, html, joined } from './parts/html.ts'
 import { dateOf, languageOf, linkTo, name, noticeOf, problem } from './parts/layout.ts'
 import { markdownBlocks } from './markdown.ts'
-import { marked, type Range } from './parts/marked.ts'
+import type { TextRange } from '../../text/query.ts'
+import { marked } from './parts/marked.ts'
 
 const HITS = 10
 /** A user who needs further pages needs another query. */
@@ -17,13 +24,13 @@ const LONGEST_SNIPPET = 420
 /** After so long the page only reports that documents are still being read, instead of not loading. */
 export const INDEX_WAIT_MS = 3_000
 
-export interface Answer {
+export interface RenderedPage {
   readonly status: number
   readonly title: string
   readonly content: Html
 }
 
-export async function startPage(view: View): Promise<Answer> {
+export async function startPage(view: View): Promise<RenderedPage> {
   const counted = await Promise.all(
     view.present().map(async (collection) => {
       const { total, notice } = await view.index.list({
@@ -61,7 +68,7 @@ export async function startPage(view: View): Promise<Answer> {
   return { status: 200, title: '', content }
 }
 
-export async function resultsPage(view: View, question: Question, place: Place): Promise<Answer> {
+export async function resultsPage(view: View, question: Question, place: PagePosition): Promise<RenderedPage> {
   const wrong =
     wrongIn(question, view) ??
     (place.page > MOST_PAGES ? `There are no more than ${MOST_PAGES} pages. Ask for less at once.` : undefined)
@@ -119,7 +126,7 @@ function nothing(question: Question, { notice }: PassagePage): Html {
     </ul>`
 }
 
-function found(question: Question, place: Place, page: PassagePage): Html {
+function found(question: Question, place: PagePosition, page: PassagePage): Html {
   const { hits, notice, generation } = page
   const moved = place.state !== undefined && place.state !== generation
   const change = moved
@@ -134,7 +141,7 @@ function found(question: Question, place: Place, page: PassagePage): Html {
     ${pages(question, place, page)}`
 }
 
-function heading({ page }: Place, { total, match, hits }: PassagePage): string {
+function heading({ page }: PagePosition, { total, match, hits }: PassagePage): string {
   const which =
     hits.length === total
       ? ''
@@ -173,7 +180,7 @@ function snippet(hit: PassageHit): Html {
 
 /** The way to the passage is above it, so that its links lead nowhere from here. */
 function markdownExcerpt({ text, highlights }: Snippet): readonly Html[] {
-  const surroundings = { text: (range: Range) => marked(text, range, highlights), addressOf: () => undefined }
+  const surroundings = { text: (range: TextRange) => marked(text, range, highlights), addressOf: () => undefined }
   return markdownBlocks(text, [[0, text.length]], surroundings).flatMap((blocks) => blocks().map(({ made }) => made))
 }
 
@@ -181,14 +188,14 @@ function markdownExcerpt({ text, highlights }: Snippet): readonly Html[] {
 function plainExcerpt({ text, highlights }: Snippet, headingPath: readonly string[]): readonly Html[] {
   const line = /^.*/.exec(text)?.[0] ?? ''
   const head = headingPath.includes(line.trim()) ? line.length : 0
-  const part = (range: Range) => marked(text, range, highlights)
+  const part = (range: TextRange) => marked(text, range, highlights)
   return [
     ...(head === 0 ? [] : [html`<p class="head"><b>${part([0, head])}</b></p>`]),
     html`<p dir="auto" ${languageOf(text)}>${part([head, text.length])}</p>`,
   ]
 }
 
-function pages(question: Question, { page, state }: Place, { total, generation }: PassagePage): Html | null {
+function pages(question: Question, { page, state }: PagePosition, { total, generation }: PassagePage): Html | null {
   const last = Math.min(MOST_PAGES, Math.ceil(total / HITS))
   if (last < 2) return null
   const to = (number: number, text: string) =>

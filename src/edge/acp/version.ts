@@ -34,7 +34,7 @@ export interface VersionConnection {
 
 export interface VersionMethods {
   /** Undefined when this version has no such method. */
-  request(method: string, params: unknown, asker: Asker): Promise<Answer | 'answered later'> | undefined
+  request(method: string, params: unknown, asker: Asker): Promise<MethodAnswer | 'answered later'> | undefined
   /** `session/cancel`: a cancel of nothing is no error. */
   cancel(params: unknown): Promise<void>
   /** `$/cancel_request` of a request that is answered later. */
@@ -51,7 +51,7 @@ export interface Asker {
   readonly signal: AbortSignal
 }
 
-export interface Answer {
+export interface MethodAnswer {
   readonly result: unknown
   /** Runs when the answer has been sent. */
   readonly afterwards?: () => Promise<void>

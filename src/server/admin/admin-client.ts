@@ -6,7 +6,7 @@ import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.
 import type { AgentImportAnswer, AgentImportOrder } from '../agents/import-sessions.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import.ts'
-import { type Place, dial } from '../launch/launch.ts'
+import { type ServerPlace, dial } from '../launch/launch.ts'
 import type { Status, StopAnswer, StopOrder } from './admin-methods.ts'
 import type { LiveMcp } from './mcp-servers.ts'
 
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000
 const IMPORT_TIMEOUT_MS = 600_000
 
 /** The server to ask, and the token that it may demand. */
-export interface AdminTarget extends Place {
+export interface AdminTarget extends ServerPlace {
   readonly clientToken?: string | undefined
 }
 
@@ -27,12 +27,12 @@ interface AdminRequest {
 }
 
 /** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST, as the others do. */
-export async function askStatus(target: Place): Promise<Status> {
+export async function askStatus(target: ServerPlace): Promise<Status> {
   return (await request(target, { method: '_parley/status', params: {} })) as Status
 }
 
 /** The answer comes before the server has stopped. */
-export async function askToStop(target: Place, order: StopOrder): Promise<StopAnswer> {
+export async function askToStop(target: ServerPlace, order: StopOrder): Promise<StopAnswer> {
   return (await request(target, { method: '_parley/stop', params: order })) as StopAnswer
 }
 

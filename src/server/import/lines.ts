@@ -15,7 +15,7 @@ export interface FileLine {
 const NEWLINE = 10
 
 /** Throws IMPORT_UNREADABLE, and IMPORT_INVALID with the line that is wrong. */
-export async function* linesOf(path: string): AsyncGenerator<FileLine> {
+export async function* linesOfFile(path: string): AsyncGenerator<FileLine> {
   let number = 1
   let parts: Buffer[] = []
   let length = 0

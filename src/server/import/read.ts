@@ -4,7 +4,7 @@ import { fail } from '../../errors/parley-error.ts'
 import { ENTRY_FORMAT, type Entry } from '../../session/domain/entries.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
 import { EXPORT_FORMAT } from '../offline/export.ts'
-import { type FileLine, linesOf } from './lines.ts'
+import { type FileLine, linesOfFile } from './lines.ts'
 import { shapes, time } from './shapes.ts'
 
 /** The most that one append to the journal holds. */
@@ -27,7 +27,7 @@ const head = z.looseObject({
 
 /** Throws IMPORT_UNREADABLE, IMPORT_TOO_NEW and IMPORT_INVALID; the pieces throw the last of these too. */
 export async function readExport(path: string): Promise<ExportedSession> {
-  const lines = linesOf(path)
+  const lines = linesOfFile(path)
   const first = await lines.next()
   if (first.done === true) return fail('IMPORT_INVALID', { path, line: 1, reason: 'the file is empty' })
   const value = parsed(path, first.value)

@@ -8,7 +8,7 @@ import { type StartLog, openStartLog } from '../log/start-log.ts'
 import { type StartLock, takeStartLock } from './start-lock.ts'
 
 /** Which server. */
-export interface Place {
+export interface ServerPlace {
   /** The state directory; absolute. */
   readonly home: string
   /** `config.socket`. */
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** And what to start it with. */
-export interface Where extends Place {
+export interface Where extends ServerPlace {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The path of `bin/parley.mjs`. */
   readonly program: string

@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import { askStatus, askToStop } from '../admin/admin-client.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
-import { type Place, untilGone } from './launch.ts'
+import { type ServerPlace, untilGone } from './launch.ts'
 
 export interface Stopping {
   /** How long turns that run may still take. Milliseconds. */
@@ -22,7 +22,7 @@ const KILL_MS = 10_000
  * Returns the pid of the process that has ended; undefined when no server ran. Throws SERVER_SILENT when not even killing
  * ends it. Stored entries are safe however it ends, and the guard ends its children.
  */
-export async function stopServer(place: Place, stopping: Stopping): Promise<number | undefined> {
+export async function stopServer(place: ServerPlace, stopping: Stopping): Promise<number | undefined> {
   const { pid, doesAnswer } = await findServer(place)
   if (pid === undefined) return undefined
   if (doesAnswer && (await hasStopped(place, pid, stopping))) return pid
@@ -34,7 +34,7 @@ interface Found {
   readonly doesAnswer: boolean
 }
 
-async function findServer(place: Place): Promise<Found> {
+async function findServer(place: ServerPlace): Promise<Found> {
   try {
     return { pid: (await askStatus(place)).pid, doesAnswer: true }
   } catch (error) {
@@ -46,13 +46,13 @@ async function findServer(place: Place): Promise<Found> {
 }
 
 /** Only a process that holds the lock of this state directory is ever signalled. */
-function serverAt({ home }: Place): number | undefined {
+function serverAt({ home }: ServerPlace): number | undefined {
   const holder = readPidFile(home)
   return holder?.isServer === true ? holder.pid : undefined
 }
 
 /** False when it does not answer, or does not go in its time. */
-async function hasStopped(place: Place, pid: number, { graceMs, onProgress }: Stopping): Promise<boolean> {
+async function hasStopped(place: ServerPlace, pid: number, { graceMs, onProgress }: Stopping): Promise<boolean> {
   const working = await toldToStop(place, { pid, graceMs })
   if (working === undefined) return false
   if (working > 0) onProgress(`Waiting for ${turns(working)}, up to ${graceMs / 1000} s …`)
@@ -65,7 +65,7 @@ function turns(count: number): string {
 
 /** How many turns it still has to wait for, as far as it says; undefined when it says nothing at all. */
 async function toldToStop(
-  place: Place,
+  place: ServerPlace,
   { pid, graceMs }: { pid: number; graceMs: number },
 ): Promise<number | undefined> {
   try {
@@ -81,7 +81,7 @@ async function toldToStop(
   }
 }
 
-async function forceToEnd(place: Place, pid: number, { onProgress }: Stopping): Promise<number> {
+async function forceToEnd(place: ServerPlace, pid: number, { onProgress }: Stopping): Promise<number> {
   onProgress(`The server (pid ${pid}) does not stop when asked; sending it SIGTERM …`)
   signal(place, pid, 'SIGTERM')
   if (await untilGone(pid, TERM_MS)) return pid
@@ -92,7 +92,7 @@ async function forceToEnd(place: Place, pid: number, { onProgress }: Stopping): 
 }
 
 /** The number may belong to another process by now. */
-function signal(place: Place, pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+function signal(place: ServerPlace, pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
   if (serverAt(place) !== pid) return
   try {
     process.kill(pid, name)

@@ -16,7 +16,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { mayContinue } from '../may-continue.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'
 import { ClientPlayer } from './client-player.ts'
-import { NO_OFFER, linesOf, offerIn } from './offer.ts'
+import { NO_OFFER, numberedLines, offerIn } from './offer.ts'
 import {
   type Call,
   type ClientRequest,
@@ -86,7 +86,7 @@ async function textOf(path: string): Promise<string> {
  */
 export function acceptedBy(path: string): PromptKinds {
   try {
-    const [first] = linesOf(beginningOf(path))
+    const [first] = numberedLines(beginningOf(path))
     return (first === undefined ? undefined : offerIn(first.line)?.accepts) ?? NO_OFFER.accepts
   } catch {
     return NO_OFFER.accepts

@@ -264,7 +264,7 @@ export function offerIn(line: string): ScriptOffer | undefined {
 }
 
 /** The lines that are not empty, numbered from 1. */
-export function linesOf(source: string): readonly { readonly line: string; readonly number: number }[] {
+export function numberedLines(source: string): readonly { readonly line: string; readonly number: number }[] {
   const lines = source.replace(/^\uFEFF/u, '').split('\n')
   return lines.map((line, index) => ({ line, number: index + 1 })).filter(({ line }) => line.trim() !== '')
 }

@@ -30,7 +30,7 @@ import {
   text,
   toolCallPatch,
   whole,
-  linesOf,
+  numberedLines,
   offerIn,
 } from './offer.ts'
 
@@ -76,7 +76,7 @@ export function parseScript(
   source: string,
   assertAllowed: (what: ScriptOffer | Step) => void = () => undefined,
 ): Script {
-  const lines = linesOf(source)
+  const lines = numberedLines(source)
   const read = <Result>(number: number, reading: () => Result): Result => {
     try {
       return reading()

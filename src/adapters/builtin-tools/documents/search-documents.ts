@@ -6,7 +6,7 @@ import { problemOfQuery } from '../../../docs-search/index/query/query-limits.ts
 import { passagesText } from '../../../docs-search/index/result-text.ts'
 import type { PassageHit } from '../../../docs-search/index/worker/protocol.ts'
 import { defineTool } from '../toolset/tool.ts'
-import { longResult, refuse } from '../toolset/result.ts'
+import { longResult, failTool } from '../toolset/result.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50
@@ -32,7 +32,7 @@ export const searchDocuments = defineTool({
   preview: ({ query }) => ({ title: `Search documents for “${query.slice(0, 80)}”` }),
   async run({ query, mode = 'all', limit = DEFAULT_LIMIT, offset = 0 }, { caller, memory, services }) {
     const problem = problemOfQuery(query)
-    if (problem !== undefined) refuse(`The query ${problem}.`)
+    if (problem !== undefined) failTool(`The query ${problem}.`)
     const { index, collections, scope } = await services.documents.open(caller.roots, memory)
     const page = await index.passages({ ...scope, query, mode, limit, offset })
     const hits = page.hits.map((hit) => ({ ...hit, file: pathFromFirstRoot(hit, collections) }))

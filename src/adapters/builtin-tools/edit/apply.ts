@@ -1,6 +1,6 @@
 /** Exact replacements in a text: all of them or none, and good advice where one does not fit. */
-import { formatCount, refuse } from '../toolset/result.ts'
-import { linesOf } from '../files/pages.ts'
+import { formatCount, failTool } from '../toolset/result.ts'
+import { textLines } from '../files/pages.ts'
 
 export interface Edit {
   readonly old_text: string
@@ -23,7 +23,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): Edited {
     const done = applyEdit(former.text, eol === '\n' ? edit : withLfEdit(edit), name)
     return { text: done.text, places: former.places + done.places }
   }, whole)
-  if (edited.text === whole.text) refuse('The edits undo each other. Nothing was changed.')
+  if (edited.text === whole.text) failTool('The edits undo each other. Nothing was changed.')
   return eol === '\n' ? edited : { ...edited, text: edited.text.replaceAll('\n', '\r\n') }
 }
 
@@ -41,11 +41,11 @@ function withLfEdit({ old_text, new_text, replace_all }: Edit): Edit {
 }
 
 function applyEdit(text: string, given: Edit, name: string): Edited {
-  if (given.old_text === '') refuse(`${name}old_text is empty. Quote what is to be replaced, or use write_file.`)
-  if (given.old_text === given.new_text) refuse(`${name}old_text and new_text are the same. Nothing was changed.`)
+  if (given.old_text === '') failTool(`${name}old_text is empty. Quote what is to be replaced, or use write_file.`)
+  if (given.old_text === given.new_text) failTool(`${name}old_text and new_text are the same. Nothing was changed.`)
   const { old_text, new_text, replace_all = false } = withLineEndsOf(text, given)
   const places = occurrencesOf(old_text, text)
-  if (places.length === 0) refuse(`${name}${explainMismatch(text, given)} Nothing was changed.`)
+  if (places.length === 0) failTool(`${name}${explainMismatch(text, given)} Nothing was changed.`)
   if (!replace_all) requireUnique(old_text, text, { places, name })
   return { text: text.split(old_text).join(new_text), places: places.length }
 }
@@ -60,7 +60,7 @@ function requireUnique(part: string, text: string, { places, name }: Occurrences
   const again = places.length === 1 ? text.indexOf(part, (places[0] ?? 0) + 1) : -1
   const all = again < 0 ? places : [...places, again]
   if (all.length > 1)
-    refuse(
+    failTool(
       `${name}old_text occurs ${formatCount(all.length)} times (lines ${linesAt(text, all)}). Quote more of what stands around it, or set replace_all. Nothing was changed.`,
     )
 }
@@ -104,8 +104,8 @@ interface Missed {
 }
 
 export function explainMismatch(text: string, { old_text, new_text }: Missed): string {
-  const lines = linesOf(text)
-  const wanted = linesOf(old_text)
+  const lines = textLines(text)
+  const wanted = textLines(old_text)
   return (
     butForWhitespace(lines, wanted) ??
     butForWhatFollows(lines, wanted) ??

@@ -12,7 +12,7 @@ import {
   resolvePath,
   gitReasonOf,
 } from '../toolset/tool.ts'
-import { formatCount, refuse, textResult } from '../toolset/result.ts'
+import { formatCount, failTool, textResult } from '../toolset/result.ts'
 
 const edit = z.strictObject({
   old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),
@@ -73,6 +73,6 @@ async function changeOf(
 /** A session may only overwrite the text that it has read: a change by another program is not undone unnoticed. */
 export function requireSeen({ real, text, shown }: TextFile, { memory }: PreviewContext): void {
   const isAsSeen = memory.files.isAsSeen(real, text)
-  if (isAsSeen === undefined) refuse(`Read ${shown} with read_file first. Nothing was changed.`)
-  if (!isAsSeen) refuse(`${shown} has changed since you read it. Read it again. Nothing was changed.`)
+  if (isAsSeen === undefined) failTool(`Read ${shown} with read_file first. Nothing was changed.`)
+  if (!isAsSeen) failTool(`${shown} has changed since you read it. Read it again. Nothing was changed.`)
 }

@@ -1,7 +1,7 @@
 /** `fetch_url`: a page of the public web as text. The request itself can leak data, so every call requires approval. */
 import { z } from 'zod'
 import { defineTool } from '../toolset/tool.ts'
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 
 export const fetchUrl = defineTool({
   name: 'fetch_url',
@@ -27,9 +27,9 @@ export const fetchUrl = defineTool({
 function webAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/u.test(url.protocol))
-    return refuse('Give a whole address that begins with https:// or http://.')
+    return failTool('Give a whole address that begins with https:// or http://.')
   if (url.username !== '' || url.password !== '')
-    return refuse('An address with a name or password in it is not fetched.')
+    return failTool('An address with a name or password in it is not fetched.')
   url.hash = ''
   return url
 }

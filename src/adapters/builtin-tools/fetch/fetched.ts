@@ -4,7 +4,7 @@ import type { ToolResult } from '../../../ports/tools.ts'
 import { decode } from '../../../workspace/encoding.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { type ToolCall } from '../toolset/tool.ts'
-import { formatCount, longResult, refuse } from '../toolset/result.ts'
+import { formatCount, longResult, failTool } from '../toolset/result.ts'
 import { readablePage } from './html.ts'
 import { type FetchedPage, getPage } from './page.ts'
 import { Forbidden, onlyPublic } from './reach.ts'
@@ -21,8 +21,8 @@ export async function fetched(url: URL, { services, signal, caller }: ToolCall):
 function fetchError({ host }: URL, error: unknown): never {
   const causes = [error, (error as Error).cause]
   const forbidden = causes.find((one) => one instanceof Forbidden)
-  if (forbidden !== undefined) refuse(`${forbidden.message}. Nothing was sent there.`, error)
-  if (error instanceof TypeError) refuse(`${host} could not be reached: ${reasonOf(error.cause ?? error)}.`, error)
+  if (forbidden !== undefined) failTool(`${forbidden.message}. Nothing was sent there.`, error)
+  if (error instanceof TypeError) failTool(`${host} could not be reached: ${reasonOf(error.cause ?? error)}.`, error)
   throw error
 }
 
@@ -30,7 +30,7 @@ type Page = Extract<FetchedPage, { readonly kind: 'page' }>
 
 function resultOf(got: FetchedPage, { toolCallId }: ToolCall['caller']): ToolResult {
   if (got.kind === 'elsewhere')
-    return refuse(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
+    return failTool(`The page redirects to another host. Fetch ${got.url.href} if you want to go there.`)
   const { url, status, type, isCut } = got
   const bytes = isCut ? wholeCharacters(got.bytes) : got.bytes
   const isError = status >= 400
@@ -38,7 +38,7 @@ function resultOf(got: FetchedPage, { toolCallId }: ToolCall['caller']): ToolRes
   if (picture !== undefined && !isError) return imageResult(picture, got)
   const text = textOf(bytes, type)
   if (text === undefined)
-    return refuse(`${url.href} is ${describeBinary(bytes)} (${type || 'of an unknown type'}), not a text.`)
+    return failTool(`${url.href} is ${describeBinary(bytes)} (${type || 'of an unknown type'}), not a text.`)
   const page =
     /html/iu.test(type) || /^\s*<(?:!doctype html|html)/iu.test(text) ? readablePage(text, url) : { title: '', text }
   const cut = isCut ? `[It has more than ${formatCount(got.bytes.length)} bytes; only these were read.]` : ''
@@ -48,7 +48,7 @@ function resultOf(got: FetchedPage, { toolCallId }: ToolCall['caller']): ToolRes
 
 function imageResult(mimeType: string, { bytes, isCut }: Page): ToolResult {
   if (bytes.length > MAX_IMAGE_BYTES)
-    return refuse(
+    return failTool(
       `The picture has ${isCut ? 'more than ' : ''}${formatCount(bytes.length)} bytes; at most ${formatCount(MAX_IMAGE_BYTES)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }

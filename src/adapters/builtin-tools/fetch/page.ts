@@ -4,7 +4,7 @@ import { withTimeout } from '../../../async/with-timeout.ts'
 import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 import { type MayReach, guardedAgent } from './reach.ts'
 
 /** Bytes, unpacked. */
@@ -72,14 +72,14 @@ async function follow(start: URL, { agent, signal }: Following): Promise<Fetched
     if (!isSameHost(url, next)) return { kind: 'elsewhere', url: next }
     url = next
   }
-  return refuse(`${start.host} redirects again and again.`)
+  return failTool(`${start.host} redirects again and again.`)
 }
 
 /** The target of a redirect may be anything. */
 function redirected(location: string, from: URL): URL {
   const url = URL.canParse(location, from) ? new URL(location, from) : undefined
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.username !== '' || url.password !== '')
-    return refuse(
+    return failTool(
       `${from.host} redirects to an address that is not fetched: it is not http or https, or it contains a user name or password.`,
     )
   return url

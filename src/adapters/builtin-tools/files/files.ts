@@ -5,7 +5,7 @@ import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '
 import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding.ts'
 import { describeBinary } from '../../../workspace/file-type.ts'
 import { type ToolCall, type PreviewContext, assertPathAllowed } from '../toolset/tool.ts'
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 export interface TextFile extends Decoded {
@@ -49,7 +49,7 @@ async function findFile(path: string, { caller }: PreviewContext): Promise<Opene
 }
 
 function textOf(opened: Opened): TextFile {
-  return isText(opened) ? opened : refuse(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
+  return isText(opened) ? opened : failTool(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
 }
 
 /** A file that is still to be written. */
@@ -112,7 +112,7 @@ async function assertSavedInEditor(
   const stored = await readStored(file.real, roots)
   const lent = await textInEditor(file, stored !== undefined, client)
   if (lent !== undefined && stored !== undefined && isText(stored) && stored.text !== lent)
-    refuse(`${file.shown} has unsaved changes in the editor, which does not accept writes. Ask the user to save it.`)
+    failTool(`${file.shown} has unsaved changes in the editor, which does not accept writes. Ask the user to save it.`)
 }
 
 async function namesOf(path: string, roots: readonly Root[]) {

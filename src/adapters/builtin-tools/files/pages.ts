@@ -13,7 +13,7 @@ export interface PageRequest {
 }
 
 export function pageOf(text: string, { line, limit, column = 1 }: PageRequest): string {
-  const lines = linesOf(text)
+  const lines = textLines(text)
   if (lines.length === 0) return '[The file is empty.]'
   const first = lines[line - 1]
   if (first === undefined)
@@ -37,7 +37,7 @@ function pieceOf(text: string, { line, start }: { readonly line: number; readonl
 }
 
 /** An end of line at the end of a text begins no other line. */
-export function linesOf(text: string): readonly string[] {
+export function textLines(text: string): readonly string[] {
   const lines = text.split(/\r\n|\n/u)
   if (lines.at(-1) === '') lines.pop()
   return lines

@@ -5,7 +5,7 @@ import { isText, openFile } from './files.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { pageOf } from './pages.ts'
 import { defineTool, assertPathAllowed, resolvePath } from '../toolset/tool.ts'
-import { formatCount, refuse, textResult } from '../toolset/result.ts'
+import { formatCount, failTool, textResult } from '../toolset/result.ts'
 
 const DEFAULT_LINES = 2_000
 /** Bytes of a picture that a model takes. */
@@ -41,9 +41,9 @@ export const readFile = defineTool({
 function imageResult(shown: string, bytes: Buffer): ToolResult {
   const mimeType = imageType(bytes)
   if (mimeType === undefined)
-    return refuse(`${shown} is ${describeBinary(bytes)}, which read_file cannot show as text.`)
+    return failTool(`${shown} is ${describeBinary(bytes)}, which read_file cannot show as text.`)
   if (bytes.length > MAX_IMAGE_BYTES)
-    return refuse(
+    return failTool(
       `The picture ${shown} has ${formatCount(bytes.length)} bytes; at most ${formatCount(MAX_IMAGE_BYTES)} can be shown.`,
     )
   return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], isError: false }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
 import { requireSeen } from '../edit/edit-file.ts'
 import { type TextFile, newFile, openIfThere, saveText, diffOf } from './files.ts'
-import { linesOf } from './pages.ts'
+import { textLines } from './pages.ts'
 import { defineTool, cannotRunBy, resolvePath, gitReasonOf } from '../toolset/tool.ts'
 import { formatCount, textResult } from '../toolset/result.ts'
 
@@ -43,7 +43,9 @@ export const writeFile = defineTool({
       await saveText(file, call)
       const { content: shown } = diffOf(file.path, former?.text ?? null, text)
       const verb = former === undefined ? 'Made' : 'Replaced'
-      return textResult(`${verb} ${file.shown}: ${formatCount(linesOf(text).length)} lines.`, { displayContent: shown })
+      return textResult(`${verb} ${file.shown}: ${formatCount(textLines(text).length)} lines.`, {
+        displayContent: shown,
+      })
     })
   },
 })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.ts'
 import { defineTool } from '../toolset/tool.ts'
-import { formatCount, refuse, textResult } from '../toolset/result.ts'
+import { formatCount, failTool, textResult } from '../toolset/result.ts'
 
 const PAGE_SIZE = 100
 /** For servers that are still connecting. Milliseconds; docs/internals/guarantees.md, 9. */
@@ -30,7 +30,7 @@ export const listResources = defineTool({
     if (all.length === 0) return textResult(nothing(list))
     const page = all.slice(offset, offset + PAGE_SIZE)
     if (page.length === 0)
-      return refuse(`There are ${formatCount(all.length)}; there are none from ${formatCount(offset)} on.`)
+      return failTool(`There are ${formatCount(all.length)}; there are none from ${formatCount(offset)} on.`)
     const end = offset + page.length
     const more =
       end < all.length ? [`[${formatCount(end)} of ${formatCount(all.length)}; continue with offset=${end}]`] : []
@@ -42,7 +42,7 @@ export const listResources = defineTool({
 export function requireServer(server: string, { servers }: ToolList): void {
   if (servers.some(({ name }) => name === server)) return
   const names = servers.map(({ name }) => name).join(', ')
-  refuse(
+  failTool(
     `There is no MCP server ${JSON.stringify(server.slice(0, 100))}. ${names === '' ? 'There is none.' : `There are: ${names}.`}`,
   )
 }

@@ -6,7 +6,7 @@ import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/content.ts'
 import { SERVERS_TIMEOUT_MS, requireServer } from './list-resources.ts'
 import { defineTool } from '../toolset/tool.ts'
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 
 export const readResource = defineTool({
   name: 'read_resource',
@@ -30,9 +30,9 @@ export const readResource = defineTool({
   async run({ uri, server }, { servers, caller, signal }) {
     const list = await servers.ready(SERVERS_TIMEOUT_MS, signal)
     if (server !== undefined) requireServer(server, list)
-    const owner = server ?? ownerIn(uri, list) ?? refuse(`Name the server: ${namesIn(list)}.`)
+    const owner = server ?? ownerIn(uri, list) ?? failTool(`Name the server: ${namesIn(list)}.`)
     const bodies = await servers.read(owner, uri, { signal })
-    if (bodies.length === 0) return refuse(`${owner} has nothing under ${uri}.`)
+    if (bodies.length === 0) return failTool(`${owner} has nothing under ${uri}.`)
     return withModelContent({ content: withinLimit(bodies.map(shownAs)), isError: false }, caller.toolCallId)
   },
 })

@@ -1,5 +1,5 @@
 /** The commands that a session left running. They end with it. */
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 import type { Running } from './running.ts'
 
 /** How many may run at once. */
@@ -37,7 +37,7 @@ export function openBackground(): Background {
     requireRoom() {
       const running = open().map(([id]) => id)
       if (running.length >= MAX_RUNNING)
-        refuse(
+        failTool(
           `${MAX_RUNNING} commands run in the background already (${running.join(', ')}). Stop one with command_output.`,
         )
     },
@@ -53,7 +53,7 @@ export function openBackground(): Background {
       const known = [...kept.keys()].join(', ') || 'none'
       return (
         kept.get(id) ??
-        refuse(`There is no command ${JSON.stringify(id.slice(0, 40))} in the background; there are: ${known}.`)
+        failTool(`There is no command ${JSON.stringify(id.slice(0, 40))} in the background; there are: ${known}.`)
       )
     },
     async close() {

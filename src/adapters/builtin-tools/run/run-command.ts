@@ -12,7 +12,7 @@ import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
 import { pathsNamed } from '../../../shell-safety/named-paths.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { type ToolCall, defineTool, type ResolvedPath, resolvePath } from '../toolset/tool.ts'
-import { MAX_KEPT_CHARS, longResult, refuse, textResult } from '../toolset/result.ts'
+import { MAX_KEPT_CHARS, longResult, failTool, textResult } from '../toolset/result.ts'
 
 /** Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120
@@ -216,5 +216,5 @@ function shownLine(command: string): string {
 
 /** The system takes a line as far as its first NUL. */
 function assertCommand(command: string): void {
-  if (command.includes('\0')) refuse('A command cannot hold a NUL character.')
+  if (command.includes('\0')) failTool('A command cannot hold a NUL character.')
 }

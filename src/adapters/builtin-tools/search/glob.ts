@@ -1,6 +1,6 @@
 /** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. In time that no pattern can blow up. */
 import { matchesAll } from '../../../path-rules/path-rules.ts'
-import { refuse } from '../toolset/result.ts'
+import { failTool } from '../toolset/result.ts'
 
 export type PathTest = (way: string) => boolean
 
@@ -66,6 +66,6 @@ function choicesOf(pattern: string): readonly string[] {
   const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)]
   const all = inner.split(',').flatMap((choice) => choicesOf(`${before}${choice}${after}`))
   return all.length > MAX_CHOICES
-    ? refuse(`The pattern stands for more than ${MAX_CHOICES} patterns. Use a simpler one.`)
+    ? failTool(`The pattern stands for more than ${MAX_CHOICES} patterns. Use a simpler one.`)
     : all
 }

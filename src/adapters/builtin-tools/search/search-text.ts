@@ -17,7 +17,7 @@ import {
   assertPathAllowed,
   resolvePath,
 } from '../toolset/tool.ts'
-import { formatCount, longResult, refuse } from '../toolset/result.ts'
+import { formatCount, longResult, failTool } from '../toolset/result.ts'
 
 const DEFAULT_LIMIT = 100
 /** Bytes of a file that is searched. */
@@ -134,7 +134,7 @@ async function searchEntry(
 ): Promise<'on' | 'enough'> {
   const { clock } = search.call.services
   if (clock.monotonicNow() - search.began > SEARCH_TIMEOUT_MS)
-    refuse('The search takes too long. Search a directory below, or with a glob.')
+    failTool('The search takes too long. Search a directory below, or with a glob.')
   const place = await placeIn(held, name)
   if (place.found !== undefined && place.found.size > MAX_FILE_BYTES) search.tooLarge += 1
   // It has gone meanwhile, may not be read, or is too large.
@@ -151,8 +151,8 @@ async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<
   const job = { ...search.pattern, text: decoded.text, most: search.limit - search.matches, around }
   const found = await services.checker.findLines(job, search, signal).catch((error: unknown) => {
     if (!(error instanceof CheckTooLong)) throw error
-    if (!error.isOwnFault) return refuse('Too many other searches are running. Search again later.')
-    return refuse(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
+    if (!error.isOwnFault) return failTool('Too many other searches are running. Search again later.')
+    return failTool(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
   })
   search.matches += found.filter(({ isMatch }) => isMatch).length
   search.lines.push(...shown(found, { way, around }))
@@ -190,7 +190,7 @@ function patternOf(text: string, { isLiteral, ignoresCase }: { isLiteral: boolea
   // Escapes that mean nothing are only forgiven without the `u`.
   const plain = { source, flags: flags.replace('u', '') }
   if (problemOf(plain) === undefined) return plain
-  return refuse(
+  return failTool(
     `The pattern is no regular expression: ${problem}. Mend it, or set literal to look for the text as it is.`,
   )
 }

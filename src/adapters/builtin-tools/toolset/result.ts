@@ -16,7 +16,7 @@ export function textResult(text: string, more: Partial<ToolResult> = {}): ToolRe
 }
 
 /** Throws a sentence that the model can act on: the failure, and how to fix it. */
-export function refuse(reason: string, cause?: unknown): never {
+export function failTool(reason: string, cause?: unknown): never {
   return fail('TOOL_FAILED', { reason }, cause)
 }
 

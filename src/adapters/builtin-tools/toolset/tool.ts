@@ -15,7 +15,7 @@ import type { MayReach } from '../fetch/reach.ts'
 import type { SessionMemory } from '../memory.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
 import { join } from 'node:path'
-import { formatCount, refuse } from './result.ts'
+import { formatCount, failTool } from './result.ts'
 import { gitReasonFor } from '../../../workspace/git-directory.ts'
 import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
@@ -177,8 +177,8 @@ export async function gitReasonOf({ real }: ResolvedPath): Promise<Pick<ToolPrev
 export function assertPathAllowed(real: string, { caller: { pathAccess } }: ToolCall): void {
   const restriction = pathAccess(real)
   if (restriction === undefined) return
-  if (restriction === 'denied') refuse('Not allowed: a rule denies this path.')
-  refuse('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
+  if (restriction === 'denied') failTool('Not allowed: a rule denies this path.')
+  failTool('Not allowed: this path is asked about, and leads elsewhere than when that was decided.')
 }
 
 /** Counts the paths that permission rules exclude from a directory walk. */

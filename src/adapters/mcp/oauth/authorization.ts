@@ -5,7 +5,7 @@ import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts
 import type { HttpServer } from '../transport/headers.ts'
 
 /** The answer of a server that rejected a request for lack of authorization. */
-export interface Refusal {
+export interface AuthorizationRefusal {
   /** The token that was sent. */
   readonly token: string | undefined
   readonly resourceMetadataUrl?: URL | undefined
@@ -27,7 +27,7 @@ export interface Authorization {
   /** The token to send with every request, if there is one. */
   token(): string | undefined
   /** Whether there is now another token than the rejected one, after a renewal if necessary. Rejects when the renewal failed for now. */
-  renew(refusal: Refusal): Promise<boolean>
+  renew(refusal: AuthorizationRefusal): Promise<boolean>
   /** Remembers a scope that the server requires, so that the next login requests it. */
   want(scope: string): Promise<void>
   /** Starts a login, or joins the running one. Rejects with MCP_LOGIN_FAILED. */

@@ -55,7 +55,7 @@ export function openWeb(server: HttpServer, clock: Clock): Web {
   }
 }
 
-export interface Found extends OAuthServerInfo {
+export interface FoundAuthorization extends OAuthServerInfo {
   readonly issuer: string
   /** The resource that the token is for, as the server writes it. */
   readonly resource: string | undefined
@@ -66,7 +66,7 @@ export async function discover(
   server: HttpServer,
   { fetch }: Web,
   resourceMetadataUrl: URL | undefined,
-): Promise<Found> {
+): Promise<FoundAuthorization> {
   const url = resourceUrlFromServerUrl(server.url)
   const at = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
   const info = await discoverOAuthServerInfo(url, { ...at, fetchFn: fetch })

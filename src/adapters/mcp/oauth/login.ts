@@ -14,7 +14,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
-import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
+import { discover, openWeb, loginFailure, type FoundAuthorization, type Web } from './discovery.ts'
 import { openCallbackServer, type CallbackServer } from './oauth-callback-server.ts'
 import { accountOf, withAccount, type StoredLogins, type LoginStore } from './store.ts'
 
@@ -74,13 +74,13 @@ async function challengeOf(
 }
 
 /** Without PKCE, any program that sees the code could use it. */
-function requirePkce({ authorizationServerMetadata: metadata }: Found): void {
+function requirePkce({ authorizationServerMetadata: metadata }: FoundAuthorization): void {
   if (metadata?.code_challenge_methods_supported?.includes('S256') === true) return
   throw new Error('its authorization server does not say that it protects logins with PKCE (S256)')
 }
 
 interface ProviderOptions extends LoginOptions {
-  readonly found: Found
+  readonly found: FoundAuthorization
   readonly callback: CallbackServer
   readonly state: string
 }

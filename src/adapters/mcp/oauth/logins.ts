@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
-import type { Authorization, Login, Logins, Refusal } from './authorization.ts'
+import type { Authorization, Login, Logins, AuthorizationRefusal } from './authorization.ts'
 import type { RunningLogin } from './login.ts'
 import { LoginStore } from './store.ts'
 
@@ -74,7 +74,7 @@ class StoredAuthorization implements Authorization {
   }
 
   /** One renewal for all requests that were rejected with the same token, in all sessions and processes. */
-  async renew(refusal: Refusal): Promise<boolean> {
+  async renew(refusal: AuthorizationRefusal): Promise<boolean> {
     const { server, store } = this.#place
     const isRenewed = (): boolean => store.token() !== undefined && store.token() !== refusal.token
     if (isRenewed()) return true

@@ -2,8 +2,8 @@
 import { OAuthError, OAuthErrorCode, refreshAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
 import type { HttpServer } from '../transport/headers.ts'
-import type { Refusal } from './authorization.ts'
-import { discover, openWeb, loginFailure, type Found, type Web } from './discovery.ts'
+import type { AuthorizationRefusal } from './authorization.ts'
+import { discover, openWeb, loginFailure, type FoundAuthorization, type Web } from './discovery.ts'
 import { accountOf, withAccount, withoutAccount, type Account, type LoginStore } from './store.ts'
 
 /** With these codes an authorization server rejects the refresh token for good. */
@@ -38,7 +38,7 @@ export async function renew(server: HttpServer, store: LoginStore, { refusal, cl
 /** Exchanges the refresh token, which may be valid only once. */
 async function tokensFor(
   { client, tokens }: Account,
-  { authorizationServerUrl, authorizationServerMetadata: metadata, resource, issuer }: Found,
+  { authorizationServerUrl, authorizationServerMetadata: metadata, resource, issuer }: FoundAuthorization,
   { fetch }: Web,
 ): Promise<StoredOAuthTokens | 'none to renew' | 'over'> {
   if (client === undefined || tokens?.refresh_token === undefined) return 'none to renew'
@@ -59,6 +59,6 @@ async function tokensFor(
 }
 
 interface Renewal {
-  readonly refusal: Refusal
+  readonly refusal: AuthorizationRefusal
   readonly clock: Clock
 }

@@ -9,7 +9,7 @@ import { type Statements, escapeText, unescapeText } from '../../../sqlite/state
 /** How many of the passages that came last are put in the order of their time; others follow none of them. */
 const SORTED = 2_000
 
-export interface Found {
+export interface FoundPassages {
   readonly hits: readonly SearchHit[]
   readonly more: boolean
 }
@@ -34,7 +34,7 @@ interface Row {
 type Asked = Pick<SearchRequest, 'query' | 'cwd' | 'limit'>
 
 /** A query without a word finds nothing. */
-export function find(statements: Statements, source: SearchSource, { query, cwd, limit }: Asked): Found {
+export function find(statements: Statements, source: SearchSource, { query, cwd, limit }: Asked): FoundPassages {
   const parts = parseQuery(query)
   const hits: SearchHit[] = []
   if (parts.length === 0) return { hits, more: false }

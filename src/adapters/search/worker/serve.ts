@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
-import { type Refusal, answerCalls, sendEvent } from '../../../threads/worker-port.ts'
+import { type CallRefusal, answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import type { Index } from '../store/search-index.ts'
 
 /** An event of the thread is a sentence for the log. */
@@ -64,7 +64,7 @@ export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTi
   answerCalls<SearchCalls>(port, handlers, refusalOf)
 }
 
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown): CallRefusal {
   const known = isParleyError(error) ? error : new ParleyError('SEARCH_UNAVAILABLE', { reason: reasonOf(error) })
   return { code: known.code, details: known.details }
 }

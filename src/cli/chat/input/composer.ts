@@ -4,7 +4,7 @@ import type { Key } from '../../output/terminal/keyboard.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'
 import { Editor, type Pressed } from './editor.ts'
-import { type Frame, type WrittenRows, editorRows } from './editor-rows.ts'
+import { type EditorFrame, type WrittenRows, editorRows } from './editor-rows.ts'
 import type { SlashCommand } from '../slash-commands.ts'
 
 export interface Suggesting {
@@ -36,7 +36,7 @@ export class Composer {
   }
 
   /** The line, and below it what it could become. */
-  rows(look: Look, frame: Frame): WrittenRows {
+  rows(look: Look, frame: EditorFrame): WrittenRows {
     const { rows, cursor } = editorRows(this.editor, look, frame)
     return { rows: [...rows, ...this.#offers(look)], cursor }
   }

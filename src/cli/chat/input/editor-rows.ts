@@ -1,12 +1,12 @@
 /** Lays out the input line as rows, and the cursor in them. */
-import type { Cursor } from '../../output/terminal/screen.ts'
+import type { ScreenCursor } from '../../output/terminal/screen.ts'
 import { clean, graphemesOf, widthOf } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'
 import type { Editor } from './editor.ts'
 
 export interface WrittenRows {
   readonly rows: readonly string[]
-  readonly cursor: Cursor
+  readonly cursor: ScreenCursor
 }
 
 const LEAD = '› '
@@ -14,14 +14,14 @@ const INDENT = '  '
 /** Characters before and behind the cursor that are laid out: a long paste is not laid out with every key. */
 const NEAR = 4_000
 
-export interface Frame {
+export interface EditorFrame {
   /** Rows that there are at most; of more, those around the cursor are shown. */
   readonly height: number
   /** Stands there while nothing is written. */
   readonly hint: string
 }
 
-export function editorRows(editor: Editor, { paint, width }: Look, { height, hint }: Frame): WrittenRows {
+export function editorRows(editor: Editor, { paint, width }: Look, { height, hint }: EditorFrame): WrittenRows {
   const lead = paint('user', LEAD)
   if (editor.isEmpty) {
     const shown = widthOf(hint) + LEAD.length < width() ? paint('dim', hint) : ''
@@ -61,7 +61,7 @@ class Layout {
   }
 
   /** Where the next character comes. */
-  place(): Cursor {
+  place(): ScreenCursor {
     if (this.#used >= this.#room) this.#next()
     return { row: this.rows.length - 1, column: this.#used }
   }

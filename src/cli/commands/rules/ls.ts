@@ -15,7 +15,7 @@ import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
 /** As `--json` prints it. */
-export type Row =
+export type RuleRow =
   | FoundRule
   | (Pick<FoundRule, 'effect' | 'subject' | 'standing'> & {
       readonly id: string
@@ -42,7 +42,7 @@ export async function run({ options }: CommandInput): Promise<number> {
 export async function rowsOfSession(
   config: Config,
   prefix: string,
-): Promise<readonly (Row & { readonly from: 'session' })[]> {
+): Promise<readonly (RuleRow & { readonly from: 'session' })[]> {
   const reader = await openReader(config)
   try {
     const { sessionId } = await reader.find(prefix)
@@ -57,7 +57,7 @@ export async function rowsOfSession(
   }
 }
 
-function print(row: Row, paint: Paint): void {
+function print(row: RuleRow, paint: Paint): void {
   const waits = row.standing === 'waiting' ? `${paint('asking', 'not trusted yet')}  ` : ''
   const id = paint('code', (row.id ?? '').padEnd(10))
   process.stdout.write(`${id}  ${waits}${oneLine(ruleLine(row), 200)}\n`)
@@ -65,7 +65,7 @@ function print(row: Row, paint: Paint): void {
   if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Trust it with: parley rules trust\n`)
 }
 
-function placeOf(row: Row): string {
+function placeOf(row: RuleRow): string {
   if (row.from === 'session') return `session ${row.sessionId}`
   if (row.from !== 'stored') return row.file ?? ''
   return row.project ?? 'everywhere'

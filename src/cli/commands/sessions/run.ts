@@ -3,7 +3,13 @@ import type { Client } from '../../../client/client.ts'
 import type { ClientDelegate } from '../../../client/client-delegate.ts'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { type ListenToKeys, askOnKeys, ofOurs, oneByOne, refuse } from '../../prompts/permission-prompt.ts'
+import {
+  type ListenToKeys,
+  askOnKeys,
+  ofOurs,
+  oneByOne,
+  rejectWithoutTerminal,
+} from '../../prompts/permission-prompt.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { SessionPresence, companyNotices } from '../../sessions/session-presence.ts'
 import { exitOfStop } from '../../runtime/exit-codes.ts'
@@ -36,7 +42,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 /** Every update as it came, then how the turn ended. */
 function runJson(reaching: ConnectOptions, options: Options, prompt: string): Promise<number> {
   const company = new SessionPresence()
-  const face = onlyOurs(company, { updated: printJson, ask: refuse(say) })
+  const face = onlyOurs(company, { updated: printJson, ask: rejectWithoutTerminal(say) })
   return workWith(reaching, face, async (working) => {
     const sessionId = await sessionFor(working, company, options)
     const result = await working.client.prompt(sessionId, prompt)
@@ -55,7 +61,7 @@ function runText(reaching: ConnectOptions, options: Options, prompt: string): Pr
     listenToKeys(process.stdin, (key) => (isCtrlC(key) && !ctrlC ? stops?.interrupt() : pressed(key)))
   const inTurn = oneByOne()
   const canAsk = isTerminal(process.stdin, config) && surfaces.screen.moves
-  const ask = canAsk ? askOnKeys(listen, view, inTurn) : refuse((line) => view.note('plain', line))
+  const ask = canAsk ? askOnKeys(listen, view, inTurn) : rejectWithoutTerminal((line) => view.note('plain', line))
   const face = onlyOurs(company, {
     updated: ({ update }) => view.update(update),
     cancelling: () => view.cancelling(),

@@ -2,7 +2,7 @@
 import { type LineKind, kindOf, spansOf } from './markdown.ts'
 import type { Paint, Style } from './colors.ts'
 import { clean } from './text.ts'
-import { type Row, type Wrapping, wrapSpans } from './wrap.ts'
+import { type ScreenRow, type Wrapping, wrapSpans } from './wrap.ts'
 
 export interface FlowOptions {
   readonly paint: Paint
@@ -75,7 +75,7 @@ export class Flow {
     return settled.map(({ text }) => text)
   }
 
-  #rows(): readonly Row[] {
+  #rows(): readonly ScreenRow[] {
     const kind = this.#kindOfLine()
     const { paint, width } = this.#options
     const wrapping: Wrapping = {

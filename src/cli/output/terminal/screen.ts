@@ -12,7 +12,7 @@ export interface Screen {
 }
 
 /** A place among the live rows. */
-export interface Cursor {
+export interface ScreenCursor {
   readonly row: number
   readonly column: number
 }
@@ -33,7 +33,7 @@ export class TerminalScreen implements Screen {
   readonly moves = true
   readonly #output: WriteStream
   #live: readonly string[] = []
-  #cursor: Cursor = { row: 0, column: 0 }
+  #cursor: ScreenCursor = { row: 0, column: 0 }
   #columns: number
 
   constructor(output: WriteStream) {
@@ -50,7 +50,7 @@ export class TerminalScreen implements Screen {
   }
 
   /** Without a cursor it stands behind the last row. */
-  draw(rows: readonly string[], live: readonly string[], cursor?: Cursor): void {
+  draw(rows: readonly string[], live: readonly string[], cursor?: ScreenCursor): void {
     const kept = live.slice(-this.height)
     const at = cursor === undefined ? endOf(kept) : cutCursor(cursor, live.length - kept.length)
     const isResized = this.#columns !== this.#columnsNow()
@@ -116,17 +116,17 @@ function written(rows: readonly string[], before: readonly string[]): string {
 }
 
 /** From the last row to where the cursor is to stand. */
-function moved(last: number, { row, column }: Cursor): string {
+function moved(last: number, { row, column }: ScreenCursor): string {
   if (last < 0) return ''
   const up = Math.max(0, last - row)
   return `${up > 0 ? `\u001b[${up}A` : ''}\r${column > 0 ? `\u001b[${column}C` : ''}`
 }
 
-function endOf(rows: readonly string[]): Cursor {
+function endOf(rows: readonly string[]): ScreenCursor {
   return { row: Math.max(0, rows.length - 1), column: widthOf(rows.at(-1) ?? '') }
 }
 
-function cutCursor({ row, column }: Cursor, cut: number): Cursor {
+function cutCursor({ row, column }: ScreenCursor, cut: number): ScreenCursor {
   return { row: Math.max(0, row - cut), column }
 }
 
@@ -138,6 +138,6 @@ function sameRows(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((row, index) => row === b[index])
 }
 
-function sameCursor(a: Cursor, b: Cursor): boolean {
+function sameCursor(a: ScreenCursor, b: ScreenCursor): boolean {
   return a.row === b.row && a.column === b.column
 }

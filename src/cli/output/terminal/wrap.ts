@@ -9,7 +9,7 @@ export interface Span {
   readonly at: number
 }
 
-export interface Row {
+export interface ScreenRow {
   readonly text: string
   /** Where the row begins in the source line. */
   readonly at: number
@@ -31,7 +31,7 @@ export interface Wrapping {
 }
 
 /** At least one row, however empty. */
-export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly Row[] {
+export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly ScreenRow[] {
   // An indent of more than half of the width is dropped. The first row does not decide this, and does not change the
   // width of the other rows, which continue unchanged after it.
   const isDeep = widthOf(leads.rest) > width / 2

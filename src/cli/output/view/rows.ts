@@ -20,7 +20,7 @@ export function isNotice(content: unknown): boolean {
 }
 
 /** Content as text; content of other kinds is named. */
-export function textOf(content: Content): string {
+export function contentText(content: Content): string {
   switch (content.type) {
     case 'text':
       return content.text ?? ''
@@ -64,7 +64,7 @@ function changeWords({ content }: ToolCallUpdate, paint: Paint): string {
 }
 
 function failedRow(title: string, { content }: ToolCallUpdate, { paint, width }: Look): string {
-  const said = (content ?? []).flatMap((part) => (part.content === undefined ? [] : [textOf(part.content)]))
+  const said = (content ?? []).flatMap((part) => (part.content === undefined ? [] : [contentText(part.content)]))
   const room = width() - widthOf(title) - 6
   const reason = room > 12 ? oneLine(said.join(' '), room) : ''
   return `${paint('bad', '✗')} ${title}${reason === '' ? '' : paint('dim', ` — ${reason}`)}`
@@ -81,7 +81,7 @@ export function planRows(entries: readonly PlanEntry[], { paint, width }: Look):
 }
 
 /** A question as it stands on the screen until the user answers it. */
-export interface Asked {
+export interface ShownQuestion {
   readonly title: string
   /** The call that the open question shows; empty for none. */
   readonly toolCallId: string
@@ -91,7 +91,7 @@ export interface Asked {
 }
 
 /** `hint` is shown to a user whose key was no answer. */
-export function askedOf(question: PermissionQuestion, hint = ''): Asked {
+export function askedOf(question: PermissionQuestion, hint = ''): ShownQuestion {
   const { toolCall } = question
   return {
     title: questionTitle(toolCall),
@@ -201,7 +201,7 @@ export function detailsOf({ rawInput, content, locations }: ToolCallUpdate): rea
 export function contentLines(content: readonly ToolCallContent[]): readonly DetailLine[] {
   return content.flatMap((part) => {
     if (part.type === 'diff') return diffLines(part)
-    return part.content === undefined ? [] : textOf(part.content).replace(/\n$/u, '').split('\n').map(dimLine)
+    return part.content === undefined ? [] : contentText(part.content).replace(/\n$/u, '').split('\n').map(dimLine)
   })
 }
 

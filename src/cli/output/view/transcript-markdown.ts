@@ -2,7 +2,7 @@
 import type { Item, MessageItem, ToolCallItem } from '../../../client/transcript/items.ts'
 import type { Content, PlanEntry, ToolCallContent } from '../../../client/incoming/updates.ts'
 import { clean, oneLine } from '../terminal/text.ts'
-import { textOf } from './rows.ts'
+import { contentText } from './rows.ts'
 import type { StoredTranscript } from './stored-transcript.ts'
 
 export interface MarkdownSource {
@@ -59,7 +59,7 @@ function itemLines(item: Item): readonly string[] {
 }
 
 function messageLines({ role, content }: MessageItem): readonly string[] {
-  const text = clean(content.map(textOf).join('\n\n')).trim()
+  const text = clean(content.map(contentText).join('\n\n')).trim()
   if (text === '') return []
   const lines = text.split('\n')
   return ['', ...(role === 'thought' ? lines.map((line) => `> ${line}`.trimEnd()) : lines)]
@@ -80,7 +80,7 @@ function reportLines(part: ToolCallContent): readonly string[] {
 }
 
 function reportText(content: Content): string {
-  return clean(textOf(content)).trimEnd()
+  return clean(contentText(content)).trimEnd()
 }
 
 function diffText({ path, oldText, newText }: ToolCallContent): string {

@@ -3,7 +3,7 @@ import type { Item, ToolCallItem } from '../../../client/transcript/items.ts'
 import type { Transcript } from '../../../client/transcript/transcript.ts'
 import type { ToolCallUpdate } from '../../../client/incoming/updates.ts'
 import { Flow } from '../terminal/flow.ts'
-import { type Look, planRows, textOf, toolRow } from './rows.ts'
+import { type Look, planRows, contentText, toolRow } from './rows.ts'
 
 /** How a call is shown. */
 type CallView = (call: ToolCallUpdate, look: Look) => readonly string[]
@@ -41,7 +41,7 @@ function rowsOf(item: Exclude<Item, ToolCallItem>, look: Look): readonly string[
   switch (item.kind) {
     case 'message': {
       const flow = new Flow({ ...look, ...STYLE_OF[item.role] })
-      const text = item.content.map(textOf).join('\n').trim()
+      const text = item.content.map(contentText).join('\n').trim()
       return [...flow.push(text), ...flow.end()]
     }
     case 'other':

@@ -11,7 +11,7 @@ import { clean, oneLine } from '../terminal/text.ts'
 import { wrapSpans } from '../terminal/wrap.ts'
 import { asideOf, usageOf } from './aside.ts'
 import { callRows, isFolded, wholeCallRows } from './call-rows.ts'
-import { type Asked, askedOf, isNotice, isOver, planRows, textOf, toolRow } from './rows.ts'
+import { type ShownQuestion, askedOf, isNotice, isOver, planRows, contentText, toolRow } from './rows.ts'
 import { Settled } from './settled.ts'
 
 export interface Surfaces {
@@ -41,7 +41,7 @@ export class View {
   #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
   readonly #settled = new Settled()
   #planShown = false
-  #question: Asked | undefined
+  #question: ShownQuestion | undefined
   #status = ''
   #working: { readonly since: number } | undefined
   #heard = 0
@@ -137,7 +137,7 @@ export class View {
     this.showAsked(askedOf(question, hint))
   }
 
-  showAsked(asked: Asked): void {
+  showAsked(asked: ShownQuestion): void {
     this.#question = asked
     this.#draw()
   }
@@ -203,7 +203,7 @@ export class View {
     return { paint: this.#surfaces.paint, width: this.#surfaces.screen.width, more }
   }
 
-  #settleQuestion({ title }: Asked, said: string): void {
+  #settleQuestion({ title }: ShownQuestion, said: string): void {
     const { paint } = this.#surfaces
     this.#endMessage()
     const spans = [
@@ -216,7 +216,7 @@ export class View {
   }
 
   #chunk(role: Role, update: Update): void {
-    const text = textOf(update['content'] as Content)
+    const text = contentText(update['content'] as Content)
     const { answer, screen } = this.#surfaces
     const key = `${role} ${String(update['messageId'])}`
     if (role === 'agent' && answer !== undefined) return this.#answerChunk(key, text)

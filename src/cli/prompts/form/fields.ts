@@ -1,5 +1,5 @@
 /** The fields of a form in their order, as a terminal asks for them one by one. */
-import { type Choice, choicesOf, isFields, isTexts } from '../../../form/choices.ts'
+import { type FormChoice, choicesOf, isFields, isTexts } from '../../../form/choices.ts'
 import { type FieldValue, fitOf, formatOf } from '../../../form/validate-field.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -11,7 +11,7 @@ export interface Field {
   readonly description: string | undefined
   readonly required: boolean
   /** Those of a field of kind `one` or `several`. */
-  readonly choices: readonly Choice[]
+  readonly choices: readonly FormChoice[]
   /** The value of an empty answer; absent if the form's default does not fit. */
   readonly preset: FieldValue | undefined
   /** As the form describes it. */
@@ -46,7 +46,7 @@ function fieldIn(name: string, property: Fields, required: boolean): Field | und
   }
 }
 
-function kindOf({ type }: Fields, choices: readonly Choice[]): Field['kind'] | undefined {
+function kindOf({ type }: Fields, choices: readonly FormChoice[]): Field['kind'] | undefined {
   switch (type) {
     case 'string':
       return choices.length > 0 ? 'one' : 'text'

@@ -1,5 +1,5 @@
 /** Renders a document for a reader: a part of its text, its headings, and the passages that a search found in it. */
-import type { Range } from '../../../text/query.ts'
+import type { TextRange } from '../../../text/query.ts'
 import { highlightsOf } from '../query/highlight.ts'
 import type { Outline } from './outline.ts'
 import { spansOf } from './split-into-passages.ts'
@@ -78,7 +78,7 @@ function passagesIn(
   return spansOf(outline).flatMap(({ line, headingPath, span }) => {
     const text = outline.text.slice(...span)
     if (!known.has(`${line}\n${text}`)) return []
-    const marks = highlightsOf(text, terms).map(([from, to]): Range => [span[0] + from, span[0] + to])
+    const marks = highlightsOf(text, terms).map(([from, to]): TextRange => [span[0] + from, span[0] + to])
     return [{ line, heading: headingPath.at(-1) ?? '', part: partAt(span[0]), at: span, marks }]
   })
 }

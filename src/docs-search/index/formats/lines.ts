@@ -7,7 +7,7 @@ export interface Line {
   readonly end: number
 }
 
-export function linesOf(text: string): readonly Line[] {
+export function linesWithOffsets(text: string): readonly Line[] {
   const lines: Line[] = []
   let start = 0
   for (const line of text.split('\n')) {

@@ -1,6 +1,6 @@
 /** Headings of Markdown: `#` and underlined ones, none inside code fences, and the title of a front matter. */
 import type { Heading, Outline } from '../document/outline.ts'
-import { type Line, linesOf, plainTitle } from './lines.ts'
+import { type Line, linesWithOffsets, plainTitle } from './lines.ts'
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const HASHES = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -9,7 +9,7 @@ const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/
 const NOT_PLAIN = /^(?: {4}|\t| {0,3}(?:[>|#]|[-*+] |\d+[.)] ))|^\s*$/
 
 export function markdown(text: string): Outline {
-  const lines = linesOf(text)
+  const lines = linesWithOffsets(text)
   const body = frontMatterEnd(lines)
   const title = frontMatterTitle(lines.slice(0, body))
   return { text, ...(title === undefined ? {} : { title }), headings: headings(lines.slice(body)) }

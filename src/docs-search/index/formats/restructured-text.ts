@@ -1,11 +1,11 @@
 /** Headings of reStructuredText: a line of punctuation under the title, and maybe one above; the order of use is the level. */
 import type { Heading, Outline } from '../document/outline.ts'
-import { type Line, linesOf, plainTitle } from './lines.ts'
+import { type Line, linesWithOffsets, plainTitle } from './lines.ts'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
 
 export function restructuredText(text: string): Outline {
-  const lines = linesOf(text)
+  const lines = linesWithOffsets(text)
   const styles: string[] = []
   const headings: Heading[] = []
   for (const [i, line] of lines.entries()) {

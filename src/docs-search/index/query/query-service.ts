@@ -15,7 +15,7 @@ import type {
   Excerpt,
   ListRequest,
   OutlineRequest,
-  Page,
+  HitPage,
   PassageHit,
   PassagePage,
   ReadRequest,
@@ -100,7 +100,7 @@ export class QueryService implements DocumentIndex {
     return best ?? fail('DOCS_INDEX_UNAVAILABLE', { reason: 'the query asks for nothing' })
   }
 
-  async documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+  async documents(request: SearchRequest): Promise<HitPage<DocumentHit>> {
     const present = await this.#ready(request)
     const terms = termsOf(request.query)
     const { offset, limit } = request
@@ -194,9 +194,9 @@ export class QueryService implements DocumentIndex {
 
   #page<Hit>(
     request: SearchRequest,
-    found: Pick<Page<Hit>, 'total' | 'hits'>,
+    found: Pick<HitPage<Hit>, 'total' | 'hits'>,
     present: readonly ServedCollection[],
-  ): Page<Hit> {
+  ): HitPage<Hit> {
     return { ...found, generation: this.#lookup.generation, ...this.#notice(request, present) }
   }
 

@@ -1,9 +1,9 @@
 /** Snippets: the part of a passage that is shown, with its matches marked. */
-import type { Range } from '../../../text/query.ts'
+import type { TextRange } from '../../../text/query.ts'
 
 export interface Snippet {
   readonly text: string
-  readonly highlights: readonly Range[]
+  readonly highlights: readonly TextRange[]
 }
 
 /** Characters of the ellipsis at each end of a snippet. */
@@ -14,7 +14,7 @@ const ELLIPSIS_CHARS = 2
  * An ellipsis stands for what is left out; it has a line of its own where a whole line is left out, so that a heading
  * or a list item still begins its line.
  */
-export function snippetOf(text: string, matches: readonly Range[], longest: number): Snippet {
+export function snippetOf(text: string, matches: readonly TextRange[], longest: number): Snippet {
   if (text.length <= longest) return { text: asLines(text), highlights: matches }
   const room = longest - 2 * ELLIPSIS_CHARS
   const [first, firstEnd] = matches[0] ?? [0, 0]

@@ -7,7 +7,7 @@ import { removeDatabase } from '../../../sqlite/database.ts'
 import { tryLock } from '../../../state-files/file-lock.ts'
 import { IndexWriter, SCHEMA_VERSION } from './index-writer.ts'
 
-export interface Opened {
+export interface OpenedIndex {
   readonly database: IndexWriter
   readonly file: string
   /** A directory to remove as soon as both threads have opened the file. */
@@ -20,7 +20,7 @@ export interface Opened {
  * An index can always be rebuilt from the documents, so a damaged file is no loss. A damaged one, or one of another
  * version, is rebuilt. While another process has it, or nothing can be written, a temporary one is used.
  */
-export function openDatabase(file: string | undefined, log: (line: string) => void): Opened {
+export function openDatabase(file: string | undefined, log: (line: string) => void): OpenedIndex {
   if (file === undefined) return temporary()
   let release: (() => void) | undefined
   try {
@@ -56,7 +56,7 @@ function renewed(file: string): IndexWriter {
 }
 
 /** Its files lose their names as soon as everybody has opened them, so that nothing is left of it however it ends. */
-function temporary(): Opened {
+function temporary(): OpenedIndex {
   const directory = mkdtempSync(join(tmpdir(), 'parley-docs-index-'))
   const file = join(directory, 'index.sqlite')
   return { database: new IndexWriter(file, { lasting: false }), file, temporary: directory, release: () => undefined }

@@ -15,7 +15,7 @@ import type {
   IndexOptions,
   ListRequest,
   OutlineRequest,
-  Page,
+  HitPage,
   PassagePage,
   ReadRequest,
   SearchRequest,
@@ -64,7 +64,7 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     return this.#thread.call('passages', request)
   }
 
-  documents(request: SearchRequest): Promise<Page<DocumentHit>> {
+  documents(request: SearchRequest): Promise<HitPage<DocumentHit>> {
     return this.#thread.call('documents', request)
   }
 

@@ -65,7 +65,7 @@ export interface DocumentHit extends DocumentInfo {
   readonly snippet: string
 }
 
-export interface Page<Hit> {
+export interface HitPage<Hit> {
   readonly total: number
   readonly hits: readonly Hit[]
   /** Names a state of the index; pages of different ones do not fit together. */
@@ -74,7 +74,7 @@ export interface Page<Hit> {
   readonly notice?: string
 }
 
-export interface PassagePage extends Page<PassageHit> {
+export interface PassagePage extends HitPage<PassageHit> {
   /** Which part of the query the passages contain. */
   readonly match: 'all' | 'phrase' | 'some'
 }
@@ -196,7 +196,7 @@ type Span = readonly [start: number, end: number]
 /** Every call waits for the first index, for a while, and throws what the catalogue says. */
 export interface DocumentIndex {
   passages(request: SearchRequest): Promise<PassagePage>
-  documents(request: SearchRequest): Promise<Page<DocumentHit>>
+  documents(request: SearchRequest): Promise<HitPage<DocumentHit>>
   read(request: ReadRequest): Promise<Excerpt>
   list(request: ListRequest): Promise<DocumentList>
   outline(request: OutlineRequest): Promise<DocumentOutline>
@@ -206,7 +206,7 @@ export interface DocumentIndex {
 /** The calls from the owner of an index to the thread that answers. */
 export interface IndexCalls {
   readonly passages: { readonly ask: SearchRequest; readonly answer: PassagePage }
-  readonly documents: { readonly ask: SearchRequest; readonly answer: Page<DocumentHit> }
+  readonly documents: { readonly ask: SearchRequest; readonly answer: HitPage<DocumentHit> }
   readonly read: { readonly ask: ReadRequest; readonly answer: Excerpt }
   readonly list: { readonly ask: ListRequest; readonly answer: DocumentList }
   readonly outline: { readonly ask: OutlineRequest; readonly answer: DocumentOutline }

@@ -1,7 +1,7 @@
 /** The index as the answering thread runs it: requests in, answers and change events out. Another thread writes the index. */
 import { rmSync } from 'node:fs'
 import { isParleyError, ParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import { type Refusal, answerCalls, sendEvent } from '../../../threads/worker-port.ts'
+import { type CallRefusal, answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
 import { Extractor } from '../extract/extractor.ts'
 import { QueryService } from '../query/query-service.ts'
@@ -76,7 +76,7 @@ function openReader({ file, temporary }: { readonly file: string; readonly tempo
   return reader
 }
 
-function refusalOf(error: unknown, log: (line: string) => void): Refusal {
+function refusalOf(error: unknown, log: (line: string) => void): CallRefusal {
   if (isParleyError(error)) return { code: error.code, details: error.details }
   log(`The index failed: ${reasonOf(error)}`)
   const { code, details } = new ParleyError('DOCS_INDEX_UNAVAILABLE', { reason: reasonOf(error) })

@@ -13,7 +13,7 @@ import type { Principal } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import type { Site } from '../../web/site/site.ts'
 import type { StatelessHandler } from './stateless-handler.ts'
-import { refusal, type RefusalName, refuse } from './refusal.ts'
+import { refusal, type RefusalName, sendRefusal } from './refusal.ts'
 import type { Exchange, Sessions } from './sessions.ts'
 
 export interface McpEndpointOptions {
@@ -49,14 +49,14 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     if (!isOwnPage(request) && !originIsOurs(request, response)) return
     if (await options.site.answer(request, response)) return
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
-    if (!PATHS.has(path)) return refuse(response, 'path')
+    if (!PATHS.has(path)) return sendRefusal(response, 'path')
     const params = new URLSearchParams(options.allowQueryKey ? query : '')
     const offered = offeredIn(request.headers) ?? params.get('api_key')
     const principal = options.principalOf(offered)
     if (principal === null)
       return refuseKey(response, { attempts, address: request.socket.remoteAddress ?? '', offered })
     const wrong = wrongIn(request)
-    if (wrong !== null) return refuse(response, wrong)
+    if (wrong !== null) return sendRefusal(response, wrong)
     const over = new Promise<void>((resolve) => response.once('close', () => resolve()))
     const streams = /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
     const fetch = (web: Request) => route(options, web, { principal, streams, over })
@@ -84,8 +84,8 @@ interface WrongKey {
 function refuseKey(response: ServerResponse, { attempts, address, offered }: WrongKey): void {
   const wait = attempts.waitFor(address)
   if (offered !== null) attempts.wrong(address)
-  if (offered === null || wait === 0) refuse(response, 'key')
-  else refuse(response, 'manyKeys', { 'Retry-After': String(wait) })
+  if (offered === null || wait === 0) sendRefusal(response, 'key')
+  else sendRefusal(response, 'manyKeys', { 'Retry-After': String(wait) })
 }
 
 /** The error of a request that its headers already show. */

@@ -65,7 +65,7 @@ export function refusal(name: RefusalName): Response {
 }
 
 /** Refuses without reading the rest of the body. */
-export function refuse(response: ServerResponse, name: RefusalName, more: OutgoingHttpHeaders = {}): void {
+export function sendRefusal(response: ServerResponse, name: RefusalName, more: OutgoingHttpHeaders = {}): void {
   const { status, headers }: Refusal = REFUSALS[name]
   const body = bodyOf(name)
   const length = Buffer.byteLength(body)

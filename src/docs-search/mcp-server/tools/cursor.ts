@@ -3,18 +3,18 @@ import { createHash } from 'node:crypto'
 import { fail } from '../../../errors/parley-error.ts'
 
 /** Where the next page of a search starts, and in which state of the index. */
-export interface Place {
+export interface SearchPosition {
   readonly offset: number
   readonly generation: string
 }
 
 /** `search` holds everything that distinguishes one search from another. */
-export function cursorOf(search: unknown, { offset, generation }: Place): string {
+export function cursorOf(search: unknown, { offset, generation }: SearchPosition): string {
   return written([digest(search), offset, generation])
 }
 
 /** Throws CURSOR_INVALID for a cursor of another program or another search. */
-export function placeOf(search: unknown, cursor: string): Place {
+export function searchPositionOf(search: unknown, cursor: string): SearchPosition {
   const [made, offset, generation] = read(cursor)
   if (made !== digest(search) || !isCount(offset) || typeof generation !== 'string') return unknown(cursor)
   return { offset, generation }

@@ -2,7 +2,7 @@
 import { fail } from '../../../errors/parley-error.ts'
 import { passagesText } from '../../index/result-text.ts'
 import type { PassagePage } from '../../index/worker/protocol.ts'
-import { cursorOf, placeOf } from './cursor.ts'
+import { cursorOf, searchPositionOf } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
 const NAME = 'search_documents'
@@ -88,7 +88,7 @@ export const searchDocuments: DocumentTool = {
     } as const
     const limit = args.integer('limit', 1, MAX_LIMIT) ?? DEFAULT_LIMIT
     const cursor = args.optionalText('cursor')
-    const place = cursor === undefined ? undefined : placeOf(search, cursor)
+    const place = cursor === undefined ? undefined : searchPositionOf(search, cursor)
     const offset = place?.offset ?? 0
     const page = await args.view.index.passages({ ...search, offset, limit })
     if (place !== undefined && place.generation !== page.generation) fail('DOCS_CHANGED', {})

@@ -4,7 +4,8 @@ import { type Html, html, joined } from './html.ts'
 import { languageOf, name } from './layout.ts'
 import { headingId, linkAddress } from '../links.ts'
 import { type MarkdownBlock, markdownBlocks } from '../markdown.ts'
-import { marked, type Range } from './marked.ts'
+import type { TextRange } from '../../../text/query.ts'
+import { marked } from './marked.ts'
 
 /** The heading that is the title of the document may have a few lines before it, such as a badge. */
 const NEAR_THE_TOP = 300
@@ -15,7 +16,7 @@ export function readingOf(shown: Shown): Html {
   const first = inside[0]
   const isTitle = first !== undefined && first.title === shown.title && first.at[0] - shown.offset < NEAR_THE_TOP
   const starts = [shown.offset, ...inside.map(({ at }) => at[1])]
-  const between = starts.map((start, i): Range => [start, inside[i]?.at[0] ?? end])
+  const between = starts.map((start, i): TextRange => [start, inside[i]?.at[0] ?? end])
   const page = new Reading(shown, between)
   if (!isTitle) page.title()
   for (const [i, text] of between.entries()) {
@@ -26,7 +27,7 @@ export function readingOf(shown: Shown): Html {
   return page.made()
 }
 
-function textIn({ text, offset }: Shown, [start, end]: Range): string {
+function textIn({ text, offset }: Shown, [start, end]: TextRange): string {
   return text.slice(start - offset, end - offset)
 }
 
@@ -47,7 +48,7 @@ const ELEMENTS = {
 class Reading {
   readonly #blocks: { readonly made: Html; readonly found: boolean }[] = []
   readonly #shown: Shown
-  readonly #marks: readonly Range[]
+  readonly #marks: readonly TextRange[]
   readonly #found: Shown['found']
   readonly #anchored = new Set<number>()
   /** The levels of the headings above, so that none is skipped however the document counts them. */
@@ -55,16 +56,16 @@ class Reading {
   /** Of each text between headings; none where the document is not Markdown. */
   readonly #markdown: readonly (() => readonly MarkdownBlock[])[]
 
-  constructor(shown: Shown, between: readonly Range[]) {
+  constructor(shown: Shown, between: readonly TextRange[]) {
     this.#shown = shown
     this.#found = shown.found.filter(({ part }) => part === shown.part)
     this.#marks = this.#found.flatMap(({ marks }) => marks)
     this.#markdown = layoutOf(shown.file) === 'markdown' ? this.#readMarkdown(between) : []
   }
 
-  #readMarkdown(between: readonly Range[]): readonly (() => readonly MarkdownBlock[])[] {
+  #readMarkdown(between: readonly TextRange[]): readonly (() => readonly MarkdownBlock[])[] {
     const { text, offset } = this.#shown
-    const ranges = between.map(([start, end]): Range => [start - offset, end - offset])
+    const ranges = between.map(([start, end]): TextRange => [start - offset, end - offset])
     return markdownBlocks(text, ranges, {
       text: ([start, end]) => this.#marked([start + offset, end + offset]),
       addressOf: (href) => linkAddress(this.#shown, href),
@@ -82,7 +83,7 @@ class Reading {
     return html`${runs.map(({ found, made }) => (found ? html`<div class="found">${made}</div>` : made))}`
   }
 
-  #add(made: Html, range?: Range): void {
+  #add(made: Html, range?: TextRange): void {
     const found = range !== undefined && this.#shown.found.some(({ at }) => overlap(at, range))
     this.#blocks.push({ made, found })
   }
@@ -106,16 +107,16 @@ class Reading {
   }
 
   /** `index` counts the texts between headings. */
-  text(range: Range, index: number): void {
+  text(range: TextRange, index: number): void {
     const { offset } = this.#shown
     const blocks = this.#markdown[index]
     if (blocks === undefined || isFrontMatter(textIn(this.#shown, range), range)) return this.#blocksOf(range)
     for (const { made, range: at } of blocks()) this.#add(made, [at[0] + offset, at[1] + offset])
   }
 
-  #blocksOf(range: Range): void {
+  #blocksOf(range: TextRange): void {
     for (const block of blocksOf(textIn(this.#shown, range), this.#shown.file)) {
-      const whole: Range = [range[0] + block.start, range[0] + block.end]
+      const whole: TextRange = [range[0] + block.start, range[0] + block.end]
       const lines = block.lines.map(([from, to]) => this.#marked([whole[0] + from, whole[0] + to]))
       const content = joined(lines, html`<br />`)
       const attributes = html` dir="auto"${languageOf(textIn(this.#shown, whole))}`
@@ -124,9 +125,9 @@ class Reading {
   }
 
   /** With the places where links to found passages arrive, each where its passage begins. */
-  #marked([start, end]: Range): Html {
+  #marked([start, end]: TextRange): Html {
     const { offset, text } = this.#shown
-    const marks = this.#marksIn([start, end]).map(([from, to]): Range => [from - offset, to - offset])
+    const marks = this.#marksIn([start, end]).map(([from, to]): TextRange => [from - offset, to - offset])
     const inside = this.#found.map(({ at }) => at[0]).filter((at) => at > start && at < end)
     const cuts = [start, ...inside, end]
     return html`${cuts.slice(1).map((cut, i) => {
@@ -136,7 +137,7 @@ class Reading {
   }
 
   /** A long part has thousands of marks and of pieces, so the first one is looked for by halves. */
-  #marksIn([start, end]: Range): readonly Range[] {
+  #marksIn([start, end]: TextRange): readonly TextRange[] {
     let [low, high] = [0, this.#marks.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -156,7 +157,7 @@ class Reading {
   }
 }
 
-function overlap(one: Range, other: Range): boolean {
+function overlap(one: TextRange, other: TextRange): boolean {
   return one[0] < other[1] && other[0] < one[1]
 }
 
@@ -165,7 +166,7 @@ interface Block {
   readonly start: number
   readonly end: number
   /** The part that is shown, in its own offsets. A line of prose that continues the one before belongs to that one. */
-  readonly lines: readonly Range[]
+  readonly lines: readonly TextRange[]
 }
 
 /** How the text of a file is laid out; any other is code, or lines that are best left as they are. */
@@ -185,7 +186,7 @@ export function layoutOf(file: string): 'markdown' | 'prose' | 'plain' | undefin
 }
 
 /** The front matter of a Markdown file, which programs read. */
-function isFrontMatter(text: string, [start]: Range): boolean {
+function isFrontMatter(text: string, [start]: TextRange): boolean {
   return start === 0 && /^---[^\S\n]*\n[^]*?\n(?:---|\.\.\.)\s*$/.test(text)
 }
 
@@ -200,8 +201,8 @@ function blocksOf(text: string, file: string): readonly Block[] {
 }
 
 /** The text between blank lines. */
-function runsOf(text: string): readonly Range[] {
-  const runs: Range[] = []
+function runsOf(text: string): readonly TextRange[] {
+  const runs: TextRange[] = []
   let start = 0
   while (start < text.length) {
     const end = blankAfter(text, start)
@@ -220,7 +221,7 @@ function blankAfter(text: string, start: number): number {
 }
 
 /** Without the blank lines around it; the indentation of the first line stays. */
-function trimmed(text: string, [start, end]: Range, kind: Block['kind']): readonly Block[] {
+function trimmed(text: string, [start, end]: TextRange, kind: Block['kind']): readonly Block[] {
   const run = text.slice(start, end)
   const lead = LEADING.exec(run)?.[0].length ?? 0
   const body = run.slice(lead).trimEnd()
@@ -230,7 +231,7 @@ function trimmed(text: string, [start, end]: Range, kind: Block['kind']): readon
   return [{ kind, start: from, end: from + body.length, lines }]
 }
 
-function linesOf(body: string): readonly Range[] {
+function linesOf(body: string): readonly TextRange[] {
   const starts = [0]
   for (const { index } of body.matchAll(/\n/g)) {
     const hard = body.slice(0, index).endsWith('  ') || ITEM.test(body.slice(index + 1, index + 80))

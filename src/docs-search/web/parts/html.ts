@@ -14,12 +14,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { [MADE]: strings.map((string, i) => (i === 0 ? '' : written(parts[i - 1])) + string).join('') }
 }
 
-export function textOf(made: Html): string {
+export function markupOf(made: Html): string {
   return made[MADE]
 }
 
 export function joined(parts: readonly Html[], between: Html): Html {
-  return { [MADE]: parts.map(textOf).join(textOf(between)) }
+  return { [MADE]: parts.map(markupOf).join(markupOf(between)) }
 }
 
 function written(part: Part): string {

@@ -1,7 +1,7 @@
 /** The layout of every page: head, search box, sign-out and language. */
 import { createHash } from 'node:crypto'
 import { MODES, type Mode, NO_QUESTION, type Question, searchAddress } from '../site/addresses.ts'
-import { type Html, html, textOf } from './html.ts'
+import { type Html, html, markupOf } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
@@ -28,7 +28,7 @@ export interface Reader {
   readonly collections: readonly string[]
 }
 
-export interface Frame {
+export interface PageFrame {
   readonly title: string
   /** Absent on the sign-in page. */
   readonly reader: Reader | null
@@ -49,9 +49,9 @@ export function pageOf({
   wide = false,
   writing = false,
   content,
-}: Frame): string {
+}: PageFrame): string {
   const header = reader === null ? null : headerOf(reader, question, writing)
-  return textOf(
+  return markupOf(
     html`<!doctype html>
       <html lang="en">
         <head>

@@ -1,10 +1,9 @@
 /** Text with the places marked that a search found in it. */
+import type { TextRange } from '../../../text/query.ts'
 import { type Html, html } from './html.ts'
 
-export type Range = readonly [start: number, end: number]
-
 /** The part of a text that is shown. The ranges are offsets into the whole text, in order and not overlapping. */
-export function marked(text: string, [start, end]: Range, ranges: readonly Range[]): Html {
+export function marked(text: string, [start, end]: TextRange, ranges: readonly TextRange[]): Html {
   const parts: Html[] = []
   let at = start
   for (const [from, to] of ranges) {

@@ -14,7 +14,7 @@ export interface Question {
 
 export const NO_QUESTION: Question = { query: '', mode: 'best', collection: '' }
 
-export interface Place {
+export interface PagePosition {
   /** From 1. */
   readonly page: number
   /** The state of the index that the first page was made from. */
@@ -28,7 +28,7 @@ export function questionIn(params: URLSearchParams): Question {
   return { query: params.get('q') ?? '', mode, collection: params.get('in') ?? '' }
 }
 
-export function placeIn(params: URLSearchParams): Place {
+export function placeIn(params: URLSearchParams): PagePosition {
   const state = params.get('state')
   return { page: numberIn(params, 'page') ?? 1, ...(state === null ? {} : { state }) }
 }
@@ -40,7 +40,7 @@ export function numberIn(params: URLSearchParams, name: string): number | undefi
   return /^\d{1,10}$/.test(text) && number >= 1 && number <= LARGEST ? number : undefined
 }
 
-export function searchAddress(question: Question, place: Place = { page: 1 }): string {
+export function searchAddress(question: Question, place: PagePosition = { page: 1 }): string {
   const { page, state } = place
   return `/${query({ ...words(question), ...(page > 1 ? { page: String(page), ...(state === undefined ? {} : { state }) } : {}) })}`
 }

@@ -9,7 +9,7 @@ import { documentPage } from '../document-page.ts'
 import { html } from '../parts/html.ts'
 import { ASSETS, pageOf, problem } from '../parts/layout.ts'
 import { moved, type Reply, send } from './reply.ts'
-import { type Answer, resultsPage, startPage } from '../search-page.ts'
+import { type RenderedPage, resultsPage, startPage } from '../search-page.ts'
 import { Signing, type SigningOptions } from './signing.ts'
 
 export interface SiteOptions extends SigningOptions {
@@ -70,7 +70,7 @@ export class Site {
     }
   }
 
-  #failed(error: unknown): Answer {
+  #failed(error: unknown): RenderedPage {
     if (isParleyError(error) && error.code in STATUS) {
       const again = error.retryable ? html`<p>Load this page again in a while.</p>` : undefined
       return {
@@ -100,7 +100,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
 const KEPT = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' })
 
-const NOTHING: Answer = {
+const NOTHING: RenderedPage = {
   status: 404,
   title: 'Not here',
   content: problem(
@@ -111,7 +111,7 @@ const NOTHING: Answer = {
 }
 
 /** Undefined where there is no such page, or none that the reader may know of. */
-async function contentOf(view: View, path: string, params: URLSearchParams): Promise<Answer | undefined> {
+async function contentOf(view: View, path: string, params: URLSearchParams): Promise<RenderedPage | undefined> {
   const question = questionIn(params)
   const [uri, collection] = [documentIn(path), collectionIn(path)]
   if (path === '/') return question.query.trim() === '' ? startPage(view) : resultsPage(view, question, placeIn(params))

@@ -1,7 +1,7 @@
 /** Translates errors of the disk or of SQLite into errors of the journal's port. */
 import { isParleyError, ParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import { sqliteProblem } from '../../../../sqlite/errors.ts'
-import type { Refusal } from '../../../../threads/worker-port.ts'
+import type { CallRefusal } from '../../../../threads/worker-port.ts'
 
 /** Any error as one of the catalogue; `path` is the journal's file. */
 export function journalError(error: unknown, path: string): ParleyError {
@@ -13,7 +13,7 @@ export function journalError(error: unknown, path: string): ParleyError {
   return new ParleyError(code, { path, reason: reasonOf(error) }, error)
 }
 
-export function refusalOf(error: unknown, path: string): Refusal {
+export function refusalOf(error: unknown, path: string): CallRefusal {
   const { code, details } = journalError(error, path)
   return { code, details }
 }

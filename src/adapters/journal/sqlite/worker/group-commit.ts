@@ -9,7 +9,7 @@ import type { Faults } from '../../../../ports/fault.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { rollBack } from '../../../../sqlite/statements.ts'
 import { makeDirectory } from '../../../../state-files/make-directory.ts'
-import type { Answer } from '../../../../threads/worker-port.ts'
+import type { CallAnswer } from '../../../../threads/worker-port.ts'
 import { BUSY_TIMEOUT_MS, openForOwner, openForReader } from '../file/file.ts'
 import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
 import { lockPathIn, takeLock } from '../lock/lock.ts'
@@ -17,8 +17,8 @@ import { Store } from '../store/store.ts'
 import type { JournalCalls, ReadCall, WriteCall } from './messages.ts'
 
 export interface WorkerStore {
-  read(call: ReadCall): Answer
-  write(group: readonly WriteCall[]): Promise<readonly Answer[]>
+  read(call: ReadCall): CallAnswer
+  write(group: readonly WriteCall[]): Promise<readonly CallAnswer[]>
   /** Removes some entries of deleted sessions; false when there are none. */
   sweep(): boolean
   /** Empties the WAL, which otherwise keeps the size that it once had; false when a reader is in the way. Waits for nobody. */
@@ -87,7 +87,7 @@ export function openReaderStore(directory: string, { quiet }: { readonly quiet: 
   }
 }
 
-function answer(call: ReadCall, path: string, open: () => Store | undefined): Answer {
+function answer(call: ReadCall, path: string, open: () => Store | undefined): CallAnswer {
   let store: Store | undefined
   try {
     store = open()
@@ -114,7 +114,7 @@ function read([, kind, ask]: ReadCall, store: Store | undefined): JournalCalls[R
 }
 
 /** Answers every call of the group after its transaction is on the disk, or has changed nothing. */
-async function commitGroup(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
+async function commitGroup(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly CallAnswer[]> {
   try {
     return await commit(journal, group)
   } catch (error) {
@@ -127,13 +127,13 @@ async function commitGroup(journal: OpenJournal, group: readonly WriteCall[]): P
 }
 
 /** One write may be too big for the disk, or meet a damaged page, where the others do not. */
-async function commitEachAlone(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
-  const answers: Answer[] = []
+async function commitEachAlone(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly CallAnswer[]> {
+  const answers: CallAnswer[] = []
   for (const write of group) answers.push(...(await commitGroup(journal, [write])))
   return answers
 }
 
-async function commit(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly Answer[]> {
+async function commit(journal: OpenJournal, group: readonly WriteCall[]): Promise<readonly CallAnswer[]> {
   const { db, faults } = journal
   db.exec('BEGIN IMMEDIATE')
   const answers = group.map((call) => attempt(journal, call))
@@ -146,7 +146,7 @@ async function commit(journal: OpenJournal, group: readonly WriteCall[]): Promis
 }
 
 /** A conflict is found before anything is written, so the others continue; any other error ends the transaction. */
-function attempt({ store, path }: OpenJournal, write: WriteCall): Answer {
+function attempt({ store, path }: OpenJournal, write: WriteCall): CallAnswer {
   const [call] = write
   try {
     return [call, apply(store, write) ?? null]

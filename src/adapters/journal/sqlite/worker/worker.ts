@@ -3,7 +3,7 @@
  * one group of writes, and begins again; when there is nothing to do it empties the WAL once and sleeps.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { type Answer, sendEvent } from '../../../../threads/worker-port.ts'
+import { type CallAnswer, sendEvent } from '../../../../threads/worker-port.ts'
 import { systemClock } from '../../../clock.ts'
 import { faultsFrom } from '../../../fault.ts'
 import { StallWatch } from '../../../watchdog/stall-watch.ts'
@@ -53,7 +53,7 @@ async function serve(port: MessagePort, store: WorkerStore, idleMs: number): Pro
   let isTidy = false
   for (;;) {
     queue.collect()
-    for (const call of queue.takeReads()) port.postMessage([store.read(call)] satisfies Answer[])
+    for (const call of queue.takeReads()) port.postMessage([store.read(call)] satisfies CallAnswer[])
     const group = queue.takeGroup()
     if (group.length > 0) {
       isTidy = false
@@ -65,7 +65,7 @@ async function serve(port: MessagePort, store: WorkerStore, idleMs: number): Pro
 
 function close(port: MessagePort, store: WorkerStore, call: number): void {
   store.close()
-  port.postMessage([[call, null]] satisfies Answer[])
+  port.postMessage([[call, null]] satisfies CallAnswer[])
 }
 
 /** Calls that are not done yet: reads apart from writes, each in the order of their arrival. */

@@ -19,7 +19,7 @@ import { answerServer, capabilities, type OpenCall } from '../request/server-req
 import { configuredHeaders } from '../../transport/headers.ts'
 import { isObject } from '../../../checking/json.ts'
 import { openTransport } from '../../transport/transport-factory.ts'
-import { placeOf, redactor } from '../request/redact.ts'
+import { serverOrigin, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession, ServerEvents } from './connect-attempt.ts'
 import { openConnection } from './connection.ts'
@@ -287,5 +287,5 @@ function isJsonRpc(text: unknown): boolean {
 function reasonFor(error: unknown, { server }: ConnectRequest): string {
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return TOO_LATE
   if (server.type === 'stdio' || error instanceof AttemptFailed) return reasonIn(error)
-  return `${placeOf(server.url)}: ${reasonIn(error)}`
+  return `${serverOrigin(server.url)}: ${reasonIn(error)}`
 }

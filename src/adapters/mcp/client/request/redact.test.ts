@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placeOf, redactor } from './redact.ts'
+import { serverOrigin, redactor } from './redact.ts'
 
 test('no value of env is told, not even the part of one', () => {
   const redact = redactor({
@@ -17,7 +17,7 @@ test('no header, query, password or key in the path is told, encoded or not', ()
   const redact = redactor({ type: 'http', name: 's', url, headers: [['Authorization', 'Bearer tok-42']] })
   const said = redact(`${url} / a secret / a%20secret / tok-42 / pa55word / 0123456789abcdef0123`)
   for (const secret of ['secret', 'tok-42', 'pa55word', '0123456789abcdef', 'other']) expect(said).not.toContain(secret)
-  expect(placeOf(url)).toBe('https://mcp.example')
+  expect(serverOrigin(url)).toBe('https://mcp.example')
 })
 
 test('no value is told as it stands in JSON, in a URL or in a form, nor unpacked', () => {

@@ -69,6 +69,6 @@ function decoded(text: string): string {
 }
 
 /** The URL of a server without the parts that may be secret. */
-export function placeOf(text: string): string {
+export function serverOrigin(text: string): string {
   return URL.canParse(text) ? new URL(text).origin : 'its address'
 }

@@ -3,7 +3,7 @@ import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
-import type { Answer, Asker, VersionMethods } from '../../version.ts'
+import type { MethodAnswer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { listSessions } from './list-sessions.ts'
@@ -34,7 +34,11 @@ export class V1Methods implements VersionMethods {
   }
 
   /** Undefined when there is no such method. */
-  request(method: string, params: unknown, { id, signal }: Asker): Promise<Answer | 'answered later'> | undefined {
+  request(
+    method: string,
+    params: unknown,
+    { id, signal }: Asker,
+  ): Promise<MethodAnswer | 'answered later'> | undefined {
     switch (method) {
       case 'session/new':
         return this.#open.new(parseParams(method, params), signal)
@@ -100,14 +104,14 @@ export class V1Methods implements VersionMethods {
   }
 
   /** Every attached client is notified of the change, including the client that made it. */
-  async #setMode({ sessionId, modeId }: Parsed<'session/set_mode'>): Promise<Answer> {
+  async #setMode({ sessionId, modeId }: Parsed<'session/set_mode'>): Promise<MethodAnswer> {
     const { session } = await this.#attached(sessionId)
     await session.dispatch({ kind: 'set_mode', modeId })
     return { result: {} }
   }
 
   /** Answers with all options as they are then. An option that this client cannot show does not exist for it. */
-  async #setConfigOption(params: Parsed<'session/set_config_option'>): Promise<Answer> {
+  async #setConfigOption(params: Parsed<'session/set_config_option'>): Promise<MethodAnswer> {
     const { sessionId, configId, value } = params
     const { session } = await this.#attached(sessionId)
     const { display } = this.#context.client.capabilities
@@ -127,13 +131,13 @@ export class V1Methods implements VersionMethods {
     return fail('SESSION_NOT_ATTACHED', { session: sessionId })
   }
 
-  async #close({ sessionId }: Parsed<'session/close'>): Promise<Answer> {
+  async #close({ sessionId }: Parsed<'session/close'>): Promise<MethodAnswer> {
     await this.#sessions.close(sessionId)
     await this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }
   }
 
-  async #delete({ sessionId }: Parsed<'session/delete'>): Promise<Answer> {
+  async #delete({ sessionId }: Parsed<'session/delete'>): Promise<MethodAnswer> {
     await this.#sessions.delete(sessionId)
     await this.#attachments.abandon(sessionId, new ParleyError('SESSION_CLOSED', { session: sessionId }))
     return { result: {} }

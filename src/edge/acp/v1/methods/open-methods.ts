@@ -8,7 +8,7 @@ import { ParleyError, fail, isParleyError } from '../../../../errors/parley-erro
 import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig, SessionDirectory, SessionHandle, SessionView } from '../../../../session/handle.ts'
 import { type Access, requireMayCreate, requireMayOpen } from '../../../access.ts'
-import type { Answer } from '../../version.ts'
+import type { MethodAnswer } from '../../version.ts'
 import { Attachment, type AttachmentStart, type ConnectedClient } from '../attachment/attachment.ts'
 import type { AdoptedPrompt } from '../attachment/pending-answers.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
@@ -50,7 +50,7 @@ export class OpenMethods {
     this.#attachments = attachments
   }
 
-  async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<Answer> {
+  async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<MethodAnswer> {
     await requireMayCreate(params, this.#context)
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#context
@@ -64,7 +64,7 @@ export class OpenMethods {
   }
 
   /** Opens a copy of a session as it is now, in the same cwd. */
-  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<Answer> {
+  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<MethodAnswer> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     await requireDirectories(params)
     const { sessions, agent } = this.#context
@@ -80,7 +80,7 @@ export class OpenMethods {
   }
 
   /** A load sends what the client does not have yet, then the response, then new entries. */
-  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<Answer> {
+  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<MethodAnswer> {
     const request = { method: 'session/load', signal } as const
     const { session, config, after } = await this.#open(params, request)
     await this.#rejectUnknown(session, params)
@@ -95,7 +95,7 @@ export class OpenMethods {
   }
 
   /** A resume sends the response, then new entries; with a cursor, first the entries that the client has missed. */
-  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<Answer> {
+  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<MethodAnswer> {
     const request = { method: 'session/resume', signal } as const
     const { session, config, after } = await this.#open(params, request)
     await this.#rejectUnknown(session, params)
@@ -109,7 +109,7 @@ export class OpenMethods {
   }
 
   /** A client that has the session open already misses nothing, so its attachment stays. */
-  async #resumePresent(present: Attachment, config: SessionConfig, params: ResumeParams): Promise<Answer> {
+  async #resumePresent(present: Attachment, config: SessionConfig, params: ResumeParams): Promise<MethodAnswer> {
     present.setConfig(config)
     present.adopt(adoptedIn(params))
     const view = await present.session.snapshot()
@@ -118,7 +118,7 @@ export class OpenMethods {
   }
 
   /** The client knows nothing of the session yet: the response, its state, then new entries. */
-  async #begin(session: SessionHandle, config: SessionConfig, request: OpenRequest): Promise<Answer> {
+  async #begin(session: SessionHandle, config: SessionConfig, request: OpenRequest): Promise<MethodAnswer> {
     const attachment = await this.#attach(session, { from: 'head', config }, request)
     const { opened } = attachment.subscription
     return {
@@ -131,7 +131,7 @@ export class OpenMethods {
   }
 
   /** Deletes a session that was made for a client and that the client does not get: no client knows its id. */
-  async #orDelete(sessionId: string, begin: () => Promise<Answer>): Promise<Answer> {
+  async #orDelete(sessionId: string, begin: () => Promise<MethodAnswer>): Promise<MethodAnswer> {
     try {
       return await begin()
     } catch (error) {
