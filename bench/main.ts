@@ -1,11 +1,13 @@
 /** `npm run bench`: the figures of DESIGN section 7, each with its goal and its floor, measured in one run. Never a timed test. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../test/build.setup.ts'
 import type { Measurement, Row } from './row.ts'
+import { compare } from './compare.ts'
 import { cancel } from './rows/cancel.ts'
+import { capacity } from './rows/capacity.ts'
 import { cold } from './rows/cold.ts'
 import { delay } from './rows/delay.ts'
 import { disk } from './rows/disk.ts'
@@ -46,11 +48,16 @@ const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
   --quick  fewer repeats and smaller sizes
   --json   one JSON object per row
   --scale  only how costs grow with the size of sessions and their number, and search over a million entries; minutes, and gigabytes
+  --capacity  only how many sessions stream at the pace of a real model until tokens come late; minutes
   --only   of ${Object.keys(measurements).join(', ')}
-It never fails because something is slow.`
+  --compare  A.json B.json: the rows of two runs side by side, and nothing is measured
+The rows are also written to bench/results.json. It never fails because something is slow.`
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    compare: { type: 'boolean', default: false },
+    capacity: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     scale: { type: 'boolean', default: false },
@@ -61,22 +68,33 @@ const { values } = parseArgs({
 
 async function main(): Promise<void> {
   if (values.help) return console.log(USAGE)
+  if (values.compare) return compare(positionals)
   await build()
-  const names = values.scale ? ['scale', 'search'] : (values.only?.split(',') ?? Object.keys(measurements))
+  const rows: Row[] = []
   const directory = await mkdtemp(join(tmpdir(), 'parley-bench-'))
   try {
     if (!values.json) print({ what: 'what', measured: 'measured', goal: 'goal', floor: 'floor', ok: '' })
-    for (const name of names) {
-      for (const row of (await measurementOf(name)?.({ quick: values.quick, directory })) ?? []) tell(row)
+    for (const name of chosen()) {
+      for (const row of (await measurementOf(name)?.({ quick: values.quick, directory })) ?? []) {
+        rows.push(row)
+        tell(row)
+      }
     }
+    await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`)
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 
-/** How costs grow is a page of its own. */
+function chosen(): readonly string[] {
+  if (values.scale) return ['scale', 'search']
+  if (values.capacity) return ['capacity']
+  return values.only?.split(',') ?? Object.keys(measurements)
+}
+
+/** How costs grow, and what it takes until tokens come late, are pages of their own. */
 function measurementOf(name: string): Measurement | undefined {
-  return name === 'scale' ? scale : measurements[name]
+  return { scale, capacity }[name] ?? measurements[name]
 }
 
 function tell(row: Row): void {

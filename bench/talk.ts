@@ -17,16 +17,19 @@ export interface Answer {
 }
 
 export class Talk {
+  readonly #input: Readable
   readonly #output: Writable
   #received: Buffer[] = []
   #onData: (() => void) | undefined
   #lastId = 0
   #gone = false
+  #keeps = true
 
   constructor(input: Readable, output: Writable) {
+    this.#input = input
     this.#output = output
     input.on('data', (bytes: Buffer) => {
-      this.#received.push(bytes)
+      if (this.#keeps) this.#received.push(bytes)
       this.#onData?.()
     })
     input.on('close', () => {
@@ -46,6 +49,17 @@ export class Talk {
     const firstUpdateMs = await this.#until(() => this.#received.length > 0, start)
     const ms = await this.#until(() => this.#ends(marker), start)
     return this.#answer(marker, { ms, firstUpdateMs })
+  }
+
+  /** Reads on, and keeps nothing. */
+  forget(): void {
+    this.#keeps = false
+    this.#received = []
+  }
+
+  /** Reads no more, as a client does that hangs. */
+  pause(): void {
+    this.#input.pause()
   }
 
   /** Returns how the line of its answer begins. */

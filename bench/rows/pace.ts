@@ -26,7 +26,7 @@ export async function pace({ quick, directory }: Measuring): Promise<readonly Ro
   for (const [sessions, goal] of GOALS) {
     const paced = { sessions, tokens, directory }
     const floor = await paceOfEcho(paced)
-    const { each, lags } = await paceOfModel(paced)
+    const { each, lags } = await paceOfModel({ ...paced, watchers: 0, slow: 0 })
     rows.push({
       what: `CPU per token at ${1_000 / EVERY_MS} a second, ${sessions} session${sessions === 1 ? '' : 's'}`,
       measured: `${ms(each)} (lag p99 ${ms(quantile(lags, 0.99))})`,
@@ -56,15 +56,22 @@ async function paceOfEcho({ sessions, tokens, directory }: Paced): Promise<numbe
   return spent / (tokens * sessions)
 }
 
-interface Pace {
+export interface Pace {
   /** Milliseconds of processor time a token. */
   readonly each: number
   /** Milliseconds from the model to the client, of each token. */
   readonly lags: readonly number[]
 }
 
+export interface Watched extends Paced {
+  /** Further clients that have all these sessions open. */
+  readonly watchers: number
+  /** So many of the watchers read nothing. */
+  readonly slow: number
+}
+
 /** One client over the relay, so many sessions of the model agent. */
-async function paceOfModel({ sessions, tokens, directory }: Paced): Promise<Pace> {
+export async function paceOfModel({ sessions, tokens, directory, watchers, slow }: Watched): Promise<Pace> {
   const model = await startModel(directory, [{ text: TEXT, times: tokens, everyMs: EVERY_MS }])
   const home = freshHome(directory)
   const server = await Server.startWith(home, model.environment)
@@ -72,6 +79,8 @@ async function paceOfModel({ sessions, tokens, directory }: Paced): Promise<Pace
   try {
     await client.initialize()
     const ids = await newSessions(client, sessions, directory)
+    for (let watcher = 0; watcher < watchers; watcher += 1)
+      await watch(server, ids, { cwd: directory, isSlow: watcher < slow })
     const spent = (): number => server.treeProcessorMs() + treeProcessorMs(client.child.pid)
     const before = spent()
     const lags = await client.promptAll(ids)
@@ -81,6 +90,18 @@ async function paceOfModel({ sessions, tokens, directory }: Paced): Promise<Pace
     await server.kill()
     await model.close()
   }
+}
+
+interface Watcher {
+  readonly cwd: string
+  readonly isSlow: boolean
+}
+
+async function watch(server: Server, ids: readonly string[], { cwd, isSlow }: Watcher): Promise<void> {
+  const talk = await server.client()
+  for (const sessionId of ids) await talk.request('session/resume', { sessionId, cwd, mcpServers: [] })
+  talk.forget()
+  if (isSlow) talk.pause()
 }
 
 async function newSessions(peer: Peer, count: number, cwd: string): Promise<readonly string[]> {
