@@ -1,4 +1,5 @@
 /** Every command of `parley`. The code of a command is loaded only when it runs. */
+import { access } from './commands/access/access.ts'
 import { agents } from './commands/agents/agents.ts'
 import { docs } from './commands/docs/docs.ts'
 import { mcp } from './commands/mcp/mcp.ts'
@@ -212,6 +213,7 @@ export const commands: readonly CommandRow[] = [
   agents,
   mcp,
   rules,
+  ...access,
   token,
   {
     usage: 'doctor',

@@ -37,7 +37,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** As it stands in an address of the web. */
-function shownAddress({ host, port }: ListenAddress): string {
+export function shownAddress({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 

@@ -21,7 +21,7 @@ const file = () => join(home, 'devices.json')
 const names = () => devices.all().map(({ name }) => name)
 
 test('a code of 128 random bits makes a device once, and neither it nor the token is kept', () => {
-  const code = devices.offer({ role: 'approve' })
+  const code = devices.offer({ role: 'approve' }).code
   expect(code).toMatch(/^[\w-]{26}$/u)
   const { device, token } = devices.pair(code, 'Firefox on Linux')
   expect(device).toMatchObject({ name: 'Firefox on Linux', role: 'approve', created: '2026-01-02T03:04:05.000Z' })
@@ -34,7 +34,7 @@ test('a code of 128 random bits makes a device once, and neither it nor the toke
 })
 
 test('a code may be used for ten minutes', () => {
-  const [early, late] = [devices.offer({ role: 'read' }), devices.offer({ role: 'read' })]
+  const [early, late] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
   time += 10 * 60_000 - 1
   devices.pair(early, 'a')
   time += 1
@@ -43,7 +43,7 @@ test('a code may be used for ten minutes', () => {
 })
 
 test('five wrong tries end a code, four do not, and those at another are not counted', () => {
-  const [code, other] = [devices.offer({ role: 'read' }), devices.offer({ role: 'read' })]
+  const [code, other] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
   const wrong = `${code.slice(0, 4)}${'x'.repeat(22)}`
   for (let tries = 0; tries < 4; tries += 1) expect(() => devices.pair(wrong, 'x')).toThrow(/not complete/u)
   expect(() => devices.pair('x'.repeat(26), 'x')).toThrow(/used/u)
@@ -54,7 +54,7 @@ test('five wrong tries end a code, four do not, and those at another are not cou
 
 test('a device is named by who offers, else by itself, else by us; two never have one name', () => {
   const pair = (said: string, name?: string) =>
-    devices.pair(devices.offer({ role: 'read', ...(name !== undefined && { name }) }), said).device.name
+    devices.pair(devices.offer({ role: 'read', ...(name !== undefined && { name }) }).code, said).device.name
   expect(pair('Firefox', "Ada's phone")).toBe("Ada's phone")
   expect([pair('Firefox'), pair('Firefox'), pair('Firefox')]).toEqual(['Firefox', 'Firefox 2', 'Firefox 3'])
   expect([pair(''), pair('a\u202eb'), pair('\u001b[2J')]).toEqual(['device', 'device 2', 'device 3'])
@@ -63,12 +63,12 @@ test('a device is named by who offers, else by itself, else by us; two never hav
 })
 
 test('a device is one until it is not used for 90 days, or is removed by its name or id', () => {
-  const ids = ['a', 'b', 'c'].map((name) => devices.pair(devices.offer({ role: 'read' }), name).device.id)
+  const ids = ['a', 'b', 'c'].map((name) => devices.pair(devices.offer({ role: 'read' }).code, name).device.id)
   time += 89 * DAY
   devices.used(devices.stored()[0]?.sha256 ?? '')
   time += DAY
   expect(names()).toEqual(['a'])
-  devices.pair(devices.offer({ role: 'read' }), 'd')
+  devices.pair(devices.offer({ role: 'read' }).code, 'd')
   devices.remove('d')
   devices.remove(ids[0] ?? '')
   expect(names()).toEqual([])
@@ -79,7 +79,7 @@ test.each(['{', '[]', '{"devices":[]}', '{"devices":[{"id":"a"}],"codes":[]}', '
   'the file %s is refused, and is not quoted',
   (text) => {
     writeFileSync(file(), text)
-    for (const read of [() => devices.all(), () => devices.offer({ role: 'read' }), () => devices.pair('x', 'y')])
+    for (const read of [() => devices.all(), () => devices.offer({ role: 'read' }).code, () => devices.pair('x', 'y')])
       expect(read).toThrow(/devices\.json cannot be used: it /u)
     expect(readFileSync(file(), 'utf8')).toBe(text)
   },

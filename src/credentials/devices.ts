@@ -57,6 +57,12 @@ const UNUSED_DAYS = 90
 /** All visible; spaces only between others. */
 const NAME = /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}(?<! )$/u
 
+export interface Offer {
+  readonly code: string
+  /** ISO 8601. */
+  readonly until: string
+}
+
 /** A device that has just been made. Its token is shown this once. */
 export interface Paired {
   readonly device: Device
@@ -72,8 +78,8 @@ export class Devices {
     this.#now = () => clock.now()
   }
 
-  /** Returns the code. It can be used once, within ten minutes. Throws DEVICE_NAME_INVALID and TOKENS_UNUSABLE. */
-  offer(grant: Grant): string {
+  /** The code can be used once, within ten minutes. Throws DEVICE_NAME_INVALID and TOKENS_UNUSABLE. */
+  offer(grant: Grant): Offer {
     if (grant.name !== undefined) requireName(grant.name)
     const code = newLinkCode()
     const until = new Date(this.#now() + CODE_MS).toISOString()
@@ -82,7 +88,7 @@ export class Devices {
       const made = { ...grant, id: linkIdOf(code), until, triesLeft: CODE_TRIES, sha256: hashOf(code) }
       // Of two codes with one id only one could be found.
       const others = codes.filter(({ id }) => id !== made.id)
-      return { content: { devices, codes: [...others, made] }, result: code }
+      return { content: { devices, codes: [...others, made] }, result: { code, until } }
     })
   }
 
@@ -107,6 +113,12 @@ export class Devices {
     })
     if (paired instanceof ParleyError) throw paired
     return paired
+  }
+
+  /** Whether nobody has used the code yet. Throws TOKENS_UNUSABLE. */
+  isOffered(code: string): boolean {
+    const sha256 = hashOf(code)
+    return this.#current(this.#file.read()).codes.some((one) => one.sha256 === sha256)
   }
 
   /** By its id or its name. Running servers cut its connections within a second. Throws DEVICE_UNKNOWN and TOKENS_UNUSABLE. */

@@ -30,7 +30,7 @@ function held(secret: string): TokenHolder {
 
 test('a credential is known by all of its characters', () => {
   const token = credentials.tokens.add('ci', 'prompt')
-  const device = credentials.devices.pair(credentials.devices.offer({ role: 'approve' }), 'phone').token
+  const device = credentials.devices.pair(credentials.devices.offer({ role: 'approve' }).code, 'phone').token
   const { code, link } = credentials.shares.add({ sessionId: 's1', tools: false, forMs: HOUR })
   expect(held(token)).toMatchObject({ kind: 'token', name: 'ci', role: 'prompt', scope: 'all' })
   expect(held(device)).toMatchObject({ kind: 'device', name: 'phone', role: 'approve', scope: 'all' })
@@ -82,7 +82,7 @@ test('share links are taken back by their id, or all of a session', () => {
 })
 
 test('a device that leaves is known no longer, and the others still are', () => {
-  const pair = () => held(credentials.devices.pair(credentials.devices.offer({ role: 'read' }), 'x').token)
+  const pair = () => held(credentials.devices.pair(credentials.devices.offer({ role: 'read' }).code, 'x').token)
   const [one, other] = [pair(), pair()]
   credentials.leave(one)
   expect([ring().changeFor(one), ring().changeFor(other)]).toEqual(['removed', undefined])

@@ -31,6 +31,7 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/servers',
     '_parley/import',
     '_parley/agents/import',
+    '_parley/listen',
     '_parley/status',
     '_parley/stop',
   ],

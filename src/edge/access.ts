@@ -75,6 +75,8 @@ export const METHOD_ACCESS = {
   '_parley/import': ADMIN,
   // Starts an agent, and reads what its user did with it elsewhere.
   '_parley/agents/import': ADMIN,
+  // Lets others in.
+  '_parley/listen': ADMIN,
   // Names the socket.
   '_parley/status': ADMIN_WITHOUT_TOKEN,
   '_parley/stop': ADMIN_WITHOUT_TOKEN,

@@ -169,6 +169,11 @@ export const catalogue = {
     false,
     (d) => `The credentials in ${d.path} cannot be used: ${d.reason}. Correct the file, or move it away.`,
   ),
+  LISTENS_NOWHERE: row(
+    INVALID_REQUEST,
+    false,
+    () => 'No server listens for other devices. Open a port on this machine with: parley web',
+  ),
   DEVICE_UNKNOWN: row<{ name: string }>(
     INVALID_PARAMS,
     false,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 
 const port = () => new URL(origin).port
-const offer = () => credentials.devices.offer({ role: 'approve' })
+const offer = () => credentials.devices.offer({ role: 'approve' }).code
 
 async function post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   const response = await fetch(`${origin}${path}`, {

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
@@ -27,7 +27,6 @@ const HEADER_BYTES = 16 * 1024
 const KEEP_ALIVE_MS = 75_000
 
 export interface ListenerOptions {
-  readonly addresses: readonly { readonly host: string; readonly port: number; readonly isLoopback: boolean }[]
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
   readonly publicUrl: URL | undefined
   readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>
@@ -36,14 +35,30 @@ export interface ListenerOptions {
   readonly routes: readonly Route[]
 }
 
+export interface ListenAddress {
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  readonly isLoopback: boolean
+}
+
+/** An address that is listened on. */
+interface Port {
+  readonly server: Server
+  readonly address: { readonly host: string; readonly port: number }
+  /** With those that became WebSockets. */
+  readonly sockets: Set<Socket>
+}
+
 export class HttpListener {
   readonly #options: ListenerOptions
   readonly #gate: Gate
   readonly #connections: Connections
   readonly #routes: Routes
-  readonly #servers: Server[] = []
+  #ports: readonly Port[] = []
 
-  private constructor(options: ListenerOptions) {
+  /** Listens nowhere yet. */
+  constructor(options: ListenerOptions) {
     const { clients, clock, routes } = options
     this.#options = options
     this.#gate = new Gate(clients, clock)
@@ -51,24 +66,12 @@ export class HttpListener {
     this.#routes = new Routes([HEALTH, new AcpEndpoint(this.#connections, clock), ...routes])
   }
 
-  /** Throws LISTEN_FAILED and CONFIG_INVALID. */
-  static async open(options: ListenerOptions): Promise<HttpListener> {
-    const listener = new HttpListener(options)
-    try {
-      for (const address of options.addresses) await listener.#listen(address)
-      return listener
-    } catch (error) {
-      listener.destroy()
-      throw error
-    }
-  }
-
-  /** Where clients connect, such as `ws://127.0.0.1:7777/acp`. */
-  get urls(): readonly string[] {
-    const scheme = this.#options.tls === undefined ? 'ws' : 'wss'
-    return this.#servers.map((server) => {
-      const { address, port } = server.address() as AddressInfo
-      return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}/acp`
+  /** What is listened on, with the address of the page there, such as `http://127.0.0.1:7777/`. */
+  get listening(): readonly { readonly address: Port['address']; readonly page: string }[] {
+    const scheme = this.#options.tls === undefined ? 'http' : 'https'
+    return this.#ports.map(({ server, address }) => {
+      const { address: host, port } = server.address() as AddressInfo
+      return { address, page: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/` }
     })
   }
 
@@ -79,18 +82,25 @@ export class HttpListener {
 
   /** Accepts no more clients. Connected ones stay. */
   close(): void {
-    for (const server of this.#servers) server.close()
+    for (const { server } of this.#ports) server.close()
   }
 
   /** Ends what is still open of requests and streams. WebSockets are not among these. */
   destroy(): void {
     this.close()
-    for (const server of this.#servers) server.closeAllConnections()
+    for (const { server } of this.#ports) server.closeAllConnections()
   }
 
-  async #listen({ host, port, isLoopback }: ListenerOptions['addresses'][number]): Promise<void> {
+  /** One that is listened on already stays as it is. Throws LISTEN_FAILED and CONFIG_INVALID. */
+  async listen({ host, port, isLoopback }: ListenAddress): Promise<void> {
+    if (port !== 0 && this.#ports.some((one) => one.address.host === host && one.address.port === port)) return
     const server = this.#serverFor()
+    const sockets = new Set<Socket>()
     server.maxConnections = MAX_SOCKETS
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
     try {
       server.listen(port, host)
       await once(server, 'listening')
@@ -99,7 +109,18 @@ export class HttpListener {
     }
     server.on('error', (error) => this.#options.clients.report(error))
     this.#serve(server, this.#reachable(host, isLoopback, server))
-    this.#servers.push(server)
+    const { port: chosen } = server.address() as AddressInfo
+    this.#ports = [...this.#ports, { server, address: { host, port: chosen }, sockets }]
+  }
+
+  /** Whoever came in there is cut off. Nothing where it is not listened on. */
+  stopListening({ host, port }: Port['address']): void {
+    const closing = this.#ports.filter(({ address }) => address.host === host && address.port === port)
+    this.#ports = this.#ports.filter((one) => !closing.includes(one))
+    for (const { server, sockets } of closing) {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    }
   }
 
   #reachable(host: string, isLoopback: boolean, server: Server): Reachable {

@@ -7,7 +7,7 @@ import type { AgentImportAnswer, AgentImportOrder } from '../agents/import-sessi
 import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import.ts'
 import { type ServerPlace, dial } from '../launch/launch.ts'
-import type { Status, StopAnswer, StopOrder } from './admin-methods.ts'
+import type { ListenAnswer, ListenOrder, Status, StopAnswer, StopOrder } from './admin-methods.ts'
 import type { LiveMcp } from './mcp-servers.ts'
 
 /** A server that does not answer for so long hangs. */
@@ -34,6 +34,11 @@ export async function askStatus(target: ServerPlace): Promise<Status> {
 /** The answer comes before the server has stopped. */
 export async function askToStop(target: ServerPlace, order: StopOrder): Promise<StopAnswer> {
   return (await request(target, { method: '_parley/stop', params: order })) as StopAnswer
+}
+
+/** The answer comes when the ports are open or closed. Throws also why one cannot be opened. */
+export async function askToListen(target: AdminTarget, order: ListenOrder): Promise<ListenAnswer> {
+  return (await request(target, { method: '_parley/listen', params: order })) as ListenAnswer
 }
 
 export async function askServers(target: AdminTarget): Promise<LiveMcp> {

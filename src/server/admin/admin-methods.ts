@@ -1,4 +1,4 @@
-/** Methods about the server itself that any connected client may call: its status, and to stop it. */
+/** Methods about the server itself that any connected client may call: its status, to stop it, and where it listens. */
 import type { SessionProcess } from '../../session/session-registry.ts'
 import { fail } from '../../errors/parley-error.ts'
 
@@ -31,9 +31,23 @@ export interface StopAnswer {
   readonly working: number
 }
 
+/** Addresses as the setting `listen` has them. */
+export interface ListenOrder {
+  readonly open?: readonly string[]
+  readonly close?: readonly string[]
+}
+
+export interface ListenAnswer {
+  /** All that are open then, each with the address of the page. */
+  readonly listening: readonly { readonly address: string; readonly url: string }[]
+  /** Where a proxy receives clients. */
+  readonly publicUrl?: string
+}
+
 export interface ServerControl {
   status(): Promise<Status>
   stop(order: StopOrder): Promise<StopAnswer>
+  listen(order: ListenOrder): Promise<ListenAnswer>
 }
 
 /** The methods of the wire. */
@@ -42,13 +56,15 @@ export function adminMethods(orders: ServerControl): Readonly<Record<string, (pa
     '_parley/status': () => orders.status(),
     // Async, so that invalid parameters reject the promise instead of throwing.
     '_parley/stop': async (params) => orders.stop(parseStop(params)),
+    '_parley/listen': async (params) => orders.listen(parseListen(params)),
   }
 }
 
 function parseStop(params: unknown): StopOrder {
   const { graceMs, ifIdle } = (params ?? {}) as { readonly graceMs?: unknown; readonly ifIdle?: unknown }
-  if (graceMs !== undefined && !isDuration(graceMs)) return refuse('graceMs must be a number of milliseconds from 0')
-  if (ifIdle !== undefined && typeof ifIdle !== 'boolean') return refuse('ifIdle must be true or false')
+  if (graceMs !== undefined && !isDuration(graceMs))
+    return refuse('_parley/stop', 'graceMs must be a number of milliseconds from 0')
+  if (ifIdle !== undefined && typeof ifIdle !== 'boolean') return refuse('_parley/stop', 'ifIdle must be true or false')
   return { ...(graceMs !== undefined && { graceMs }), ...(ifIdle !== undefined && { ifIdle }) }
 }
 
@@ -56,6 +72,16 @@ function isDuration(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 
-function refuse(reason: string): never {
-  return fail('PARAMS_INVALID', { method: '_parley/stop', reason })
+function parseListen(params: unknown): ListenOrder {
+  const { open = [], close = [] } = (params ?? {}) as { readonly open?: unknown; readonly close?: unknown }
+  if (!areTexts(open) || !areTexts(close)) return refuse('_parley/listen', 'open and close must be lists of addresses')
+  return { open, close }
+}
+
+function areTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function refuse(method: string, reason: string): never {
+  return fail('PARAMS_INVALID', { method, reason })
 }

@@ -1,7 +1,6 @@
 /** Clients that reach the server over the network: who holds a token may connect, until the token is removed or changed. */
 import { readFileSync } from 'node:fs'
-import { type RemoteAccess, isLoopback } from '../../config/listen.ts'
-import type { Config } from '../../config/settings.ts'
+import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
@@ -14,43 +13,47 @@ import type { Clock } from '../../ports/clock.ts'
 /** Revocation takes effect within a second; commands change the tokens, which are a small file. */
 const LOOK_MS = 250
 
-interface Surroundings {
+export interface RemoteSurroundings {
   readonly clock: Clock
   serve(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
   report(error: unknown): void
+  note(what: string, details: Readonly<Record<string, unknown>>): void
 }
 
 export class RemoteClients implements RemoteClientele {
   readonly #credentials: Credentials
-  readonly #around: Surroundings
+  readonly #around: RemoteSurroundings
   #ring = new KeyRing([])
   /** Of files of credentials that cannot be used. They are reported once. */
   #problems: ReadonlySet<string> = new Set()
-  #listener: HttpListener | undefined
+  readonly #listener: HttpListener
 
-  private constructor(home: string, around: Surroundings) {
-    this.#credentials = new Credentials(home, around.clock)
+  /** Nobody can connect before `listen`. Throws CONFIG_INVALID. */
+  constructor(home: string, { tls, publicUrl }: RemoteAccess, around: RemoteSurroundings) {
+    const { clock } = around
+    this.#credentials = new Credentials(home, clock)
     this.#around = around
+    this.#listener = new HttpListener({
+      tls: tls && { cert: pem('--tls-cert', tls.certFile), key: pem('--tls-key', tls.keyFile) },
+      publicUrl,
+      clock,
+      clients: this,
+      routes: pairingRoutes(deskOf(this.#credentials, clock), clock),
+    })
+    this.#look()
+  }
+
+  get listening(): HttpListener['listening'] {
+    return this.#listener.listening
   }
 
   /** Throws LISTEN_FAILED and CONFIG_INVALID. */
-  static async open({ home, listen }: Config, access: RemoteAccess, around: Surroundings): Promise<RemoteClients> {
-    const clients = new RemoteClients(home, around)
-    const { tls, publicUrl } = access
-    clients.#listener = await HttpListener.open({
-      addresses: listen.map((address) => ({ ...address, isLoopback: isLoopback(address.host) })),
-      tls: tls && { cert: pem('--tls-cert', tls.certFile), key: pem('--tls-key', tls.keyFile) },
-      publicUrl,
-      clock: around.clock,
-      clients,
-      routes: pairingRoutes(deskOf(clients.#credentials, around.clock), around.clock),
-    })
-    clients.#look()
-    return clients
+  async listen(address: ListenAddress): Promise<void> {
+    await this.#listener.listen({ ...address, isLoopback: isLoopback(address.host) })
   }
 
-  get urls(): readonly string[] {
-    return this.#listener?.urls ?? []
+  stopListening(address: ListenAddress): void {
+    this.#listener.stopListening(address)
   }
 
   holderOf(token: string): TokenHolder | undefined {
@@ -73,18 +76,18 @@ export class RemoteClients implements RemoteClientele {
 
   /** Accepts no more clients. Connected ones stay. */
   close(): void {
-    this.#listener?.close()
+    this.#listener.close()
   }
 
   /** Every client has been told that the server stops. */
   destroy(): void {
-    this.#listener?.destroy()
+    this.#listener.destroy()
   }
 
   /** Goes on after `close`: a token can be removed while turns end. */
   #look(): void {
     this.#refresh()
-    this.#listener?.recheck((holder) => this.#ring.changeFor(holder))
+    this.#listener.recheck((holder) => this.#ring.changeFor(holder))
     this.#around.clock.setTimer(LOOK_MS, () => this.#look())
   }
 

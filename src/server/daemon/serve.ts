@@ -13,7 +13,7 @@ import { type Owner, openOwner } from '../compose/compose.ts'
 import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
-import type { RemoteClients } from './remote-clients.ts'
+import { RemotePorts } from './remote-ports.ts'
 import { serverMethods } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../version.ts'
@@ -81,7 +81,7 @@ class Server implements RunningServer {
   readonly #silence: AbortSource
   readonly #uncaught: Uncaught
   #listening: ListeningSocket | undefined
-  #remote: RemoteClients | undefined
+  readonly #ports: RemotePorts
   #sessions: SessionRegistry | undefined
 
   constructor(config: Config, owner: Owner) {
@@ -95,13 +95,20 @@ class Server implements RunningServer {
     this.#silence = owner.clock.abortSource()
     const working = () => this.#sessions?.atWork() ?? []
     this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
+    this.#ports = new RemotePorts(config.home, {
+      clock: owner.clock,
+      report: owner.log.report,
+      note: (sentence, details) => owner.log.note(sentence, details),
+      serve: (wire, { role }, transport) =>
+        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role })),
+    })
     this.ended = this.#end()
     // The caller awaits it later; until then a rejection is not unhandled.
     this.ended.catch(() => undefined)
   }
 
   get urls(): readonly string[] {
-    return this.#remote?.urls ?? []
+    return this.#ports.urls
   }
 
   async open({ background, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {
@@ -109,12 +116,12 @@ class Server implements RunningServer {
     const { log, sessions } = this.#owner
     requirePrivate(socket, { make: true })
     // First, so that who finds the socket finds the ports too.
-    if (this.#config.listen.length > 0) await this.#openRemote(access)
+    await this.#ports.open(this.#config.listen, access)
     this.#listening = await listenOn(socket, {
       connected: (wire) => void this.#clients.serve(wire, this.#context(LOCAL_USER)),
       report: log.report,
     }).catch((error: unknown) => {
-      this.#remote?.destroy()
+      this.#ports.destroy()
       throw error
     })
     log.note('started', { version: serverInfo.version, socket, background })
@@ -122,8 +129,7 @@ class Server implements RunningServer {
       (opened) => (this.#sessions = opened),
       () => this.stop('the state cannot be served', 0),
     )
-    // Remote clients cannot start a server, so one that waits for them stays.
-    if (background && this.#remote === undefined) this.#watch(this.#listening)
+    if (background) this.#watch(this.#listening)
   }
 
   stop(why: string, graceMs = DEFAULT_GRACE_MS): void {
@@ -133,19 +139,6 @@ class Server implements RunningServer {
 
   uncaught(error: unknown, kind: 'exception' | 'rejection'): string | undefined {
     return this.#uncaught.judge(error, kind)
-  }
-
-  /** Loaded only where it is wanted. */
-  async #openRemote(access: RemoteAccess): Promise<void> {
-    const { clock, log } = this.#owner
-    const { RemoteClients: Remote } = await import('./remote-clients.ts')
-    this.#remote = await Remote.open(this.#config, access, {
-      clock,
-      report: log.report,
-      serve: (wire, { role }, transport) =>
-        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role })),
-    })
-    log.note('listens', { urls: this.#remote.urls })
   }
 
   #context(principal: ServerContext['principal']): ServerContext {
@@ -181,6 +174,7 @@ class Server implements RunningServer {
         ...this.#census(),
         agents: (await this.#sessions?.agentProcesses()) ?? [],
       }),
+      listen: (order) => this.#ports.change(order),
       stop: async ({ graceMs, ifIdle = false }) => {
         const { working } = this.#census()
         if (!ifIdle || working === 0) this.stop('asked to', graceMs)
@@ -199,7 +193,7 @@ class Server implements RunningServer {
       clock: this.#owner.clock,
       idleMinutes: this.#config.idleMinutes,
       lastSeen: () => this.#clients.lastSeen,
-      isWorking: () => this.#census().working > 0,
+      isWorking: () => this.#census().working > 0 || this.#ports.isOpen,
       isReachable: () => listening.isReachable(),
     }
     shutDownWhenIdle(watched, (why) => this.stop(why))
@@ -210,13 +204,13 @@ class Server implements RunningServer {
     const { log, sessions } = this.#owner
     await this.#drain.drained
     this.#listening?.close()
-    this.#remote?.close()
+    this.#ports.close()
     // Sessions that never opened have nothing to halt; `await sessions` below rejects for the caller.
     await sessions.then((opened) => opened.halt()).catch(log.report)
     // The client that asked for the stop gets its answer first.
     this.#silence.abort()
     await this.#clients.close()
-    this.#remote?.destroy()
+    this.#ports.destroy()
     await this.#owner.close()
     log.note('stopped')
     await sessions

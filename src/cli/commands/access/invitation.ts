@@ -1,0 +1,122 @@
+/** A one-time link that pairs a device, as the commands show it: an address, a text, and a QR code. */
+import { networkInterfaces } from 'node:os'
+import type { Config } from '../../../config/settings.ts'
+import { Devices, type Grant } from '../../../credentials/devices.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import type { ListenAnswer } from '../../../server/admin/admin-methods.ts'
+import { printJson } from '../../output/json.ts'
+import { after } from '../../output/terminal/pace.ts'
+import { isTerminal } from '../../output/terminal-io.ts'
+import { TURN_CANCELLED, OK } from '../../runtime/exit-codes.ts'
+import { watchStops } from '../../runtime/shutdown-signals.ts'
+
+export interface Invitation {
+  readonly config: Config
+  /** Of the page, without a code; it ends with a slash. */
+  readonly address: string
+  readonly grant: Grant
+}
+
+interface Link {
+  readonly link: string
+  readonly code: string
+  /** ISO 8601. */
+  readonly until: string
+}
+
+export function linkFor({ config, address, grant }: Invitation): Link {
+  const { code, until } = new Devices(config.home, Date).offer(grant)
+  return { link: `${address}#pair=${code}`, code, until }
+}
+
+export function printObject(invitation: Invitation): void {
+  const { link, until } = linkFor(invitation)
+  const { address, grant } = invitation
+  printJson({ address, link, until, ...grant })
+}
+
+/**
+ * Prints the link; at a terminal with a QR code, and then until the link was used, with a fresh one for each Enter. Resolves
+ * with the exit code.
+ */
+export async function invite(invitation: Invitation): Promise<number> {
+  const { config } = invitation
+  if (!isTerminal(process.stdout, config) || !isTerminal(process.stdin, config)) {
+    process.stdout.write(`${linkFor(invitation).link}\n`)
+    return OK
+  }
+  const stops = watchStops()
+  try {
+    return await inviteAtTerminal(invitation, stops.signal)
+  } finally {
+    stops.release()
+    process.stdin.pause()
+  }
+}
+
+async function inviteAtTerminal(invitation: Invitation, stopped: AbortSignal): Promise<number> {
+  const devices = new Devices(invitation.config.home, Date)
+  for (;;) {
+    const known = new Set(devices.all().map(({ id }) => id))
+    const { link, code } = linkFor(invitation)
+    process.stdout.write(`${await qrCode(link)}\n${link}\n\n${HINT}\n`)
+    const next = await nextOf(stopped, () => devices.isOffered(code))
+    if (next === 'stopped') return stopped.reason === TURN_CANCELLED ? OK : (stopped.reason as number)
+    if (next === 'enter') continue
+    const paired = devices.all().filter(({ id }) => !known.has(id))
+    for (const { name, role } of paired) process.stdout.write(`Paired: ${name}, with the role ${role}.\n`)
+    if (paired.length > 0) return OK
+    process.stdout.write('The link is too old; here is a fresh one.\n')
+  }
+}
+
+const HINT = 'Open it on the device, once, within ten minutes. Enter makes a fresh link; Ctrl-C leaves.'
+
+/** How often the terminal looks whether the link was used. Milliseconds. */
+const LOOK_MS = 300
+
+function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter' | 'used' | 'stopped'> {
+  return new Promise((resolve) => {
+    let cancel: () => void = () => undefined
+    const end = (how: 'enter' | 'used' | 'stopped'): void => {
+      cancel()
+      process.stdin.off('data', enter).off('end', stop)
+      stopped.removeEventListener('abort', stop)
+      resolve(how)
+    }
+    const enter = (): void => end('enter')
+    const stop = (): void => end('stopped')
+    const look = (): void => (isOffered() ? void (cancel = after(LOOK_MS, look)) : end('used'))
+    process.stdin.on('data', enter).once('end', stop)
+    stopped.addEventListener('abort', stop)
+    look()
+  })
+}
+
+/** White on black whatever the terminal's colours are: not every camera reads the reverse. */
+async function qrCode(text: string): Promise<string> {
+  const { renderUnicodeCompact } = await import('uqr')
+  const lines = renderUnicodeCompact(text, { border: 2 }).split('\n')
+  return lines.map((line) => `\u001b[97;40m${line}\u001b[0m\n`).join('')
+}
+
+/** Where a device reaches the page. Throws LISTENS_NOWHERE. */
+export function addressIn({ listening, publicUrl }: ListenAnswer): string {
+  const found = publicUrl ?? listening.find(({ url }) => !isLocal(url))?.url ?? listening[0]?.url
+  if (found === undefined) return fail('LISTENS_NOWHERE', {})
+  const url = new URL(found.endsWith('/') ? found : `${found}/`)
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = ownAddress() ?? url.hostname
+  return url.href
+}
+
+/** Whether only programs of this machine reach it. */
+export function isLocal(address: string): boolean {
+  const { hostname } = new URL(address)
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+}
+
+/** The first address of this machine that others reach. */
+function ownAddress(): string | undefined {
+  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address
+}
