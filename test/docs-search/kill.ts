@@ -5,16 +5,20 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { chanceOf } from '../series/chance.ts'
+import type { Scenario } from '../series/series.ts'
 
-export interface KillReport {
-  readonly rounds: number
+/** What one kill has left. */
+export interface DocsRound {
+  readonly seed: number
   /** Documents that were found as they were before the last change, and as they are. */
   readonly old: number
   readonly anew: number
   /** What was neither: a document with passages of both, or with some missing. */
-  readonly both: readonly string[]
+  readonly wrong: readonly string[]
 }
 
 const DOCUMENTS = 400
@@ -22,35 +26,59 @@ const SECTIONS = 6
 const KEY = 'a-key-for-killing-servers'
 const binary = fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url))
 
-export async function killWhileIndexing(rounds: number): Promise<KillReport> {
-  const home = await mkdtemp(join(tmpdir(), 'parley-docs-kill-'))
-  const notes = join(home, 'notes')
-  const counts = { old: 0, anew: 0 }
-  const both: string[] = []
-  try {
-    await mkdir(notes)
-    await writeVersion(notes, 0)
-    const first = await started(home, notes)
-    await allFound(first.url, 0)
-    await stopped(first)
-    for (let round = 1; round <= rounds; round++) {
-      const running = await started(home, notes)
-      await allFound(running.url, round - 1)
-      await writeVersion(notes, round)
-      // From "not noticed yet" to "almost done", differently each time.
-      await new Promise((resolve) => setTimeout(resolve, (round * 397) % 2_500))
-      await killed(running)
-      const state = await stateLeft(home, round)
-      counts.old += state.old
-      counts.anew += state.anew
-      both.push(...state.wrong.map((what) => `round ${round}: ${what}`))
-    }
-    const last = await started(home, notes)
-    await allFound(last.url, rounds)
+/** From "not noticed yet" to "almost done". Milliseconds. */
+const LONGEST_WAIT = 2_500
+
+/** One state directory and its documents; every run changes them all and kills the server that takes the change in. */
+export class DocsKill implements Scenario<number, DocsRound>, AsyncDisposable {
+  readonly #home: string
+  readonly #notes: string
+  #version = 0
+
+  private constructor(home: string) {
+    this.#home = home
+    this.#notes = join(home, 'notes')
+  }
+
+  static async open(): Promise<DocsKill> {
+    const kill = new DocsKill(await mkdtemp(join(tmpdir(), 'parley-docs-kill-')))
+    await mkdir(kill.#notes)
+    await writeVersion(kill.#notes, 0)
+    await kill.allFound()
+    return kill
+  }
+
+  async play(seed: number): Promise<readonly DocsRound[]> {
+    const running = await started(this.#home, this.#notes)
+    await allFound(running.url, this.#version)
+    this.#version += 1
+    await writeVersion(this.#notes, this.#version)
+    await sleep(chanceOf(seed).between(0, LONGEST_WAIT))
+    await killed(running)
+    return [{ seed, ...(await stateLeft(this.#home, this.#version)) }]
+  }
+
+  /** A server that is left alone finds every document as it is. */
+  async allFound(): Promise<void> {
+    const last = await started(this.#home, this.#notes)
+    await allFound(last.url, this.#version)
     await stopped(last)
-    return { rounds, ...counts, both }
-  } finally {
-    await rm(home, { recursive: true, force: true })
+  }
+
+  findings({ wrong }: DocsRound): readonly string[] {
+    return wrong
+  }
+
+  title({ seed }: DocsRound): string {
+    return `seed ${seed}:`
+  }
+
+  again({ seed }: DocsRound): string {
+    return `npm run kill -- docs --runs 1 --seed ${seed}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#home, { recursive: true, force: true })
   }
 }
 
@@ -86,18 +114,6 @@ async function stopped({ child }: Running): Promise<void> {
   await once(child, 'exit')
 }
 
-interface State {
-  readonly old: number
-  readonly anew: number
-  readonly wrong: readonly string[]
-}
-
-interface State {
-  readonly old: number
-  readonly anew: number
-  readonly wrong: readonly string[]
-}
-
 interface StoredPassage {
   readonly id: number
   readonly file: string
@@ -105,7 +121,7 @@ interface StoredPassage {
 }
 
 /** What the killed server left, as the next one would open it: the passages, and the words that find them. */
-async function stateLeft(home: string, round: number): Promise<State> {
+async function stateLeft(home: string, round: number): Promise<Omit<DocsRound, 'seed'>> {
   const folder = join(home, 'docs-index')
   const name = (await readdir(folder)).find((file) => file.endsWith('.sqlite'))
   const database = new DatabaseSync(join(folder, name ?? 'none'))
@@ -129,7 +145,7 @@ async function stateLeft(home: string, round: number): Promise<State> {
   }
 }
 
-function judged(versions: ReadonlyMap<string, readonly string[]>, round: number): State {
+function judged(versions: ReadonlyMap<string, readonly string[]>, round: number): Omit<DocsRound, 'seed'> {
   const wrong = Array.from({ length: DOCUMENTS }, (_, i) => `${i}.md`)
     .map((file) => ({ file, found: versions.get(file) ?? [] }))
     .filter(({ found }) => found.length !== SECTIONS || new Set(found).size !== 1)

@@ -1,13 +1,12 @@
 /** The short version of `npm run kill -- docs`. */
 import { expect, test } from 'vitest'
-import { killWhileIndexing } from './kill.ts'
+import { playSeries, seedsFrom } from '../series/series.ts'
+import { DocsKill } from './kill.ts'
 
-test(
-  'kill -9 in the middle of re-indexing leaves every document as it was or as it is, and nothing half',
-  { timeout: 120_000 },
-  async () => {
-    const { rounds, old, anew, both } = await killWhileIndexing(3)
-    expect([rounds, both]).toEqual([3, []])
-    expect(old + anew).toBeGreaterThan(0)
-  },
-)
+test('kill -9 in the middle of re-indexing leaves every document as it was or as it is, and nothing half', async () => {
+  await using kill = await DocsKill.open()
+  const rounds = await playSeries({ units: seedsFrom(1), runs: 3, jobs: 1 }, kill)
+  expect(rounds.flatMap(({ wrong }) => wrong)).toEqual([])
+  expect(rounds.map(({ old, anew }) => old + anew > 0)).toEqual([true, true, true])
+  await kill.allFound()
+})

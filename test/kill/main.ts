@@ -2,9 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
+import { SERIES_OPTIONS, playSeries, seriesOf } from '../series/series.ts'
 import { report } from './report.ts'
 import { reportMutants } from '../mutants/series.ts'
-import { runMany } from './many.ts'
+import { killing } from './run.ts'
 import { mutants } from './mutants.ts'
 import { reportStall } from './report-stall.ts'
 import { runStall } from './stall.ts'
@@ -21,24 +22,17 @@ const USAGE = `npm run kill -- [--runs N | --seconds N] [--seed S] [--faults SHA
   --bin     another build of the binary, such as one that is broken on purpose
   --keep    keeps the state directories`
 
-/** More than any time allows that somebody waits for. */
-const MOST = 10_000
-
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string' },
-    seed: { type: 'string' },
+    ...SERIES_OPTIONS,
     faults: { type: 'string', default: '0.3' },
-    jobs: { type: 'string' },
     bin: { type: 'string' },
     stall: { type: 'boolean', default: false },
     updates: { type: 'string', default: '200000' },
-    seconds: { type: 'string' },
     trace: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string' },
     keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
 
@@ -67,26 +61,14 @@ async function killUnderOne(): Promise<number> {
   }
   if (values.bin === undefined) await build()
   const began = performance.now()
-  const isTimed = values.seconds !== undefined
-  const plan = {
-    runs: Number(values.runs ?? (isTimed ? MOST : values.trace ? 4 : 40)),
-    deadline: isTimed ? began + Number(values.seconds) * 1_000 : Infinity,
-    seed: firstSeed(),
-    faultShare: Number(values.faults),
-    jobs: Number(values.jobs ?? availableParallelism() + 1),
-  }
   const options = { keep: values.keep, ...(values.bin && { bin: values.bin }), ...(tracing && { trace: tracing }) }
-  console.log(`seeds from ${plan.seed} on`)
-  const results = await runMany(plan, options)
+  const series = seriesOf(values, { runs: values.trace ? 4 : 40, jobs: availableParallelism() + 1 })
+  const results = await playSeries(series, killing(Number(values.faults), repeat, options))
   if (tracing) {
     const { covered, syncs } = tracing.totals
     console.log(`\n${covered} chunks were told after one of ${syncs} syncs of the log had put them on the disk`)
   }
-  return report(results, { seconds: (performance.now() - began) / 1000, repeat: (seed) => repeat(seed) })
-}
-
-function firstSeed(): number {
-  return Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
+  return report(results, (performance.now() - began) / 1_000)
 }
 
 /** What to type to see a failure again. */

@@ -1,6 +1,6 @@
 /** What a run is going to do, all of it from one seed: the story, and how each life of the server ends. */
 import type { FaultSpec } from '../../src/ports/fault.ts'
-import { type Chance, chanceOf } from './chance.ts'
+import { type Chance, chanceOf } from '../series/chance.ts'
 import { CHUNKS, type Story, storyOf } from './story.ts'
 
 /** When the power is cut. */

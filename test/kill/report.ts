@@ -3,18 +3,12 @@ import type { FindingKind } from './evidence.ts'
 import { inMidTurn, phases } from './phase.ts'
 import type { RunResult } from './run.ts'
 
-interface Context {
-  readonly seconds: number
-  /** What to type to repeat a run. */
-  readonly repeat: (seed: number) => string
-}
-
 const LEAST_IN_MID_TURN = 0.6
 /** A share of fewer cuts may be low by chance. */
 const ENOUGH_CUTS = 200
 
 /** Prints it, and gives the exit code. */
-export function report(results: readonly RunResult[], { seconds, repeat }: Context): number {
+export function report(results: readonly RunResult[], seconds: number): number {
   const counted = results.filter(({ counts }) => counts)
   const cuts = counted.flatMap((result) => result.cuts)
   const share = cuts.filter(({ phase }) => inMidTurn.has(phase)).length / Math.max(1, cuts.length)
@@ -36,7 +30,6 @@ export function report(results: readonly RunResult[], { seconds, repeat }: Conte
     `${sum(counted.map(({ suspended }) => suspended))} turns waited for an answer through a restart and went on\n`,
   )
   const failed = results.filter(({ findings }) => findings.length > 0)
-  for (const { plan } of failed) console.log(`seed ${plan.seed} failed; again: ${repeat(plan.seed)}`)
   console.log(totals(results))
   return failed.length === 0 && (cuts.length < ENOUGH_CUTS || share >= LEAST_IN_MID_TURN) ? 0 : 1
 }

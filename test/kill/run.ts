@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { updatesIn } from '../e2e/message.ts'
 import { scriptAgent } from '../e2e/parley.ts'
-import { chanceOf } from './chance.ts'
+import { chanceOf } from '../series/chance.ts'
+import type { Scenario } from '../series/series.ts'
 import { check } from './checker.ts'
 import type { Finding, View } from './evidence.ts'
 import { readEffects, readJournal } from './journal-file.ts'
 import { Life, type Prompt, type Scene } from './life.ts'
 import type { Phase } from './phase.ts'
-import type { LifePlan, Plan } from './plan.ts'
+import { type LifePlan, type Plan, planOf } from './plan.ts'
 
 export interface Cutting {
   readonly phase: Phase
@@ -40,7 +41,23 @@ export interface Tracing {
   check(directory: string): Promise<readonly Finding[]>
 }
 
-export async function run(plan: Plan, options: RunOptions = {}): Promise<RunResult> {
+/** One client and one server; `again` is what repeats a seed, `faultShare` the share of runs that are cut at a named point. */
+export function killing(
+  faultShare: number,
+  again: (seed: number) => string,
+  options: RunOptions = {},
+): Scenario<number, RunResult> {
+  return {
+    play: async (seed) => [await run(planOf(seed, faultShare), options)],
+    findings: ({ findings }) => findings.map(({ kind, what }) => `${kind}: ${what}`),
+    title: ({ plan }) => `seed ${plan.seed}:`,
+    again: ({ plan }) => again(plan.seed),
+    // One in which no client received an update proves nothing.
+    counts: ({ counts }) => counts,
+  }
+}
+
+async function run(plan: Plan, options: RunOptions): Promise<RunResult> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-kill-'))
   const lives: Life[] = []
   try {

@@ -1,6 +1,6 @@
 /** The script that every turn of the kill test plays: 2,000 numbered chunks in bursts, with all that may happen between them. */
 import type { Fields } from '../e2e/message.ts'
-import type { Chance } from './chance.ts'
+import type { Chance } from '../series/chance.ts'
 
 export const CHUNKS = 2_000
 const BURSTS = 8

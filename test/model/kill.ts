@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Fields, type Message, updatesIn } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
-import { type Chance, chanceOf } from '../kill/chance.ts'
+import { type Chance, chanceOf } from '../series/chance.ts'
 import type { Asked, Saying } from '../model-server/script.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 

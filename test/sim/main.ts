@@ -1,5 +1,6 @@
 /** `npm run sim`: plays seeds of the simulation, and prints a failing one so that it can be typed in again. */
 import { parseArgs } from 'node:util'
+import { SERIES_OPTIONS, playSeries, seriesOf } from '../series/series.ts'
 import { loadSimulation } from './bundle.ts'
 import { failureOf } from './report.ts'
 
@@ -12,12 +13,9 @@ const USAGE = `npm run sim -- [--seed N] [--runs M | --seconds S] [--clients K] 
 
 const { values } = parseArgs({
   options: {
-    seed: { type: 'string' },
-    runs: { type: 'string' },
-    seconds: { type: 'string' },
+    ...SERIES_OPTIONS,
     clients: { type: 'string', default: '100' },
     'keep-going': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
 
@@ -26,26 +24,27 @@ async function main(): Promise<number> {
     console.log(USAGE)
     return 0
   }
-  const first = Number(values.seed ?? 1 + Math.floor(Math.random() * 1_000_000_000))
-  const isTimed = values.seconds !== undefined
-  const runs = Number(values.runs ?? (isTimed ? Infinity : values.seed === undefined ? 1_000 : 1))
   const clients = Number(values.clients)
   const { playSeed, shrink } = await loadSimulation()
+  const series = seriesOf(values, { runs: values.seed === undefined ? 1_000 : 1, jobs: 1 })
   const began = performance.now()
-  const deadline = isTimed ? began + Number(values.seconds) * 1_000 : Infinity
-  let most = 0
-  let failed = 0
-  let played = 0
-  for (; played < runs && (failed === 0 || values['keep-going']); played += 1) {
-    if (performance.now() > deadline) break
-    const outcome = await playSeed(first + played, clients)
-    most = Math.max(most, outcome.clients)
-    if (outcome.findings.length === 0) continue
-    failed += 1
-    console.log(failureOf(outcome, await shrink(outcome.seed, clients), clients))
-  }
+  const results = await playSeries(
+    { ...series, stopsAtFailure: !values['keep-going'] },
+    {
+      async play(seed) {
+        const outcome = await playSeed(seed, clients)
+        const isSound = outcome.findings.length === 0
+        return [{ outcome, why: isSound ? [] : [failureOf(outcome, await shrink(seed, clients))] }]
+      },
+      findings: ({ why }) => why,
+      title: ({ outcome }) => `seed ${outcome.seed}:`,
+      again: ({ outcome }) => `npm run sim -- --seed ${outcome.seed} --clients ${clients}`,
+    },
+  )
+  const most = Math.max(0, ...results.map(({ outcome }) => outcome.clients))
+  const failed = results.filter(({ why }) => why.length > 0).length
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  console.log(`${played} seeds from ${first} with up to ${most} clients in ${seconds} s: ${failed} failed`)
+  console.log(`${results.length} seeds with up to ${most} clients in ${seconds} s: ${failed} failed`)
   return failed === 0 ? 0 : 1
 }
 

@@ -1,5 +1,5 @@
 /** What happens in a run, in order: plain data from one seed, so that it can be printed, cut shorter and played again. */
-import { type Chance, chanceOf } from '../kill/chance.ts'
+import { type Chance, chanceOf } from '../series/chance.ts'
 
 /** How often each kind of action comes. */
 const weights = {

@@ -20,8 +20,7 @@ beforeAll(async () => {
 
 async function expectNoFailure(seed: number, clients: number, edition?: number): Promise<void> {
   const outcome = await simulation.playSeed(seed, clients, edition)
-  if (outcome.findings.length > 0)
-    expect.fail(failureOf(outcome, await simulation.shrink(seed, clients, edition), clients))
+  if (outcome.findings.length > 0) expect.fail(failureOf(outcome, await simulation.shrink(seed, clients, edition)))
 }
 
 test('whatever clients, disks and crashes do, what was promised holds', async () => {

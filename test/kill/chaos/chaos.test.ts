@@ -4,7 +4,8 @@ import { totals } from '../report.ts'
 import { everything } from './all.ts'
 import { chaosOf, conditions, deeds } from './plan.ts'
 import { townsOf } from './rounds.ts'
-import { milder, runChaosSeries } from './series.ts'
+import { playSeries } from '../../series/series.ts'
+import { chaosIn, milder } from './series.ts'
 
 /** On a machine that is busy with other things. Milliseconds. */
 const LONG = 600_000
@@ -12,7 +13,8 @@ const LONG = 600_000
 test(
   'whatever goes wrong, alone or at once: what was seen is stored, every prompt has one end, no process stays',
   async () => {
-    const results = await runChaosSeries(everything(1), { jobs: 3, onRun: () => undefined })
+    const chaos = chaosIn(everything(1))
+    const results = await playSeries({ ...chaos, jobs: 3 }, chaos)
     const found = results.flatMap(({ plan, findings }) => findings.map(({ what }) => `${plan.condition.kind}: ${what}`))
     expect(found).toEqual([])
     expect(totals(results)).toBe('0 lost, 0 doubled, 0 without an end')

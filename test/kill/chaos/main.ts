@@ -6,8 +6,9 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../../build.setup.ts'
+import { SERIES_OPTIONS, playSeries, seriesOf } from '../../series/series.ts'
 import { chaosOf } from './plan.ts'
-import { reportChaos, runChaosSeries } from './series.ts'
+import { chaosIn, reportChaos } from './series.ts'
 
 const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--bin FILE] [--keep]
   --runs     how many runs (20)
@@ -23,14 +24,10 @@ const MOST = 1_000
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string' },
-    seconds: { type: 'string' },
-    seed: { type: 'string' },
+    ...SERIES_OPTIONS,
     seeds: { type: 'string' },
-    jobs: { type: 'string', default: String(3 * availableParallelism()) },
     bin: { type: 'string' },
     keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
 
@@ -41,14 +38,12 @@ async function main(): Promise<number> {
   }
   if (values.bin === undefined) await build()
   const began = performance.now()
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
-  const runs = Number(values.runs ?? (values.seconds === undefined ? 20 : MOST))
-  const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: runs }, (_, n) => seed + n)
-  console.log(`seeds from ${seeds[0]} on`)
-  const plans = seeds.map(chaosOf)
-  const deadline = values.seconds === undefined ? Infinity : began + Number(values.seconds) * 1_000
-  const options = { jobs: Number(values.jobs), keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) }
-  const results = await runChaosSeries(plans, options)
+  const first = values.seeds?.split(',')[0] ?? values.seed
+  const { seed, runs, ...series } = seriesOf({ ...values, seed: first }, { runs: 20, jobs: 3 * availableParallelism() })
+  const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: Math.min(runs, MOST) }, (_, n) => seed + n)
+  const { deadline = Infinity } = series
+  const chaos = chaosIn(seeds.map(chaosOf), { keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) })
+  const results = await playSeries({ ...series, ...chaos }, chaos)
   return reportChaos(results, (performance.now() - began) / 1_000)
 }
 

@@ -1,6 +1,6 @@
 /** What a run of chaos does, all of it from one seed: how the server starts, and what befalls whom at which moment. */
 import type { FaultPoint, FaultSpec } from '../../../src/ports/fault.ts'
-import { type Chance, chanceOf } from '../chance.ts'
+import { type Chance, chanceOf } from '../../series/chance.ts'
 import { type Story, storyOf } from '../story.ts'
 
 const CHUNKS = 320

@@ -1,57 +1,39 @@
 /** Many runs of chaos, some at a time, and what they come to as a page to read. */
-import type { Finding } from '../evidence.ts'
+import type { Scenario, Series } from '../../series/series.ts'
 import { phases } from '../phase.ts'
 import { totals } from '../report.ts'
 import type { ChaosPlan } from './plan.ts'
 import { townsOf } from './rounds.ts'
 import { type ChaosOptions, type ChaosResult, runTown } from './run.ts'
 
-const SHOWN = 3
-/** Runs between two signs of life. */
-const PROGRESS = 20
-
-export interface ChaosSeries extends ChaosOptions {
-  /** How many at a time. */
-  readonly jobs: number
-  readonly onRun?: (result: ChaosResult) => void
-}
-
-export async function runChaosSeries(
+/** Several clients on one server, and whatever can go wrong goes wrong; a unit is the runs that share a town. */
+export function chaosIn(
   plans: readonly ChaosPlan[],
-  { jobs, onRun = tell, ...options }: ChaosSeries,
-): Promise<readonly ChaosResult[]> {
-  const results: ChaosResult[] = []
-  const began = performance.now()
+  options: ChaosOptions = {},
+): Scenario<readonly ChaosPlan[], ChaosResult> & Pick<Series<readonly ChaosPlan[]>, 'units' | 'runs'> {
   const towns = [...townsOf(plans)]
-  const isOver = (): boolean => performance.now() > (options.deadline ?? Infinity)
-  const work = async (): Promise<void> => {
-    for (let town = towns.shift(); town !== undefined && !isOver(); town = towns.shift()) {
+  return {
+    units: {
+      next() {
+        const town = towns.shift()
+        return town === undefined ? { done: true, value: undefined } : { value: town }
+      },
+    },
+    runs: plans.length,
+    async play(town) {
       const played = await runTown(town, options)
-      results.push(...played)
-      for (const result of played) onRun(result)
+      // A town ends with the first run that finds something; those that were to follow get one of their own.
       if (played.length < town.length) towns.push(town.slice(played.length))
-      const signs = (count: number) => Math.floor(count / PROGRESS)
-      if (signs(results.length) > signs(results.length - played.length)) say(results, performance.now() - began)
-    }
+      return played
+    },
+    findings: ({ findings }) => findings.map(({ kind, what }) => `${kind}: ${what}`),
+    title: ({ plan: { seed, condition }, done }) =>
+      `seed ${seed}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
+    again({ plan: { seed }, before }) {
+      const alone = before.length === 0 ? '' : `, or alone: npm run chaos -- --seeds ${seed}`
+      return `npm run chaos -- --seeds ${[...before, seed].join(',')}${alone}`
+    },
   }
-  await Promise.all(Array.from({ length: Math.min(jobs, towns.length) }, work))
-  return results
-}
-
-/** A failure with the seed that repeats it. */
-function tell({ plan: { seed, condition }, before, done, findings }: ChaosResult): void {
-  if (findings.length === 0) return
-  console.log(
-    `seed ${seed}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
-  )
-  for (const finding of findings.slice(0, SHOWN)) console.log(`  ${sentence(finding)}`)
-  console.log(`  again: npm run chaos -- --seeds ${[...before, seed].join(',')}`)
-  if (before.length > 0) console.log(`  alone: npm run chaos -- --seeds ${seed}`)
-}
-
-function say(results: readonly ChaosResult[], ms: number): void {
-  const failed = results.filter(({ findings }) => findings.length > 0).length
-  console.log(`${results.length} runs in ${(ms / 1_000).toFixed(0)} s, ${failed} of them failed`)
 }
 
 /** What was not tried is said, lest its absence be taken for its success. */
@@ -61,10 +43,6 @@ export function milder(results: readonly ChaosResult[]): readonly string[] {
     const count = kinds.filter((one) => one === kind).length
     return `NOT TRIED in ${count} of ${results.length} runs: “${kind}” takes root, and mount or chattr on this file system, or prlimit.`
   })
-}
-
-function sentence({ kind, what }: Finding): string {
-  return `${kind}: ${what}`
 }
 
 /** Prints it, and gives the exit code. */
