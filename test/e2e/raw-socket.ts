@@ -39,8 +39,12 @@ export class RawSocket extends RawConnection {
     return client
   }
 
-  async leave(): Promise<void> {
+  cut(): void {
     this.socket.destroy()
+  }
+
+  async leave(): Promise<void> {
+    this.cut()
     await this.closed
   }
 }

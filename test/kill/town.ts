@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { carrying, commandOf, running, runs, until } from '../fixtures/process/running.ts'
@@ -11,6 +12,8 @@ import type { Fields, Message } from '../e2e/message.ts'
 import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
 import { RawClient } from '../e2e/raw-client.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
+import { FaultyProxy } from '../wire/faulty-proxy.ts'
+import { chanceOf } from './chance.ts'
 
 /** Whatever takes longer hangs. Milliseconds. */
 const PATIENCE = 120_000
@@ -34,6 +37,8 @@ export class Town {
   readonly agent: string
   readonly #bin: string
   readonly #env: Readonly<Record<string, string>>
+  readonly #port: number
+  #door: Promise<Door> | undefined
   #chapter = ''
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
@@ -44,6 +49,7 @@ export class Town {
     this.agent = agent
     this.#bin = bin
     this.#env = env
+    this.#port = Number(env['PARLEY_LISTEN'] ?? 0)
     mkdirSync(this.cwd)
   }
 
@@ -61,9 +67,20 @@ export class Town {
     await scriptAgent(this.directory, steps)
   }
 
+  /** Where its server listens for remote clients. */
+  get port(): number {
+    return this.#port
+  }
+
   /** Where the tool writes down what it did. */
   get effects(): string {
     return join(this.directory, `effects${this.#chapter}.jsonl`)
+  }
+
+  /** Where remote clients connect, through a proxy that `env` has given the server's port, each with a token. */
+  async door(): Promise<Door> {
+    this.#door ??= openDoor(this)
+    return this.#door
   }
 
   get socket(): string {
@@ -179,6 +196,8 @@ export class Town {
   async raze(keep = false): Promise<void> {
     for (const pid of [...carrying(`PARLEY_HOME=${this.home}`), ...this.#allTools()]) signal(pid, 'SIGKILL')
     for (const child of this.#children) child.kill('SIGKILL')
+    const door = await this.#door?.catch(() => undefined)
+    door?.proxy.close()
     await until(() => this.server() === undefined).catch(() => undefined)
     if (!keep) await rm(this.directory, { recursive: true, force: true, maxRetries: 3 })
   }
@@ -191,6 +210,19 @@ export class Town {
   #allTools(): readonly number[] {
     return running(join(this.directory, 'effects'))
   }
+}
+
+export interface Door {
+  readonly proxy: FaultyProxy
+  readonly url: string
+  readonly tokens: readonly string[]
+}
+
+async function openDoor({ home, port }: Town): Promise<Door> {
+  const proxy = await FaultyProxy.before(() => port, chanceOf(port))
+  const known = new AccessTokens(home, Date)
+  const tokens = ['far', 'further'].map((name) => known.add(name, 'admin'))
+  return { proxy, url: `ws://127.0.0.1:${proxy.port}/acp`, tokens }
 }
 
 /** What `parley attach --json` prints: the params of each update, one per line. */

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import type { Fields } from '../e2e/message.ts'
+import { RawConnection } from './raw-connection.ts'
 
 interface Answer {
   readonly status: number
@@ -157,6 +158,7 @@ class Conversation {
   /** The session of each request that the server made. */
   readonly #asked = new Map<unknown, string>()
   #id: string | undefined
+  #isOver = false
 
   constructor(client: HttpClient) {
     this.client = client
@@ -174,6 +176,7 @@ class Conversation {
   }
 
   async leave(): Promise<void> {
+    this.#isOver = true
     if (this.#id !== undefined)
       await this.client.ask('DELETE', { 'acp-connection-id': this.#id }).catch(() => undefined)
     this.client.destroy()
@@ -211,7 +214,19 @@ class Conversation {
   async #read(headers: Readonly<Record<string, string>>): Promise<void> {
     const stream = await this.client.stream(headers, ({ data }) => this.#heard(data))
     if (!(stream instanceof EventReader)) throw new Error(`a stream was refused: ${stream.status} ${stream.text}`)
-    void stream.closed.then(() => this.#end())
+    void stream.closed.then(() => this.#readOn(headers, stream))
+  }
+
+  /** Goes on after the last event, on the same connection; where that cannot be, the conversation has ended. */
+  async #readOn(headers: Readonly<Record<string, string>>, { lastId, remarks }: EventReader): Promise<void> {
+    const after = lastId ?? headers['last-event-id']
+    try {
+      if (this.#isOver || after === undefined || /^(?:\d{4} |The connection)/u.test(remarks.at(-1) ?? '')) this.#end()
+      else await this.#read({ ...headers, 'last-event-id': after })
+    } catch {
+      // The server is gone, or knows the connection no longer.
+      this.#end()
+    }
   }
 
   #heard(text: string): void {
@@ -224,6 +239,7 @@ class Conversation {
   }
 
   #end(): void {
+    this.#isOver = true
     this.output.end()
   }
 }
@@ -244,4 +260,33 @@ function fieldsIn(text: string): Fields {
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+export class RawHttp extends RawConnection {
+  /** Resolves when no stream can be read any more. */
+  readonly closed: Promise<void>
+  readonly #streams: HttpStreams
+
+  private constructor(streams: HttpStreams) {
+    super(streams.input, streams.output)
+    this.#streams = streams
+    this.closed = streams.closed
+    void this.closed.then(() => this.finish())
+  }
+
+  /** Past the first exchange. */
+  static async greeted(url: string, token: string): Promise<RawHttp> {
+    const client = new RawHttp(openHttpStreams(url, token))
+    await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+    return client
+  }
+
+  /** Every connection breaks; the streams are read on where they were. */
+  cut(): void {
+    this.#streams.client.destroy()
+  }
+
+  leave(): Promise<void> {
+    return this.#streams.leave()
+  }
 }

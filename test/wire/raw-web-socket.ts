@@ -33,7 +33,8 @@ export async function openStreams(url: string, token: string, protocols: readonl
       resolve([code, sentence.toString()])
     })
   })
-  await once(socket, 'open')
+  // Whoever breaks off a handshake says so by closing.
+  await Promise.race([once(socket, 'open'), closed.then(() => Promise.reject(new Error('it closed at once')))])
   // It broke; whoever waits hears that it is closed.
   socket.on('error', () => undefined)
   return { socket, input, output, closed }
@@ -59,5 +60,14 @@ export class RawWebSocket extends RawConnection {
     const client = await RawWebSocket.open(url, token, protocols)
     await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
     return client
+  }
+
+  cut(): void {
+    this.socket.terminate()
+  }
+
+  async leave(): Promise<void> {
+    this.cut()
+    await this.closed
   }
 }

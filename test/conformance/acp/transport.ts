@@ -5,7 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
+import { connect as connectTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '../../e2e/environment.ts'
@@ -16,6 +16,7 @@ import { AccessTokens } from '../../../src/credentials/access-tokens.ts'
 import { openHttpStreams } from '../../wire/raw-http.ts'
 import { openStreams } from '../../wire/raw-web-socket.ts'
 import { startServer } from '../../../src/server/launch/launch.ts'
+import { freePort } from '../../fixtures/process/free-port.ts'
 import { carrying, runs, until } from '../../fixtures/process/running.ts'
 import type { Ends } from './line-connection.ts'
 
@@ -160,15 +161,6 @@ function remote(name: string, connect: (url: string, token: string) => Promise<E
 /** Sixteen connections share a token, and cases run beside each other. */
 function tokenFor(home: string): string {
   return new AccessTokens(home, Date).add('judge', 'admin')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Any agent. It is started anew for every case, with the environment as it is. */

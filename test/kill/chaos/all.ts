@@ -13,19 +13,19 @@ const parts: readonly Part[] = [
     condition: WELL,
     moments: [
       [40, 'move the clock', 'kill a relay', 'cut the raw client'],
-      [200, 'kill the server'],
+      [200, 'kill the server', 'break the network at any byte'],
     ],
   },
   {
     condition: { kind: 'dies at a point', faults: [{ point: 'journal.rows.written', action: 'kill', nth: 30 }] },
-    moments: [[100, 'stop the follower for a while', 'kill the tools']],
+    moments: [[100, 'stop the follower for a while', 'kill the tools', 'freeze the network for a while']],
   },
   {
     condition: {
       kind: 'has a slow disk',
       faults: [{ point: 'journal.rows.written', action: 'delay', nth: 20, ms: 5_000 }],
     },
-    moments: [[150, 'stop a relay for a while', 'end the journal thread']],
+    moments: [[150, 'stop a relay for a while', 'end the journal thread', 'cut the network']],
   },
   { condition: { kind: 'has few descriptors' }, moments: [[150, 'kill the follower', 'cut the raw client']] },
   { condition: { kind: 'has a small disk' }, moments: [[120, 'kill the runner', 'stop the server for a while']] },

@@ -1,10 +1,15 @@
-/** Everyone who is on the session when things go wrong: two relays, a follower, a runner and a client on the bare socket. */
+/**
+ * Everyone who is on the session when things go wrong: two relays, a follower, a runner, a client on the bare socket, and
+ * one each over WebSocket and HTTP.
+ */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, type Message, type SeenUpdate, updatesIn } from '../../e2e/message.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { RawSocket } from '../../e2e/raw-socket.ts'
 import { until } from '../../fixtures/process/running.ts'
+import { RawHttp } from '../../wire/raw-http.ts'
+import { RawWebSocket } from '../../wire/raw-web-socket.ts'
 import { type Phase, phaseOf } from '../phase.ts'
 import { type Follower, type Town, patiently } from '../town.ts'
 import { Goer } from './goer.ts'
@@ -19,11 +24,27 @@ export interface Sent {
   isOwed(): boolean
 }
 
+/** A remote client, behind a proxy that is no good. */
+interface Far {
+  readonly over: 'WebSocket' | 'HTTP'
+  readonly client: Goer
+}
+
+async function farClients(town: Town, opening: Fields): Promise<readonly Far[]> {
+  const { url, tokens } = await town.door()
+  const [first = '', second = ''] = tokens
+  return [
+    { over: 'WebSocket', client: await Goer.join(() => RawWebSocket.greeted(url, first), opening) },
+    { over: 'HTTP', client: await Goer.join(() => RawHttp.greeted(url, second), opening) },
+  ]
+}
+
 interface Gathered {
   readonly sessionId: string
   readonly one: RawClient
   readonly other: RawClient
   readonly goer: Goer
+  readonly far: readonly Far[]
 }
 
 interface Runner {
@@ -55,6 +76,7 @@ export class Cast {
   readonly runner: Runner
   readonly follower: Follower
   readonly goer: Goer
+  readonly far: readonly Far[]
   readonly sessionId: string
   readonly #town: Town
   readonly #thinkMs: number
@@ -62,11 +84,12 @@ export class Cast {
   readonly #farewells: (() => void)[] = []
   #first = 0
 
-  private constructor(town: Town, { sessionId, one, other, goer }: Gathered, thinkMs: number) {
+  private constructor(town: Town, { sessionId, one, other, goer, far }: Gathered, thinkMs: number) {
     this.#town = town
     this.#thinkMs = thinkMs
     this.sessionId = sessionId
     this.goer = goer
+    this.far = far
     this.follower = town.follow(sessionId)
     this.#admit(one)
     this.#admit(other)
@@ -75,6 +98,7 @@ export class Cast {
     this.#prompt(other)
     this.runner = this.#run()
     this.#prompt(goer)
+    for (const { client } of far) this.#prompt(client)
   }
 
   /** On a new session. `thinkMs` is how long each of them takes to answer a question. */
@@ -84,8 +108,12 @@ export class Cast {
     const sessionId = String(result['sessionId'])
     const opening = { sessionId, cwd: town.cwd, mcpServers: [] }
     await patiently('its load', other.request('session/load', opening))
-    const goer = await patiently('the raw client', Goer.join(town.socket, opening))
-    return new Cast(town, { sessionId, one, other, goer }, thinkMs)
+    const goer = await patiently(
+      'the raw client',
+      Goer.join(() => RawSocket.open(town.socket), opening),
+    )
+    const far = await patiently('the remote clients', farClients(town, opening))
+    return new Cast(town, { sessionId, one, other, goer, far }, thinkMs)
   }
 
   /**
@@ -95,7 +123,11 @@ export class Cast {
   async visit(): Promise<Visit> {
     const opening = { sessionId: this.sessionId, ...this.#town.opening('reader') }
     for (let tries = 1; !this.relays.some(({ gone }) => gone) && (await this.#isServed()); tries += 1) {
-      const visiting = Goer.visit(this.#town.socket, opening, (message, on) => this.#answer(on, message))
+      const visiting = Goer.visit(
+        () => RawSocket.open(this.#town.socket),
+        opening,
+        (message, on) => this.#answer(on, message),
+      )
       const visitor = await patiently('its load', visiting).catch((error: unknown) => {
         // A server that was harmed may need a moment to die of it.
         if (tries === TRIES) throw error
@@ -135,11 +167,17 @@ export class Cast {
       'the last word at the raw client',
       until(() => this.goer.received.some(isThere)),
     )
+    for (const { over, client } of this.far)
+      await patiently(
+        `the last word over ${over}`,
+        until(() => client.received.some(isThere)),
+      )
   }
 
   /** All but the relays, which go on to the next session. */
   async leave(): Promise<void> {
     this.goer.leave()
+    for (const { client } of this.far) client.leave()
     for (const farewell of this.#farewells.splice(0)) farewell()
     await patiently('the follower to leave', this.follower.leave())
   }
@@ -174,6 +212,7 @@ export class Cast {
     return [
       ...relays,
       ['the raw client', updatesIn(this.goer.received)],
+      ...this.far.map(({ over, client }) => [over, updatesIn(client.received)] as const),
       ['the follower', updatesIn(this.follower.messages)],
       ['the runner', runner],
     ]

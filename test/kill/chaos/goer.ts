@@ -1,25 +1,35 @@
-/** A client on the bare socket that goes on where it was whenever its connection is lost, with nothing of ours between. */
+/**
+ * A client on the bare wire (the socket, WebSocket, HTTP) that goes on where it was whenever its connection is lost, with
+ * nothing of ours between.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, type Message, updatesIn } from '../../e2e/message.ts'
-import { RawSocket } from '../../e2e/raw-socket.ts'
+import type { RawConnection } from '../../wire/raw-connection.ts'
+
+/** A connection that can be broken off. */
+export interface Wire extends RawConnection {
+  readonly closed: Promise<unknown>
+  cut(): void
+  leave(): Promise<void>
+}
 
 export class Goer {
-  readonly #path: string
+  readonly #open: () => Promise<Wire>
   readonly #opening: Fields
-  readonly #connections: RawSocket[] = []
+  readonly #connections: Wire[] = []
   readonly #prompts = new Map<string, string>()
-  readonly #listener: ((message: Message, on: RawSocket) => void) | undefined
+  readonly #listener: ((message: Message, on: Wire) => void) | undefined
   #isDone = false
 
-  private constructor(path: string, opening: Fields, listener?: (message: Message, on: RawSocket) => void) {
-    this.#path = path
+  private constructor(open: () => Promise<Wire>, opening: Fields, listener?: (message: Message, on: Wire) => void) {
+    this.#open = open
     this.#opening = opening
     this.#listener = listener
   }
 
-  static async join(path: string, opening: Fields): Promise<Goer> {
-    const goer = new Goer(path, opening)
-    const connection = await RawSocket.open(path)
+  static async join(open: () => Promise<Wire>, opening: Fields): Promise<Goer> {
+    const goer = new Goer(open, opening)
+    const connection = await open()
     goer.#connections.push(connection)
     await connection.request('session/load', opening)
     void goer.#goOn(connection)
@@ -28,11 +38,11 @@ export class Goer {
 
   /** One that comes when it is quiet again: its load is answered in words, or it is none. */
   static async visit(
-    path: string,
+    open: () => Promise<Wire>,
     opening: Fields,
-    listener: (message: Message, on: RawSocket) => void,
+    listener: (message: Message, on: Wire) => void,
   ): Promise<Goer> {
-    const goer = new Goer(path, opening, listener)
+    const goer = new Goer(open, opening, listener)
     void goer.#goOn(await goer.#opened('session/load', opening))
     return goer
   }
@@ -49,8 +59,7 @@ export class Goer {
       prompt: [{ type: 'text', text }],
       _meta: { 'parley/promptId': promptId },
     }
-    const message = { jsonrpc: '2.0', id: requestId, method: 'session/prompt', params }
-    this.#connections.at(-1)?.socket.write(`${JSON.stringify(message)}\n`)
+    this.#connections.at(-1)?.send({ id: requestId, method: 'session/prompt', params })
   }
 
   answersTo(requestId: string): readonly Message[] {
@@ -62,16 +71,18 @@ export class Goer {
   }
 
   cut(): void {
-    this.#connections.at(-1)?.socket.destroy()
+    this.#connections.at(-1)?.cut()
   }
 
   leave(): void {
     this.#isDone = true
-    this.cut()
+    void this.#connections.at(-1)?.leave()
   }
 
-  async #goOn(lost: RawSocket): Promise<void> {
+  async #goOn(lost: Wire): Promise<void> {
     await lost.closed
+    // Where a connection outlasts what carries it, such as one over HTTP, the server hears that it is over.
+    void lost.leave()
     while (!this.#isDone) {
       const next = await this.#resumed().catch(() => undefined)
       if (next !== undefined) return this.#goOn(next)
@@ -80,7 +91,7 @@ export class Goer {
   }
 
   /** Nobody listens yet, or whoever did is gone again: then the next attempt has the same to ask. */
-  async #resumed(): Promise<RawSocket> {
+  async #resumed(): Promise<Wire> {
     const after = updatesIn(this.received).reduce((most, { seq }) => Math.max(most, seq), 0)
     const open = [...this.#prompts].filter(([requestId]) => this.answersTo(requestId).length === 0)
     const prompts = open.map(([requestId, promptId]) => ({ requestId, promptId }))
@@ -88,8 +99,8 @@ export class Goer {
     return this.#opened('session/resume', { ...this.#opening, _meta: { ..._meta, 'parley/after': after } })
   }
 
-  async #opened(method: string, opening: Fields): Promise<RawSocket> {
-    const connection = await RawSocket.open(this.#path)
+  async #opened(method: string, opening: Fields): Promise<Wire> {
+    const connection = await this.#open()
     this.#connections.push(connection)
     connection.listen((message) => this.#listener?.(message, connection))
     const opened = await connection.request(method, opening)

@@ -47,6 +47,9 @@ const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'kill the follower': ({ cast }) => cast.follower.kill(),
   'kill the runner': ({ cast }) => void cast.runner.child.kill('SIGKILL'),
   'cut the raw client': ({ cast }) => cast.goer.cut(),
+  'cut the network': async ({ town }) => (await town.door()).proxy.cut(),
+  'freeze the network for a while': async ({ town, standMs }) => (await town.door()).proxy.freeze(standMs),
+  'break the network at any byte': async ({ town, standMs }) => (await town.door()).proxy.fret(standMs),
   'kill the tools': ({ town }) => town.tools().forEach(end),
   'stop a relay for a while': ({ cast, chance, standMs }) =>
     stand(cast.relays[chance.between(0, 1)]?.child.pid, standMs),

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import type { Finding } from '../evidence.ts'
 import { Town, patiently } from '../town.ts'
+import { freePort } from '../../fixtures/process/free-port.ts'
 import type { Pair } from './cast.ts'
 import { environmentOf } from './orders.ts'
 import type { ChaosPlan } from './plan.ts'
@@ -38,7 +39,10 @@ export async function runTown(
   const directory = mkdtempSync(join(tmpdir(), 'parley-town-'))
   const orders = join(directory, 'orders')
   mkdirSync(orders)
-  const town = await Town.foundAt(directory, [], { bin, env: environmentOf(plans, orders) })
+  const town = await Town.foundAt(directory, [], {
+    bin,
+    env: { ...environmentOf(plans, orders), PARLEY_LISTEN: String(await freePort()) },
+  })
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)
   try {
