@@ -13,7 +13,7 @@ import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
 import { RawClient } from '../e2e/raw-client.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import { FaultyProxy } from '../wire/faulty-proxy.ts'
-import { chanceOf } from './chance.ts'
+import { chanceOf } from '../series/chance.ts'
 
 /** Whatever takes longer hangs. Milliseconds. */
 const PATIENCE = 120_000
