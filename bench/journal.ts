@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteJournal } from '../src/adapters/journal/sqlite/client.ts'
+import { openSqliteJournal } from '../src/adapters/journal/sqlite/sqlite-journal.ts'
 import type { Append, Journal } from '../src/ports/journal.ts'
 
 const workerUrl = new URL('../dist/journal-worker.mjs', import.meta.url)

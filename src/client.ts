@@ -36,7 +36,7 @@ export {
 } from './client/incoming/updates.ts'
 export type { Capabilities, ClientInfo, ClientOptions, NoticeKind } from './client/initialize.ts'
 export type { SessionToOpen } from './client/sessions/attachments.ts'
-export type { SettingChoice, Setting } from './client/sessions/settings.ts'
+export type { SettingChoice, Setting } from './client/sessions/agent-settings.ts'
 export {
   type CallPermission,
   type Item,

@@ -1,7 +1,7 @@
 /** Full-text search over all sessions: how long an answer takes, how fast the index is made, and how far it is behind a turn. */
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/client.ts'
+import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
-import { openSearchIndex } from '../../src/adapters/search/worker/client.ts'
+import { openSearchIndex } from '../../src/adapters/search/worker/search-client.ts'
 import type { SearchIndex } from '../../src/ports/search.ts'
 import { appendOf, workerUrl } from '../journal-rows.ts'
 import { parley } from '../peer.ts'

@@ -101,7 +101,7 @@ function optionFor({ flags, summary, hidden, many }: OptionRow): Option {
 }
 
 async function printVersion(): Promise<number> {
-  const { serverInfo } = await import('../server/version.ts')
+  const { serverInfo } = await import('../server/server-info.ts')
   process.stdout.write(`${serverInfo.version}\n`)
   return OK
 }

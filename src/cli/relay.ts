@@ -9,7 +9,7 @@ import { reasonOf } from '../errors/parley-error.ts'
 import { dial } from '../relay/connector.ts'
 import { relay } from '../relay/relay.ts'
 import { OfferFile } from '../server/launch/offer-file.ts'
-import { serverInfo } from '../server/version.ts'
+import { serverInfo } from '../server/server-info.ts'
 import { OK, exitOfError } from './runtime/exit-codes.ts'
 import { complain } from './say.ts'
 

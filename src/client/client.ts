@@ -28,7 +28,7 @@ import {
 import { Attachments, type SessionToOpen } from './sessions/attachments.ts'
 import { SessionOpener } from './sessions/open-session.ts'
 import { QueuedPrompts } from './sessions/queued-prompts.ts'
-import { type Setting, settingRequest } from './sessions/settings.ts'
+import { type Setting, settingRequest } from './sessions/agent-settings.ts'
 
 export interface SessionInfo extends SessionToOpen {
   readonly title?: string | null

@@ -13,7 +13,7 @@ import type {
   Usage,
 } from './values/content.ts'
 import type { ConfigValue, Settings } from './values/settings.ts'
-import type { TurnClient } from './client.ts'
+import type { TurnClient } from './client-peer.ts'
 import type { Cursor } from './journal.ts'
 import type { Signal } from './values/signal.ts'
 import type { PathAccessFilter } from './values/path-access.ts'

@@ -1,6 +1,6 @@
 /** The tools that a session's agent may call: one list that is always current, whatever the MCP servers do. */
 import type { PathAccessFilter } from './values/path-access.ts'
-import type { TurnClient } from './client.ts'
+import type { TurnClient } from './client-peer.ts'
 import type {
   Content,
   EmbeddedResource,

@@ -10,7 +10,7 @@
  * questions, answers of prompts and notifications are computed from.
  */
 import type { AgentActivity, ClientVariables, PromptKinds } from '../ports/agent.ts'
-import type { ClientPeer } from '../ports/client.ts'
+import type { ClientPeer } from '../ports/client-peer.ts'
 import type { Content, Meta, Notice, SlashCommand, Usage } from '../ports/values/content.ts'
 import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'

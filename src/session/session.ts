@@ -2,7 +2,7 @@
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Timer } from '../ports/clock.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
-import type { SessionAgents } from './agents.ts'
+import type { SessionAgents } from './session-agents.ts'
 import type { AgentProcessStatus, PromptKinds } from '../ports/agent.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'

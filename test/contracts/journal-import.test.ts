@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
 import { memoryJournal } from '../../src/adapters/journal/memory.ts'
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/client.ts'
+import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { journalImportContract } from './journal-import.ts'
 
 const workerUrl = new URL('../../dist/journal-worker.mjs', import.meta.url)

@@ -2,7 +2,7 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { type OwnedJournal, openSqliteJournal } from '../../src/adapters/journal/sqlite/client.ts'
+import { type OwnedJournal, openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import type { Ownership } from '../../src/ports/ownership.ts'
 import { temporaryDirectory, workerUrl } from '../fixtures/journal/places.ts'
 import { appendOf } from './journal-words.ts'

@@ -41,7 +41,7 @@ const behindTheAnswer = [
   owner,
   'src/adapters/builtin-tools/toolset/toolset.ts',
   'src/adapters/tool-registry/host.ts',
-  'src/config/rules/rules.ts',
+  'src/config/rules/permission-tables.ts',
   'src/config/mcp/mcp-servers.ts',
   'src/config/models/provider-tables.ts',
   schemas,
@@ -49,7 +49,7 @@ const behindTheAnswer = [
   'node_modules/smol-toml/dist/parse.js',
 ]
 const http = 'node_modules/undici/lib/core/connect.js'
-const model = 'src/adapters/model/http/transport.ts'
+const model = 'src/adapters/model/http/provider-requests.ts'
 /** What only a server needs that listens for remote clients. */
 const remote = [
   'src/edge/http/http-listener.ts',

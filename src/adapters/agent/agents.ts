@@ -5,9 +5,9 @@ import type { Agent, AgentSession, Agents, ClientVariables, NamedAt, PromptKinds
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import type { ExternalAgents } from './external/agents.ts'
-import { ModelAgents, type ModelAgentsOptions } from './model/agents.ts'
+import { ModelAgents, type ModelAgentsOptions } from './model/model-agents.ts'
 import { Contexts } from './model/context/context.ts'
-import { type ScriptFile, acceptedBy, openScriptAgent, readScript } from './script/agent.ts'
+import { type ScriptFile, acceptedBy, openScriptAgent, readScript } from './script/play-script.ts'
 
 /** Stored by older versions, which knew one script at a time. */
 const SCRIPT_WITHOUT_FILE = 'script'
@@ -186,6 +186,6 @@ function scriptIn(name: string): ScriptFile | undefined {
 }
 
 async function openGuide(): Promise<Agent> {
-  const { openGuide: open } = await import('./guide/agent.ts')
+  const { openGuide: open } = await import('./guide/guide.ts')
   return open()
 }

@@ -8,7 +8,7 @@ import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 import { type FailureContext, failFor } from './http/failure.ts'
 import type { Provider } from '../../ports/values/provider.ts'
 import { type SseChunkMerger, type StreamTimeouts, Watch } from './stream/watch.ts'
-import type { Transport } from './http/transport.ts'
+import type { Transport } from './http/provider-requests.ts'
 
 export interface OpenedModel {
   readonly provider: Provider

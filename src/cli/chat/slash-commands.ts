@@ -1,6 +1,6 @@
 /** Slash commands of the chat itself: settings, help, the whole of a tool call. All others go to the agent. */
 import type { Client } from '../../client/client.ts'
-import type { Setting } from '../../client/sessions/settings.ts'
+import type { Setting } from '../../client/sessions/agent-settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Paint } from '../output/terminal/colors.ts'
 import { oneLine } from '../output/terminal/text.ts'

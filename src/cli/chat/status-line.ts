@@ -1,5 +1,5 @@
 /** The last row of a chat: the agent and its settings, how full its context is, the other clients, and the session's id. */
-import type { Setting } from '../../client/sessions/settings.ts'
+import type { Setting } from '../../client/sessions/agent-settings.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import { oneLine, widthOf } from '../output/terminal/text.ts'
 import type { Look } from '../output/view/rows.ts'

@@ -1,5 +1,5 @@
 /** The sessions that a client has open: how far it has seen each, and which of its prompts have no response. */
-import { KnownSettings } from './settings.ts'
+import { KnownSettings } from './agent-settings.ts'
 import { CodedError } from '../../errors/coded-error.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { ClientError, isClientError, isLost } from '../client-error.ts'

@@ -127,7 +127,7 @@ async function wrongAgents(agents: unknown, source: Source): Promise<readonly Wr
 }
 
 async function wrongRules(permissions: unknown, source: Source): Promise<readonly Wrong[]> {
-  const { readPermissions } = await import('../rules/rules.ts')
+  const { readPermissions } = await import('../rules/permission-tables.ts')
   return readPermissions(permissions, source).faults
 }
 
@@ -137,7 +137,7 @@ async function wrongProviders(providers: unknown, source: Source): Promise<reado
     const reason = 'a project may choose a model, but only your own file says where models are'
     return [{ key: 'providers', value: 'set', reason }]
   }
-  const { faultsOfProviders } = await import('../models/models.ts')
+  const { faultsOfProviders } = await import('../models/configured-providers.ts')
   const faults = await faultsOfProviders(providers)
   return faults.flatMap((one) => ('fault' in one ? [one.fault] : []))
 }

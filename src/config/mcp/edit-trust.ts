@@ -1,7 +1,7 @@
 /** Gives and withdraws consent to what a project's file says. For commands, which may wait for a disk and for each other. */
 import { replaceFile } from '../../state-files/atomic-file.ts'
 import { lockedNow } from '../../state-files/file-lock.ts'
-import { type Consent, type Consents, consentFile, consentsOf } from './trust.ts'
+import { type Consent, type Consents, consentFile, consentsOf } from './trust-store.ts'
 import { readTextSync } from '../../state-files/bounded-read.ts'
 
 /** Replaces an earlier consent for the same name in the same file. */

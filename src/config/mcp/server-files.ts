@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { reasonOf } from '../../errors/parley-error.ts'
-import { digestOf, isAllowed } from './trust.ts'
+import { digestOf, isAllowed } from './trust-store.ts'
 import { readMcp, type McpEntry } from './mcp-servers.ts'
 import { projectFile, userFile } from '../places.ts'
 import type { Fault } from '../tables.ts'

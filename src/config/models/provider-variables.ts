@@ -15,7 +15,7 @@ export async function providerVariables(environment: Environment): Promise<Reado
 /** An editor waits for its relay to start, so the schema is loaded only where the file mentions providers at all. */
 async function namesOfOwn(environment: Environment): Promise<readonly string[]> {
   if (!(await mentionsProviders(userFile(environment)))) return []
-  const { variablesOfOwnProviders } = await import('./models.ts')
+  const { variablesOfOwnProviders } = await import('./configured-providers.ts')
   return variablesOfOwnProviders(environment)
 }
 

@@ -1,6 +1,6 @@
 /** The served collections with their index. It notifies listeners of changes. */
 import type { Collection } from '../index/collections.ts'
-import { IndexClient } from '../index/worker/client.ts'
+import { IndexClient } from '../index/worker/index-client.ts'
 import type { Changes, DocumentIndex, IndexLimits, IndexOptions } from '../index/worker/protocol.ts'
 
 export type Change =

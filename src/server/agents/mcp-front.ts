@@ -2,12 +2,12 @@
 import { systemClock } from '../../adapters/clock.ts'
 import type { LoopbackFront } from '../../adapters/mcp/front/loopback-front.ts'
 import type { McpHost } from '../../adapters/tool-registry/host.ts'
-import type { TurnClient } from '../../ports/client.ts'
+import type { TurnClient } from '../../ports/client-peer.ts'
 import type { FrontedSession, McpFront, OpenFront } from '../../ports/mcp-front.ts'
 import type { Rules } from '../../ports/rules.ts'
 import type { Tool } from '../../ports/tools.ts'
 import { deniedBy } from '../../session/permission/policy.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 
 /** What a call does is looked at without any client. */
 const NOBODY: TurnClient = {

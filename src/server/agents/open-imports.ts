@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ImportingJournal } from '../../ports/journal.ts'
 import type { Processes } from '../../ports/process.ts'
 import { openCatalogue, TakenSessions } from '../compose/agent-catalogue.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 import { AgentImports } from './import-sessions.ts'
 
 interface Services {

@@ -11,7 +11,7 @@ import {
   probeAgent,
   terminalLogin,
 } from '../compose/agent-catalogue.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 
 export interface Tested {
   readonly name: string

@@ -1,9 +1,9 @@
 /** Opens the state for reading only, also while a server owns it, and without loading the code of a server. */
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock.ts'
-import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/client.ts'
+import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists.ts'
-import { openSearchIndex } from '../../adapters/search/worker/client.ts'
+import { openSearchIndex } from '../../adapters/search/worker/search-client.ts'
 import type { Config } from '../../config/settings.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import { readPidFile } from '../daemon/pid-file.ts'

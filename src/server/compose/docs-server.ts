@@ -15,7 +15,7 @@ import {
 } from '../../docs-search/collections/state.ts'
 import { openStdioDocs, type StdioDocs } from '../../docs-search/mcp-server/stdio.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 import { workerUrl } from './workers.ts'
 
 export interface DocsRequest {

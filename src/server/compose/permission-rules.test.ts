@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { allow } from '../../config/mcp/edit-trust.ts'
 import { TRUSTED_RULES, PermissionRules, trustDigest } from './permission-rules.ts'
-import { removeRule, storeRule, readPermissions } from '../../config/rules/rules.ts'
+import { removeRule, storeRule, readPermissions } from '../../config/rules/permission-tables.ts'
 
 function place() {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))

@@ -3,7 +3,7 @@ import { readdirSync, realpathSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { isWithin } from '../../path-rules/path-rules.ts'
-import { isAllowed } from '../../config/mcp/trust.ts'
+import { isAllowed } from '../../config/mcp/trust-store.ts'
 import { PROJECT_FILE, userFile } from '../../config/places.ts'
 import {
   type StoredRule,
@@ -15,7 +15,7 @@ import {
   type RuleEntry,
   type RuleEntries,
   readPermissionsOf,
-} from '../../config/rules/rules.ts'
+} from '../../config/rules/permission-tables.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Rule, RuleSet, Rules } from '../../ports/rules.ts'
 import { ruleWords } from '../../session/permission/rule-matcher.ts'

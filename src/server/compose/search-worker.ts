@@ -8,9 +8,9 @@ import { systemClock } from '../../adapters/clock.ts'
 import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
 import type { SearchSource } from '../../adapters/search/store/source.ts'
 import { Index } from '../../adapters/search/store/search-index.ts'
-import { serve } from '../../adapters/search/worker/serve.ts'
+import { serve } from '../../adapters/search/worker/search-loop.ts'
 import { decodeEntry } from '../../session/domain/entries.ts'
-import { searchDocumentsOf } from '../../session/domain/search-documents.ts'
+import { searchDocumentsOf } from '../../session/domain/searchable-texts.ts'
 import { sendEvent } from '../../threads/worker-port.ts'
 
 interface Given {

@@ -8,8 +8,8 @@ import { openStreamTransport } from '../../edge/transport/streams.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
-import { searchMethod } from '../compose/search.ts'
-import { serverInfo } from '../version.ts'
+import { searchMethod } from '../compose/session-search.ts'
+import { serverInfo } from '../server-info.ts'
 import { lossOf } from './ownership-loss.ts'
 
 /** How long a client that has left may still be answered. Milliseconds. */

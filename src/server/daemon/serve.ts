@@ -16,7 +16,7 @@ import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
 import { serverMethods } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
 import { lossOf } from './ownership-loss.ts'
 

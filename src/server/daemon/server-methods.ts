@@ -3,8 +3,8 @@ import type { OwnMethods } from '../../edge/acp/version.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
 import type { Owner } from '../compose/compose.ts'
-import { searchMethod } from '../compose/search.ts'
-import { importMethods } from '../import/import.ts'
+import { searchMethod } from '../compose/session-search.ts'
+import { importMethods } from '../import/import-methods.ts'
 
 export function serverMethods(owner: Owner, orders: ServerControl): OwnMethods {
   return { ...adminMethods(orders), ...searchMethod(owner.search), ...importMethods(owner), ...mcpMethod(owner) }

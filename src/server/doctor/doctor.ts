@@ -1,6 +1,6 @@
 /** Looks at everything that Parley needs, changes nothing, and says of each problem what would end it. */
 import type { Diagnosis } from '../../config/diagnose.ts'
-import { checkAgent } from './agent.ts'
+import { checkAgent } from './chosen-agent.ts'
 import type { Finding } from './finding.ts'
 import { checkJournal, checkSearchIndex } from './journal.ts'
 import { checkSandbox } from './sandbox.ts'

@@ -1,7 +1,7 @@
 /** The checks of Node and of the settings. */
 import { existsSync } from 'node:fs'
 import type { Diagnosis } from '../../config/diagnose.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 
 /** As `engines` in package.json has it. */

@@ -5,7 +5,7 @@ import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { askStatus } from '../admin/admin-client.ts'
 import { orphansOf } from '../compose/inspect.ts'
 import { type ServerProcess, readPidFile } from '../daemon/pid-file.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 
 const WHAT = 'server'

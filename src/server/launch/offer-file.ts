@@ -9,7 +9,7 @@ import type { Config } from '../../config/settings.ts'
 import { userFile } from '../../config/places.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import { fieldsOf, isFields } from '../../rpc/json-rpc.ts'
-import { serverInfo } from '../version.ts'
+import { serverInfo } from '../server-info.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

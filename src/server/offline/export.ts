@@ -2,7 +2,7 @@
 import type { Config } from '../../config/settings.ts'
 import type { SessionSummary } from '../../ports/journal.ts'
 import { ENTRY_FORMAT, decodeEntry } from '../../session/domain/entries.ts'
-import { unmarked } from '../../session/lifecycle/import.ts'
+import { unmarked } from '../../session/lifecycle/import-session.ts'
 import { type JournalReader, openJournalReader } from '../compose/compose-reading.ts'
 import { findRow } from './offline-sessions.ts'
 

@@ -1,7 +1,7 @@
 /** Requests of a turn to a client: each has a timeout, ends with the turn, and is reported as a tool call. */
 import { withTimeout } from '../../async/with-timeout.ts'
 import { fail, isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.ts'
-import type { ClientPeer } from '../../ports/client.ts'
+import type { ClientPeer } from '../../ports/client-peer.ts'
 import type { ToolCallContent, ToolCallPatch } from '../../ports/values/content.ts'
 import type { Signal } from '../../ports/values/signal.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'

@@ -3,7 +3,7 @@
  * was asked and how it ended, never the answer.
  */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { ClientPeer, Elicit, FormRequest, UrlAnswer, UrlRequest } from '../../ports/client.ts'
+import type { ClientPeer, Elicit, FormRequest, UrlAnswer, UrlRequest } from '../../ports/client-peer.ts'
 import type { ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { Signal } from '../../ports/values/signal.ts'
 import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'

@@ -7,7 +7,7 @@ import type {
   TerminalCommand,
   TerminalExit,
   TerminalOutput,
-} from '../../ports/client.ts'
+} from '../../ports/client-peer.ts'
 import type { ToolCallContent, ToolStatus } from '../../ports/values/content.ts'
 import type { AbortSource, Signal } from '../../ports/values/signal.ts'
 import { type ClientUser, ONE_DAY_MS, withClientTimeout, sentenceOf, textContent } from './client-request.ts'

@@ -1,6 +1,6 @@
 /** The files, terminals and user of the client that sent a prompt, as the turn of that prompt or one of its tool calls uses them. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { FileRange, FileText, ClientPeer, Terminal, TerminalCommand, TurnClient } from '../../ports/client.ts'
+import type { FileRange, FileText, ClientPeer, Terminal, TerminalCommand, TurnClient } from '../../ports/client-peer.ts'
 import type { ToolCallContent } from '../../ports/values/content.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import { type ClientUser, runAsToolCall, withClientTimeout } from './client-request.ts'

@@ -17,7 +17,7 @@ import {
   toolCallEntry,
   withoutQuestions,
 } from './state.ts'
-import { offerSettings, setConfigOption, setMode } from './settings.ts'
+import { offerSettings, setConfigOption, setMode } from './merge-settings.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import { evolve } from './evolve.ts'
 import { forkTitle, titleFrom } from './title.ts'

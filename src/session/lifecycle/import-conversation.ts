@@ -7,7 +7,7 @@ import { decide } from '../domain/decide.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import { evolve } from '../domain/evolve.ts'
 import { type State, absent, isBusy } from '../domain/state.ts'
-import { endOf, storedForm } from './import.ts'
+import { endOf, storedForm } from './import-session.ts'
 
 const PIECE = { entries: 1_000, chars: 512 * 1024 } as const
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const

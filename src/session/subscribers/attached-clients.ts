@@ -1,6 +1,6 @@
 /** The clients that are attached to a live session: who they are, what they declared and provide, and the prompts they sent. */
 import { onAbort } from '../../async/abort.ts'
-import type { ClientPeer } from '../../ports/client.ts'
+import type { ClientPeer } from '../../ports/client-peer.ts'
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
 import { type Entry, isEnd } from '../domain/entries.ts'

@@ -1,5 +1,5 @@
 /** The questions of an MCP server during one tool call: put to the user through a client, or declined with a remark that the agent reads. */
-import type { Elicit } from '../../ports/client.ts'
+import type { Elicit } from '../../ports/client-peer.ts'
 import type { Content } from '../../ports/values/content.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import { sentenceOf } from '../client-services/client-request.ts'

@@ -1,6 +1,6 @@
 /** A tool call whose MCP server needs input from the user before it continues. The request is stored, so that it survives a restart. */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { ClientPeer } from '../../ports/client.ts'
+import type { ClientPeer } from '../../ports/client-peer.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
 import { elicitThrough } from '../client-services/elicitations.ts'

@@ -3,7 +3,7 @@ import type { ToolList } from '../../ports/tools.ts'
 import type { Existing } from '../domain/state.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import type { SessionAgents } from '../agents.ts'
+import type { SessionAgents } from '../session-agents.ts'
 import type { ToolRegistryPool } from './tool-registry-pool.ts'
 
 interface Offered {

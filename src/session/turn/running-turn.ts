@@ -10,7 +10,7 @@ import type {
   ToolRequest,
 } from '../../ports/agent.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
-import type { ClientPeer } from '../../ports/client.ts'
+import type { ClientPeer } from '../../ports/client-peer.ts'
 import type {
   CompactionPatch,
   Content,
@@ -27,7 +27,7 @@ import type { GrantSubject } from '../../ports/rules.ts'
 import type { ConfigValue, Settings } from '../../ports/values/settings.ts'
 import type { AbortSource, Signal } from '../../ports/values/signal.ts'
 import type { ToolInputRequest, ToolRegistry, ToolResult } from '../../ports/tools.ts'
-import type { SessionAgents } from '../agents.ts'
+import type { SessionAgents } from '../session-agents.ts'
 import { TurnClientServices } from '../client-services/turn-client.ts'
 import type { AnsweredQuestion } from '../domain/decide.ts'
 import type { AgentEvent } from '../domain/commands.ts'

@@ -2,7 +2,7 @@
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Turn } from '../../../ports/agent.ts'
-import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client.ts'
+import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client-peer.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ClientRequest } from './steps.ts'
 

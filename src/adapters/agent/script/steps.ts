@@ -2,7 +2,7 @@
 import { PERMISSIVE_MODES } from '../../../path-rules/permissive-modes.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { StopReason } from '../../../ports/agent.ts'
-import type { FileRange, FileText, FormRequest, TerminalCommand, UrlRequest } from '../../../ports/client.ts'
+import type { FileRange, FileText, FormRequest, TerminalCommand, UrlRequest } from '../../../ports/client-peer.ts'
 import type {
   CompactionPatch,
   Content,

@@ -1,7 +1,7 @@
 /** The document indexes of all sessions: one for each set of directories, in worker threads that start with the first question. */
 import type { PathAccess } from '../../../path-rules/path-rules.ts'
 import { type Collection, collectionsOf } from '../../../docs-search/index/collections.ts'
-import { IndexClient } from '../../../docs-search/index/worker/client.ts'
+import { IndexClient } from '../../../docs-search/index/worker/index-client.ts'
 import type { DocumentIndex, IndexLimits, Scoped } from '../../../docs-search/index/worker/protocol.ts'
 
 export interface DocumentIndexesOptions {

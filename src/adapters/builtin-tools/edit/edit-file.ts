@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { ToolPreview } from '../../../ports/tools.ts'
 import { applyEdits } from './apply.ts'
-import { type TextFile, openText, saveText, diffOf } from '../files/files.ts'
+import { type TextFile, openText, saveText, diffOf } from '../files/text-files.ts'
 import {
   type PreviewContext,
   defineTool,

@@ -1,7 +1,7 @@
 /** `read_file`: a text in pages, or a picture. */
 import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { isText, openFile } from './files.ts'
+import { isText, openFile } from './text-files.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { pageOf } from './pages.ts'
 import { defineTool, assertPathAllowed, resolvePath } from '../toolset/tool.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
 import { requireSeen } from '../edit/edit-file.ts'
-import { type TextFile, newFile, openIfThere, saveText, diffOf } from './files.ts'
+import { type TextFile, newFile, openIfThere, saveText, diffOf } from './text-files.ts'
 import { textLines } from './pages.ts'
 import { defineTool, cannotRunBy, resolvePath, gitReasonOf } from '../toolset/tool.ts'
 import { formatCount, textResult } from '../toolset/result.ts'

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Terminal, TerminalCommand } from '../../../ports/client.ts'
+import type { Terminal, TerminalCommand } from '../../../ports/client-peer.ts'
 import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
 
 let stage: Stage

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type { ProcessExit } from '../../../ports/process.ts'
-import type { Terminal, TurnTerminals } from '../../../ports/client.ts'
+import type { Terminal, TurnTerminals } from '../../../ports/client-peer.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { isWithin } from '../../../path-rules/path-rules.ts'
 import { Output, showProgress } from './output.ts'

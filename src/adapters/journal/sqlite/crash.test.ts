@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { appendOf, entriesOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { type OwnerOrder, startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Journal } from '../../../ports/journal.ts'
-import { openSqliteJournal } from './client.ts'
+import { openSqliteJournal } from './sqlite-journal.ts'
 
 /** How many entries the owner appends at once, by session. */
 const batches: ReadonlyMap<string, number> = new Map([

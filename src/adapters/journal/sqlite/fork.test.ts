@@ -6,7 +6,7 @@ import { appendOf, entriesOf, everything, longAppendOf, wide } from '../../../..
 import { startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { FaultPoint } from '../../../ports/fault.ts'
 import type { Journal } from '../../../ports/journal.ts'
-import { openSqliteJournal } from './client.ts'
+import { openSqliteJournal } from './sqlite-journal.ts'
 
 let directory: string
 let clear: () => Promise<void>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { appendOf, entriesOf, everything, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
-import { openSqliteJournal, openSqliteReader } from './client.ts'
+import { openSqliteJournal, openSqliteReader } from './sqlite-journal.ts'
 
 let directory: string
 let clear: () => Promise<void>

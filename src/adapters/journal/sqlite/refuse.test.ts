@@ -6,7 +6,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { appendOf } from '../../../../test/contracts/journal-words.ts'
 import { temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
-import { openSqliteJournal, openSqliteReader } from './client.ts'
+import { openSqliteJournal, openSqliteReader } from './sqlite-journal.ts'
 
 let directory: string
 let path: string

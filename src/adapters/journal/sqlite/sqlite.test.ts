@@ -9,7 +9,7 @@ import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../..
 import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Append } from '../../../ports/journal.ts'
 import { openDatabase } from '../../../sqlite/database.ts'
-import { openSqliteJournal } from './client.ts'
+import { openSqliteJournal } from './sqlite-journal.ts'
 
 describe('sqlite journal', () => {
   journalContract(async () => {

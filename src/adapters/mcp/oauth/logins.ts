@@ -5,7 +5,7 @@ import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpServer } from '../transport/headers.ts'
 import type { Authorization, Login, Logins, AuthorizationRefusal } from './authorization.ts'
-import type { RunningLogin } from './login.ts'
+import type { RunningLogin } from './oauth-login.ts'
 import { LoginStore } from './store.ts'
 
 interface LoginsOptions {
@@ -147,7 +147,7 @@ class RunningLogins {
     const abort = new AbortController()
     const { signal } = abort
     // The OAuth code takes a tenth of a second to load, so only a login loads it.
-    const begun = import('./login.ts').then((it) => it.beginLogin({ ...place, clock: this.#clock, signal }))
+    const begun = import('./oauth-login.ts').then((it) => it.beginLogin({ ...place, clock: this.#clock, signal }))
     const one = { begun, abort, waiting: 0 }
     this.#byServer.set(server, one)
     const over = (): void => void (this.#byServer.get(server) === one && this.#byServer.delete(server))

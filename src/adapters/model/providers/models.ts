@@ -9,7 +9,7 @@ import type { ProviderProtocol, ModelOptions } from '../protocol/provider-protoc
 import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list-models.ts'
 import { whereKey } from '../http/provider-key.ts'
 import type { KnownModel, Provider, ProviderKind } from '../../../ports/values/provider.ts'
-import type { Transport } from '../http/transport.ts'
+import type { Transport } from '../http/provider-requests.ts'
 
 interface ModelsOptions {
   /** In order of preference: configured providers first. */
@@ -35,7 +35,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   const kept = new OpenModels()
   let transport: Promise<Transport> | undefined
   const way = (): Promise<Transport> =>
-    (transport ??= import('../http/transport.ts').then((module) => module.openTransport()))
+    (transport ??= import('../http/provider-requests.ts').then((module) => module.openTransport()))
 
   function traits(provider: Provider, name: string): ModelTraits {
     return modelCapabilities(

@@ -1,7 +1,7 @@
 /** `parley mcp login SERVER`: the user logs in to an MCP server in a browser. */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/settings.ts'
-import { logIn } from '../../../server/admin/login.ts'
+import { logIn } from '../../../server/admin/mcp-login.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { openBrowser } from '../../runtime/browser.ts'

@@ -1,6 +1,6 @@
 /** `parley mcp logout SERVER`: deletes the credentials of a login. */
 import { configFor } from '../../configured.ts'
-import { logOut } from '../../../server/admin/login.ts'
+import { logOut } from '../../../server/admin/mcp-login.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'

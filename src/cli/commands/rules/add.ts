@@ -1,7 +1,13 @@
 /** `parley rules add EFFECT`: a rule of the state directory, for one directory or for all. */
 import { realpathSync } from 'node:fs'
 import { configFor } from '../../configured.ts'
-import { storeRule, EFFECTS, type RuleSubject, SUBJECT_KEYS, isEffect } from '../../../config/rules/rules.ts'
+import {
+  storeRule,
+  EFFECTS,
+  type RuleSubject,
+  SUBJECT_KEYS,
+  isEffect,
+} from '../../../config/rules/permission-tables.ts'
 import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK, USAGE } from '../../runtime/exit-codes.ts'

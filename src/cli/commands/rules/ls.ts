@@ -1,6 +1,6 @@
 /** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
 import { configFor } from '../../configured.ts'
-import { ruleId, subjectInOrder } from '../../../config/rules/rules.ts'
+import { ruleId, subjectInOrder } from '../../../config/rules/permission-tables.ts'
 import type { Config } from '../../../config/settings.ts'
 import { openReader } from '../../../server/offline/offline-sessions.ts'
 import { type FoundRule, PermissionRules, ruleLine } from '../../../server/compose/permission-rules.ts'

@@ -1,7 +1,7 @@
 /** `parley rules rm ID`: takes away a rule of the state directory, or with `--session` what was always allowed in that session. */
 import { configFor } from '../../configured.ts'
 import { PermissionRules } from '../../../server/compose/permission-rules.ts'
-import { removeRule } from '../../../config/rules/rules.ts'
+import { removeRule } from '../../../config/rules/permission-tables.ts'
 import type { Config } from '../../../config/settings.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { type Passage, searchSessions } from '../../../server/compose/search.ts'
+import { type Passage, searchSessions } from '../../../server/compose/session-search.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'

@@ -10,7 +10,7 @@ import { clean, oneLine } from '../../output/terminal/text.ts'
 import type { View } from '../../output/view/view.ts'
 import { type Field, fieldsIn } from './fields.ts'
 import { DECLINE, type Filled, type Filling, begun, isFilled, pressed } from './filling.ts'
-import { MANY, choiceRows, formRows } from './rows.ts'
+import { MANY, choiceRows, formRows } from './form-rows.ts'
 
 export interface Means {
   readonly listen: ListenToKeys

@@ -4,7 +4,7 @@ import { paintFor } from '../../output/terminal/colors.ts'
 import { widthOf } from '../../output/terminal/text.ts'
 import { fieldsIn } from './fields.ts'
 import { type Filled, type Filling, begun, isFilled, pressed } from './filling.ts'
-import { formRows } from './rows.ts'
+import { formRows } from './form-rows.ts'
 
 const schema = {
   type: 'object',

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { IndexClient } from '../worker/client.ts'
+import { IndexClient } from '../worker/index-client.ts'
 
 const SECRET_URI = 'doc://work/secret/notes.md'
 const LEAKS = /4711|Hidden heading|notes\.md/u

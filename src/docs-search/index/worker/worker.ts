@@ -15,7 +15,7 @@ async function run(port: NonNullable<typeof parentPort>): Promise<void> {
     const { keepIndex } = await import('./indexing.ts')
     return keepIndex(place, options.write)
   }
-  const { serveIndex } = await import('./serve.ts')
+  const { serveIndex } = await import('./answer-calls.ts')
   return serveIndex(place, options)
 }
 

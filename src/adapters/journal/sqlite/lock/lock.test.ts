@@ -9,7 +9,7 @@ import {
   temporaryDirectory,
   workerUrl,
 } from '../../../../../test/fixtures/journal/places.ts'
-import { openSqliteJournal } from '../client.ts'
+import { openSqliteJournal } from '../sqlite-journal.ts'
 
 let directory: string
 let clear: () => Promise<void>

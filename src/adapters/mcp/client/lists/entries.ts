@@ -2,7 +2,7 @@
 import type { EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { PromptArgument, PromptMessage } from '../../../../ports/tools.ts'
 import type { ServerPrompt, ServerResource, ServerTemplate } from '../../host/mcp-types.ts'
-import { readBody, readContent } from '../request/content.ts'
+import { readBody, readContent } from '../request/result-content.ts'
 import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
 
 export function readResourceEntry(entry: JsonObject): ServerResource | undefined {

@@ -16,7 +16,7 @@ import type {
   TerminalExit,
   TerminalOutput,
   UrlAnswer,
-} from '../../../../ports/client.ts'
+} from '../../../../ports/client-peer.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf, isFields, type PendingRequests } from '../../../../rpc/json-rpc.ts'
 import { realPathInside } from '../../../../workspace/real-path.ts'

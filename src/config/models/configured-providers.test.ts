@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../load.ts'
-import { readModels, readProviderTables } from './models.ts'
+import { readModels, readProviderTables } from './configured-providers.ts'
 import { providerVariables } from './provider-variables.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parley-models-'))

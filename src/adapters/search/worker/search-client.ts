@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { ImportingJournal, SessionId } from '../../../ports/journal.ts'
 import type { IndexState, SearchAnswer, SearchIndex, SearchRequest } from '../../../ports/search.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
-import type { SearchCalls } from './serve.ts'
+import type { SearchCalls } from './search-loop.ts'
 
 export interface SearchOptions {
   /** The state directory. */

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../../../test/sim/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
-import { openSearchIndex } from './client.ts'
+import { openSearchIndex } from './search-client.ts'
 
 const ECHO = `import { parentPort } from 'node:worker_threads'
 parentPort.on('message', (calls) => {

@@ -12,7 +12,7 @@ import type { ConfigOption, Modes, SelectOption } from '../../ports/values/setti
 import { modelOption } from '../../../test/sim/words.ts'
 import type { Command } from './commands.ts'
 import type { Body } from './entries.ts'
-import { offerSettings, setConfigOption, setMode } from './settings.ts'
+import { offerSettings, setConfigOption, setMode } from './merge-settings.ts'
 
 const offered: readonly Body[] = [
   say.created,

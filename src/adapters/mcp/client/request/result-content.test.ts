@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readResult } from './content.ts'
+import { readResult } from './result-content.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 
