@@ -69,6 +69,25 @@ test('the lists of this test name every method of the table, and no other', () =
   expect(ALL.toSorted()).toEqual(Object.keys(METHOD_ACCESS).toSorted())
 })
 
+/** What no credential for some sessions reaches. */
+const OF_WHOLE_SERVER: ReadonlySet<string> = new Set([
+  '_parley/servers',
+  '_parley/import',
+  '_parley/agents/import',
+  '_parley/listen',
+  '_parley/status',
+  '_parley/stop',
+])
+
+test.each(TRANSPORTS)('over %s a credential for some sessions reaches nothing of the whole server', (transport) => {
+  const principal = { ...stranger(transport, 'admin'), scope: { sessions: ['s'] } }
+  for (const method of ALL) {
+    const expected = OF_WHOLE_SERVER.has(method) ? 'SCOPE_TOO_NARROW' : 'allowed'
+    expect([method, refusalOf(principal, 'not demanded', method)]).toEqual([method, expected])
+    expect(new Access(principal, 'not demanded').canReach(method)).toBe(expected === 'allowed')
+  }
+})
+
 test('a server that is stopping refuses work that it would have to finish, and nothing else', () => {
   const access = new Access(user('unix socket'), 'valid', { isStopping: true })
   const refused = ALL.filter((method) => {

@@ -3,6 +3,7 @@
  * And what it may name when it opens a session.
  */
 import { ROLES, type Role } from '../credentials/roles.ts'
+import type { Scope } from '../credentials/scope.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionDirectory } from '../session/handle.ts'
 
@@ -19,6 +20,8 @@ export interface Principal {
   readonly isLocalUser: boolean
   /** The local user has the role `admin`. */
   readonly role: Role
+  /** The sessions that exist for it; absent: all. */
+  readonly scope?: Scope | undefined
 }
 
 /** The principal of a transport that only the user who runs the server can open. */
@@ -94,6 +97,36 @@ const STARTS_WORK: ReadonlySet<string> = new Set<Method>([
   '_parley/agents/import',
 ])
 
+/**
+ * Methods for a credential that reaches only some sessions: they concern one session, or leave out the others. All else
+ * concerns the whole server.
+ */
+const WITHIN_SCOPE: ReadonlySet<string> = new Set<Method>([
+  'initialize',
+  'authenticate',
+  'logout',
+  'session/load',
+  'session/resume',
+  'session/list',
+  '$/cancel_request',
+  '_parley/search',
+  '_parley/page',
+  'session/new',
+  'session/fork',
+  'session/prompt',
+  'session/cancel',
+  'session/close',
+  '_parley/rename',
+  '_parley/force_cancel',
+  '_parley/release',
+  '_parley/fork',
+  '_parley/complete',
+  'session/set_mode',
+  'session/set_config_option',
+  '_parley/revoke',
+  'session/delete',
+])
+
 /** Whether the server is between the order to stop and the stop. */
 export interface Draining {
   readonly isStopping: boolean
@@ -132,6 +165,11 @@ export class Access {
     return this.hasRole('admin')
   }
 
+  /** The sessions that exist for this connection. */
+  get scope(): Scope {
+    return this.#principal.scope ?? 'all'
+  }
+
   hasRole(needed: Role): boolean {
     return ROLES.indexOf(this.#principal.role) >= ROLES.indexOf(needed)
   }
@@ -141,19 +179,24 @@ export class Access {
     if (!this.hasRole(needed)) fail('ROLE_TOO_LOW', { what, needed, role: this.#principal.role })
   }
 
-  /** Throws ROLE_TOO_LOW, AUTH_REQUIRED, METHOD_UNKNOWN or SERVER_STOPPING. */
+  /** Throws ROLE_TOO_LOW, AUTH_REQUIRED, METHOD_UNKNOWN, SCOPE_TOO_NARROW or SERVER_STOPPING. */
   require(method: string): void {
     const { needsToken, role } = accessOf(method) ?? READ
     this.requireRole(role, method)
     if (needsToken && this.token === 'missing') fail('AUTH_REQUIRED', { method })
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
+    if (!this.#isWithinScope(method)) fail('SCOPE_TOO_NARROW', { what: method })
     if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
   }
 
   /** Whether this principal may ever call the method, once it has given the token. */
   canReach(method: string): boolean {
     const access = accessOf(method)
-    return access !== undefined && this.hasRole(access.role)
+    return access !== undefined && this.hasRole(access.role) && this.#isWithinScope(method)
+  }
+
+  #isWithinScope(method: string): boolean {
+    return this.scope === 'all' || WITHIN_SCOPE.has(method)
   }
 }
 

@@ -148,6 +148,12 @@ export const catalogue = {
     (d) =>
       `${d.what} ${JSON.stringify(d.path)} has no session on the server yet, so only a token with the role admin may name it.`,
   ),
+  SCOPE_TOO_NARROW: row<{ what: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) =>
+      `${d.what} is outside of what this connection reaches: its credential is for some sessions or directories only.`,
+  ),
   TOKEN_NAME_INVALID: row<{ name: string }>(
     INVALID_PARAMS,
     false,

@@ -45,6 +45,8 @@ export interface SearchRequest {
   readonly query: string
   /** Only sessions of exactly this directory. */
   readonly cwd?: string
+  /** Only these sessions, or those of these directories and below. */
+  readonly within?: { readonly sessions: readonly string[] } | { readonly directories: readonly string[] }
   readonly limit: number
   /** How long to wait for an index that is behind the journal. Entries that are not indexed by then are not searched. */
   readonly timeoutMs: number

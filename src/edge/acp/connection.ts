@@ -3,6 +3,7 @@
  * that it negotiated.
  */
 import { unlessAborted } from '../../async/abort.ts'
+import { reaches } from '../../credentials/scope.ts'
 import { ParleyError, fail, isParleyError } from '../../errors/parley-error.ts'
 import {
   type Message,
@@ -158,6 +159,7 @@ class Connection {
     const version = this.#version
     if (version?.methods === undefined) return fail('NOT_INITIALIZED', { method })
     this.#access.require(method)
+    await this.#requireWithinScope(params)
     const own = [version.ownMethods, this.#server.methods ?? {}].find((methods) => Object.hasOwn(methods, method))
     if (own !== undefined) return this.#transport.send([resultMessage(id, await own[method]?.(params))])
     const methods = await (CANCELLABLE.has(method)
@@ -167,6 +169,14 @@ class Connection {
     if (answer === 'answered later') return
     this.#transport.send([resultMessage(id, answer.result)])
     await answer.afterwards?.()
+  }
+
+  /** Methods of the server itself see all sessions. Throws SESSION_NOT_FOUND. */
+  async #requireWithinScope(params: unknown): Promise<void> {
+    const session = sessionOf(params)
+    if (this.#access.scope === 'all' || session === undefined) return
+    const found = await (await this.#server.sessions).find(session)
+    if (found === undefined || !reaches(this.#access.scope, found)) fail('SESSION_NOT_FOUND', { session })
   }
 
   /** A notification is never answered, not even one that is invalid or unknown. */

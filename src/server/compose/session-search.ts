@@ -1,5 +1,6 @@
 /** Search over all sessions: the queries of any connected client, and those of a command without a server. */
 import type { Config } from '../../config/settings.ts'
+import { type Scope, reaches } from '../../credentials/scope.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'
 import { hasJournal, openSearch } from './compose-reading.ts'
@@ -33,10 +34,18 @@ export interface Searched {
   readonly behind: number
 }
 
-/** The method of the wire. */
-export function searchMethod(index: SearchIndex): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+/** The method of the wire, for a client that reaches the sessions of `scope`. */
+export function searchMethod(
+  index: SearchIndex,
+  scope: Scope = 'all',
+): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+  const within = scope === 'all' ? {} : { within: scope }
   return {
-    '_parley/search': async (params) => searched(await index.search(parseSearch(params))),
+    '_parley/search': async (params) => {
+      const { hits, ...found } = await index.search({ ...parseSearch(params), ...within })
+      // The index compares texts, and `..` in one leads elsewhere.
+      return searched({ ...found, hits: hits.filter(({ sessionId: id, cwd }) => reaches(scope, { id, cwd })) })
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
+import { withoutToolOutput } from '../../edge/without-tool-output.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
@@ -62,7 +63,7 @@ export class RemoteClients implements RemoteClientele {
   }
 
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
-    this.#around.serve(transport, holder, over)
+    this.#around.serve(holder.hidesTools === true ? withoutToolOutput(transport) : transport, holder, over)
     try {
       this.#credentials.used(holder)
     } catch (error) {

@@ -99,8 +99,8 @@ class Server implements RunningServer {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
-      serve: (wire, { role }, transport) =>
-        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role })),
+      serve: (wire, { role, scope }, transport) =>
+        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role, scope })),
     })
     this.ended = this.#end()
     // The caller awaits it later; until then a rejection is not unhandled.
@@ -151,7 +151,7 @@ class Server implements RunningServer {
       token,
       experimental,
       principal,
-      methods: serverMethods(this.#owner, this.#orders()),
+      methods: serverMethods(this.#owner, this.#orders(), principal.scope),
       activity,
       stopping: this.#silence.signal,
       draining: this.#drain,

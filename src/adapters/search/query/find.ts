@@ -31,15 +31,16 @@ interface Row {
   readonly text: string
 }
 
-type Asked = Pick<SearchRequest, 'query' | 'cwd' | 'limit'>
+type Asked = Pick<SearchRequest, 'query' | 'cwd' | 'within' | 'limit'>
 
 /** A query without a word finds nothing. */
-export function find(statements: Statements, source: SearchSource, { query, cwd, limit }: Asked): FoundPassages {
+export function find(statements: Statements, source: SearchSource, asked: Asked): FoundPassages {
+  const { query, limit } = asked
   const parts = parseQuery(query)
   const hits: SearchHit[] = []
   if (parts.length === 0) return { hits, more: false }
   const seen = new Set<string>()
-  for (const { id } of matches(statements, allOf(parts), cwd)) {
+  for (const { id } of matches(statements, allOf(parts), asked)) {
     const row = statements.get(ROW, id) as Row | undefined
     const head = row === undefined ? undefined : source.head(unescapeText(row.sessionId))
     // Deleted since, or another piece of the same message.
@@ -55,13 +56,29 @@ const ROW = `SELECT s.key, s.id AS sessionId, p.name, p.said_by AS saidBy, p.tur
   FROM passages p JOIN sessions s ON s.key = p.session WHERE p.id = ?`
 
 /** Deleted sessions have no row any more, whether or not their passages have been removed. */
-function matches(statements: Statements, expression: string, cwd: string | undefined): readonly Match[] {
-  const of = cwd === undefined ? '' : 'AND s.cwd = ?'
+function matches(statements: Statements, expression: string, asked: Asked): readonly Match[] {
+  const conditions = conditionsOf(asked)
   const sql = `SELECT id FROM (
       SELECT w.rowid AS id, p.at AS at FROM words w CROSS JOIN passages p ON p.id = w.rowid CROSS JOIN sessions s ON s.key = p.session
-      WHERE words MATCH ? ${of} ORDER BY w.rowid DESC LIMIT ${SORTED}
+      WHERE words MATCH ? ${conditions.map(([text]) => `AND ${text}`).join(' ')} ORDER BY w.rowid DESC LIMIT ${SORTED}
     ) ORDER BY at DESC, id DESC`
-  return statements.all(sql, expression, ...(cwd === undefined ? [] : [escapeText(cwd)])) as readonly Match[]
+  return statements.all(sql, expression, ...conditions.map(([, value]) => value)) as readonly Match[]
+}
+
+const BELOW = `EXISTS (SELECT 1 FROM json_each(?) d
+  WHERE substr(s.cwd || '/', 1, length(rtrim(d.value, '/')) + 1) = rtrim(d.value, '/') || '/')`
+
+/** Each with the value of its question mark. */
+function conditionsOf({ cwd, within }: Asked): readonly (readonly [text: string, value: string])[] {
+  const list = (texts: readonly string[]): string => JSON.stringify(texts.map(escapeText))
+  return [
+    ...(cwd === undefined ? [] : [['s.cwd = ?', escapeText(cwd)] as const]),
+    ...(within === undefined
+      ? []
+      : 'sessions' in within
+        ? [['s.id IN (SELECT value FROM json_each(?))', list(within.sessions)] as const]
+        : [[BELOW, list(within.directories)] as const]),
+  ]
 }
 
 function hitOf(row: Row, head: StoredHead, parts: readonly Part[]): SearchHit {

@@ -1,4 +1,4 @@
-/** `parley web`, `pair` and `devices`: how other devices, and the browser on this one, reach the server. */
+/** `parley web`, `pair`, `devices` and `share`: how other devices, and the browser on this one, reach the server. */
 import { ROLES } from '../../../credentials/roles.ts'
 import type { CommandRow, OptionRow } from '../../runtime/command.ts'
 import { json, jsonObject } from '../../runtime/options.ts'
@@ -49,6 +49,34 @@ export const access: readonly CommandRow[] = [
         options: [jsonObject],
         examples: ["parley devices rm 'Browser on iPhone'"],
         load: () => import('./devices-rm.ts'),
+      },
+    ],
+  },
+  {
+    usage: 'share [id]',
+    summary: 'let others read one session, live, by a link that ends; without an id, list the links',
+    options: [
+      { flags: '--for <time>', summary: 'how long, as in 30m, 24h or 7d; default: 24h, at most 30d' },
+      { flags: '--no-tools', summary: 'leave out what tools were given and returned' },
+      url,
+      jsonObject,
+    ],
+    examples: ['parley share 1f3a', 'parley share 1f3a --for 7d --no-tools'],
+    load: () => import('./share.ts'),
+    commands: [
+      {
+        usage: 'ls',
+        summary: 'list the share links, and when each ends',
+        options: [json],
+        examples: ['parley share ls', 'parley share ls --json'],
+        load: () => import('./share-ls.ts'),
+      },
+      {
+        usage: 'rm <link>',
+        summary: 'take a link back, by its id; or all of a session, by its id',
+        options: [json],
+        examples: ['parley share rm Ab3x'],
+        load: () => import('./share-rm.ts'),
       },
     ],
   },

@@ -2,13 +2,15 @@
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../../../config/settings.ts'
 import { Devices, type Grant } from '../../../credentials/devices.ts'
-import { fail } from '../../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../../errors/parley-error.ts'
+import { askToListen } from '../../../server/admin/admin-client.ts'
 import type { ListenAnswer } from '../../../server/admin/admin-methods.ts'
 import { printJson } from '../../output/json.ts'
 import { after } from '../../output/terminal/pace.ts'
 import { isTerminal } from '../../output/terminal-io.ts'
 import { TURN_CANCELLED, OK } from '../../runtime/exit-codes.ts'
 import { watchStops } from '../../runtime/shutdown-signals.ts'
+import { complain } from '../../say.ts'
 
 export interface Invitation {
   readonly config: Config
@@ -98,6 +100,30 @@ async function qrCode(text: string): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr')
   const lines = renderUnicodeCompact(text, { border: 2 }).split('\n')
   return lines.map((line) => `\u001b[97;40m${line}\u001b[0m\n`).join('')
+}
+
+/** Where a device reaches the page: as the user says, else as the server says. Throws CONFIG_INVALID and LISTENS_NOWHERE. */
+export async function addressOf(config: Config, said: string | undefined): Promise<string> {
+  if (said !== undefined) return pageFrom(said)
+  try {
+    return addressIn(await askToListen(config, {}))
+  } catch (error) {
+    if (isParleyError(error, 'SERVER_ABSENT')) return fail('LISTENS_NOWHERE', {}, error)
+    throw error
+  }
+}
+
+export function warnIfLocal(address: string): void {
+  if (!isLocal(address)) return
+  complain('This address is of this machine alone. For others, see: parley serve --help, or give --url')
+}
+
+function pageFrom(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'https:' || url?.protocol === 'http:')
+    return `${url.origin}${url.pathname.replace(/\/?$/u, '/')}`
+  const reason = 'it must be an address of the web, such as https://parley.example'
+  return fail('CONFIG_INVALID', { key: '--url', value: JSON.stringify(text), reason })
 }
 
 /** Where a device reaches the page. Throws LISTENS_NOWHERE. */

@@ -1,24 +1,47 @@
 /** `parley token add NAME --role ROLE`: makes an access token and prints it, the only time that it can be seen. */
+import { resolve } from 'node:path'
 import { AccessTokens } from '../../../credentials/access-tokens.ts'
 import { type Role, ROLES, isRole } from '../../../credentials/roles.ts'
+import type { Scope } from '../../../credentials/scope.ts'
 import { fail } from '../../../errors/parley-error.ts'
+import type { Config } from '../../../config/settings.ts'
+import { openReader } from '../../../server/offline/offline-sessions.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
-import { textOption } from '../../runtime/options.ts'
+import { textOption, textsOption } from '../../runtime/options.ts'
 
 export async function run({ args: [name = ''], options }: CommandInput): Promise<number> {
   const role = roleFrom(textOption(options, 'role'))
-  const { home } = await configFor()
-  const token = new AccessTokens(home, Date).add(name, role)
+  const config = await configFor()
+  const scope = await scopeFrom(config, options)
+  const token = new AccessTokens(config.home, Date).add(name, role, scope)
   if (options['json'] === true) {
-    printJson({ name, role, token })
+    printJson({ name, role, ...(scope !== 'all' && { scope }), token })
     return OK
   }
   process.stdout.write(`${token}\n`)
   process.stderr.write(`Token ${name} has the role ${role}. Only its hash is kept, so it is shown this once.\n`)
   return OK
+}
+
+async function scopeFrom(config: Config, options: CommandInput['options']): Promise<Scope> {
+  const sessions = textsOption(options, 'session')
+  const directories = textsOption(options, 'dir').map((path) => resolve(path))
+  if (sessions.length > 0 && directories.length > 0)
+    return fail('CONFIG_INVALID', { key: '--session', value: 'set', reason: 'give sessions or directories, not both' })
+  if (sessions.length > 0) return { sessions: await idsOf(config, sessions) }
+  return directories.length === 0 ? 'all' : { directories }
+}
+
+async function idsOf(config: Config, prefixes: readonly string[]): Promise<readonly string[]> {
+  const reader = await openReader(config)
+  try {
+    return await Promise.all(prefixes.map(async (prefix) => (await reader.find(prefix)).sessionId))
+  } finally {
+    await reader.close()
+  }
 }
 
 /** There is no default: whoever makes a token says what it may do. */

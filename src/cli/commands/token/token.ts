@@ -13,8 +13,13 @@ export const token: CommandRow = {
     {
       usage: 'add <name>',
       summary: 'make an access token and print it, once',
-      options: [{ flags: '--role <role>', summary: `what it may do: ${ROLES.join(', ')}` }, jsonObject],
-      examples: ['parley token add ci --role prompt', 'parley token add ci --role read --json'],
+      options: [
+        { flags: '--role <role>', summary: `what it may do: ${ROLES.join(', ')}` },
+        { flags: '--session <id>', summary: 'only this session; repeatable', many: true },
+        { flags: '--dir <path>', summary: 'only sessions of this directory and below; repeatable', many: true },
+        jsonObject,
+      ],
+      examples: ['parley token add ci --role prompt --dir ~/app', 'parley token add ci --role read --json'],
       load: () => import('./add.ts'),
     },
     {

@@ -1,5 +1,6 @@
 /** ACP v1 as the connection sees it: `initialize` and authentication at once, everything about sessions once that is loaded. */
 import { notificationMessage } from '../../../rpc/json-rpc.ts'
+import { withinScope } from '../../scoped-sessions.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
 import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
 import { initializeResult } from './initialize/initialize.ts'
@@ -77,7 +78,7 @@ class V1Connection implements VersionConnection {
       report: (error: unknown) => server.report(error),
     }
     const { agents, clock, experimental = false } = server
-    const sessions = await server.sessions
+    const sessions = withinScope(await server.sessions, access.scope)
     return new Methods({ sessions, client, agents, agent, experimental, access, newId: () => clock.id() })
   }
 

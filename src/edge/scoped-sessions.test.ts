@@ -1,0 +1,124 @@
+/** For a credential that reaches some sessions, the others do not exist: in no list, by no id, for no method. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message } from '../../test/e2e/message.ts'
+import { type Street, cleanUp, openStreet, opening, prompt } from '../../test/sim/street.ts'
+import type { WireClient } from '../../test/sim/wire-client.ts'
+import type { Scope } from '../credentials/scope.ts'
+import { isBelow } from '../credentials/scope.ts'
+
+cleanUp()
+
+let root: string
+let street: Street
+let owner: WireClient
+let [ada, bob] = ['', '']
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'parley-scope-'))
+  for (const name of ['ada', 'ada/inner', 'bob', 'adam']) mkdirSync(join(root, name))
+  street = openStreet()
+  owner = await street.client()
+  ada = await started(owner, 'ada')
+  bob = await started(owner, 'bob')
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+const at = (name: string) => join(root, name)
+const refusal = ({ error }: Message): unknown => error?.data?.['code']
+
+async function started(client: WireClient, name: string): Promise<string> {
+  const { result, error } = await client.request('session/new', { cwd: at(name), mcpServers: [] })
+  if (result === undefined) throw new Error(error?.message)
+  return String(result['sessionId'])
+}
+
+const reaching = (scope: Scope, role: 'read' | 'prompt' | 'approve' = 'approve'): Promise<WireClient> =>
+  street.client({}, { principal: { transport: 'websocket', isLocalUser: false, role, scope } })
+
+async function listed(client: WireClient): Promise<readonly unknown[]> {
+  const { result } = await client.request('session/list', {})
+  return (result?.['sessions'] as readonly { readonly sessionId: string }[]).map(({ sessionId }) => sessionId)
+}
+
+/** Every method on one session. */
+const ON_A_SESSION = [
+  ['session/load', {}],
+  ['session/resume', {}],
+  ['session/prompt', { prompt: [{ type: 'text', text: 'Hi' }] }],
+  ['session/close', {}],
+  ['session/set_mode', { modeId: 'x' }],
+  ['session/set_config_option', { configId: 'x', value: 'y' }],
+  ['_parley/page', {}],
+  ['_parley/rename', { title: 'x' }],
+  ['_parley/fork', {}],
+  ['_parley/revoke', { grant: { tool: 'x' } }],
+  ['_parley/release', {}],
+  ['_parley/force_cancel', {}],
+] as const
+
+describe.each<readonly [string, () => Scope]>([
+  ['a list of sessions', () => ({ sessions: [ada] })],
+  ['directories', () => ({ directories: [at('ada')] })],
+])('with %s', (_what, scope) => {
+  test('the others are in no list, on no page', async () => {
+    for (let more = 0; more < 60; more += 1) await started(owner, more % 2 === 0 ? 'bob' : 'adam')
+    expect(await listed(await reaching(scope()))).toEqual([ada])
+    expect(await listed(owner)).toHaveLength(50)
+  })
+
+  test.each(ON_A_SESSION)('%s of another is that of none', async (method, more) => {
+    const client = await reaching(scope())
+    const params = { ...opening(bob), cwd: at('bob'), ...more }
+    expect(refusal(await client.request(method, params))).toBe('SESSION_NOT_FOUND')
+  })
+
+  test('its own is opened and prompted', async () => {
+    const client = await reaching(scope())
+    expect((await client.request('session/load', { ...opening(ada), cwd: at('ada') })).error).toBeUndefined()
+    expect((await client.request('session/prompt', prompt(ada, 'Hi'))).error).toBeUndefined()
+  })
+
+  test('what concerns the whole server is refused, also to a role that may do it', async () => {
+    const principal = { transport: 'websocket', isLocalUser: false, role: 'admin', scope: scope() } as const
+    const methods = { '_parley/stop': async () => 'stopped', '_parley/listen': async () => 'open' }
+    const client = await openStreet(street.house, { methods, principal }).client()
+    for (const method of Object.keys(methods))
+      expect(refusal(await client.request(method, {}))).toBe('SCOPE_TOO_NARROW')
+  })
+})
+
+test('a new session is made only within its directories, whatever links and dots say', async () => {
+  symlinkSync(at('bob'), at('ada/link'))
+  for (const name of ['ada/inner', 'ada', 'adam', 'bob', 'ada/link']) await started(owner, name)
+  const client = await reaching({ directories: [at('ada')] })
+  expect(await started(client, 'ada')).toMatch(/./u)
+  expect(await started(client, 'ada/inner')).toMatch(/./u)
+  for (const name of ['bob', 'adam', 'ada/link', 'ada/../bob'])
+    expect([name, refusal(await client.request('session/new', { cwd: `${root}/${name}`, mcpServers: [] }))]).toEqual([
+      name,
+      expect.stringMatching(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u),
+    ])
+  const more = { cwd: at('ada'), mcpServers: [], additionalDirectories: [at('bob')] }
+  expect(refusal(await client.request('session/new', more))).toMatch(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u)
+})
+
+test('with a list of sessions no session is made, not even a copy', async () => {
+  const client = await reaching({ sessions: [ada] })
+  expect(refusal(await client.request('session/new', { cwd: at('ada'), mcpServers: [] }))).toBe('SCOPE_TOO_NARROW')
+  expect(refusal(await client.request('_parley/fork', { sessionId: ada }))).toBe('SCOPE_TOO_NARROW')
+})
+
+test.each([
+  ['/a', '/a', true],
+  ['/a/b', '/a/', true],
+  ['/', '/', true],
+  ['/a', '/', true],
+  ['/ab', '/a', false],
+  ['/a/../b', '/a', false],
+  ['/a', '/a/b', false],
+])('%s is below %s: %s', (path, directory, expected) => {
+  expect(isBelow(path, directory)).toBe(expected)
+})

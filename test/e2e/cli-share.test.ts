@@ -1,0 +1,117 @@
+/** A share link shows one session, live and without a say, until it ends; a token may reach only some sessions. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { RawWebSocket } from '../wire/raw-web-socket.ts'
+import { jsonLines, parley } from './cli.ts'
+import { textOf, updatesIn } from './message.ts'
+import { promptOf } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
+import { type Place, cleanUpServers, openSession, placeWith, startInBackground } from './server.ts'
+
+cleanUpServers()
+
+async function shared() {
+  const place = await placeWith([
+    {
+      toolCall: {
+        toolCallId: 'c',
+        title: 'Look',
+        kind: 'read',
+        status: 'completed',
+        rawOutput: { secret: 'tool-said-this' },
+      },
+    },
+    { chunk: 'An answer.' },
+  ])
+  await startInBackground(place, { PARLEY_LISTEN: '0' })
+  const owner = await RawSocket.open(place.socket, { agent: place.agent })
+  const [sessionId, other] = [await openSession(owner, place), await openSession(owner, place)]
+  await owner.request('session/prompt', promptOf(sessionId, 'Hi'))
+  return { place, owner, sessionId, other }
+}
+
+async function share(place: Place, args: readonly string[]) {
+  const { code, stdout, stderr } = await parley(['share', ...args, '--json'], place)
+  if (code !== 0) throw new Error(stderr)
+  const { link, id } = JSON.parse(stdout) as { readonly link: string; readonly id: string }
+  const { origin, hash } = new URL(link)
+  return { url: `${origin.replace('http', 'ws')}/acp`, code: hash.replace('#share=', ''), id }
+}
+
+test('a link shows its session alone, live, lets nothing be said, and ends at once when it is taken back', async () => {
+  const { place, owner, sessionId, other } = await shared()
+  const { url, code, id } = await share(place, [sessionId.slice(0, 8)])
+  const reader = await RawWebSocket.greeted(url, code)
+  const opening = { cwd: place.cwd, mcpServers: [] }
+  expect((await reader.request('session/list', {})).result).toMatchObject({ sessions: [{ sessionId }] })
+  expect((await reader.request('session/load', { sessionId: other, ...opening })).error?.data).toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+  })
+  await reader.request('session/load', { sessionId, ...opening })
+  expect(JSON.stringify(reader.received)).toContain('tool-said-this')
+  expect((await reader.request('session/prompt', promptOf(sessionId, 'x'))).error?.data).toMatchObject({
+    code: 'ROLE_TOO_LOW',
+  })
+  const { length } = reader.received
+  await owner.request('session/prompt', promptOf(sessionId, 'Again'))
+  await reader.until(
+    (message) =>
+      reader.received.indexOf(message) >= length && updatesIn([message]).map(textOf).join('').includes('An answer.'),
+  )
+  expect(jsonLines((await parley(['share', 'ls', '--json'], place)).stdout)).toMatchObject([
+    { id, sessionId, tools: true },
+  ])
+  expect(await parley(['share', 'rm', id], place)).toMatchObject({ code: 0 })
+  expect((await reader.closed)[0]).toBe(4401)
+  await expect(RawWebSocket.open(url, code)).rejects.toThrow(/401/u)
+})
+
+test('a link ends at its hour, in the middle of what it shows', async () => {
+  const { place, sessionId } = await shared()
+  const { url, code } = await share(place, [sessionId, '--for', '1m'])
+  const reader = await RawWebSocket.greeted(url, code)
+  // Nothing waits for a minute here: the hour is moved.
+  const file = join(place.home, 'share-links.json')
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(/"until": "[^"]*"/u, `"until": "${new Date(Date.now() + 300).toISOString()}"`),
+  )
+  expect((await reader.closed)[0]).toBe(4401)
+})
+
+test('without tools, what they were given and returned is kept from its readers', async () => {
+  const { place, sessionId } = await shared()
+  const { url, code } = await share(place, [sessionId, '--no-tools'])
+  const reader = await RawWebSocket.greeted(url, code)
+  await reader.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  await reader.request('_parley/page', { sessionId })
+  await reader.request('_parley/search', { query: 'tool-said-this' })
+  const all = JSON.stringify(reader.received)
+  expect(all).toContain('"title":"Look"')
+  expect(all).toContain('An answer.')
+  expect(all).not.toContain('tool-said-this')
+})
+
+test('a token reaches the sessions of its directory alone', async () => {
+  const { place, owner, sessionId } = await shared()
+  await owner.request('session/new', { cwd: '/', mcpServers: [] })
+  const { stdout } = await parley(['token', 'add', 'ci', '--role', 'read', '--dir', place.cwd, '--json'], place)
+  const { token, scope } = JSON.parse(stdout) as { readonly token: string; readonly scope: unknown }
+  expect(scope).toEqual({ directories: [place.cwd] })
+  const { url } = await share(place, [sessionId])
+  const client = await RawWebSocket.greeted(url, token)
+  const { result } = await client.request('session/list', {})
+  expect(result?.['sessions']).toMatchObject([{ cwd: place.cwd }, { cwd: place.cwd }])
+  expect((await client.request('_parley/search', { query: 'answer' })).result).toMatchObject({
+    passages: [{ sessionId }],
+  })
+  const other = await parley(['token', 'add', 'x', '--role', 'read', '--session', sessionId, '--dir', '/'], place)
+  expect(other).toMatchObject({ code: 2, stdout: '' })
+})
+
+test.each(['0h', '31d', 'x', '-1h', '1.5h', ''])('a link for %j is refused in one line', async (time) => {
+  const place = await placeWith()
+  const { code, stdout, stderr } = await parley(['share', 'x', '--for', time], place)
+  expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 })
+})
