@@ -59,7 +59,7 @@ const visits: Plugin = {
   },
 }
 
-/** Only hands out what it has, or does nothing: nobody opens a file for that. */
+/** Only hands out what it has, says whether it has it, or does nothing: no reader opens a file for that. */
 function isAccessor(body: ESTree.FunctionBody | ESTree.Expression): boolean {
   if (body.type !== 'BlockStatement') return isField(body)
   const [statement, ...more] = body.body
@@ -67,10 +67,12 @@ function isAccessor(body: ESTree.FunctionBody | ESTree.Expression): boolean {
   return more.length === 0 && statement.type === 'ReturnStatement' && isField(statement.argument)
 }
 
-/** `this.#list`, `entry.seq`. */
+/** `this.#list`, `entry.seq`, `this.#result !== undefined`. */
 function isField(value: ESTree.Expression | null): boolean {
   if (value === null || value.type === 'Identifier' || value.type === 'ThisExpression' || value.type === 'Literal')
     return true
+  if (value.type === 'BinaryExpression' && ['===', '!=='].includes(value.operator))
+    return value.left.type !== 'PrivateIdentifier' && isField(value.left) && isField(value.right)
   return value.type === 'MemberExpression' && !value.computed && isField(value.object)
 }
 

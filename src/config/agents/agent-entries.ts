@@ -1,26 +1,9 @@
 /** The tables `[agents.NAME]` of a settings file: their schema, and the external agents that they describe. */
 import { z } from 'zod'
+import type { AgentEntry } from '../../ports/values/agent-settings.ts'
 import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
 
-export interface AgentEntry {
-  readonly name: string
-  /** A path, or a name that is looked up on PATH. */
-  readonly command?: string
-  /** `${NAME}` is not replaced yet, neither here nor in `env`. */
-  readonly args?: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly passEnv: readonly string[]
-  /** Another agent, whose command is taken. */
-  readonly registry?: string
-  readonly version?: string
-  readonly mode?: string
-  readonly options?: Readonly<Record<string, string | boolean>>
-  readonly mcp?: 'front' | 'pass' | 'none'
-  readonly idleMinutes?: number
-  readonly warm?: boolean
-  readonly quirks: Readonly<Record<string, unknown>>
-}
-
+/** In the entry `${NAME}` is not replaced yet, neither in `args` nor in `env`. */
 export type AgentRead = { readonly entry: AgentEntry } | { readonly fault: Fault; readonly name: string }
 
 const texts = z.custom<readonly string[]>(

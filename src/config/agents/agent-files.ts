@@ -8,7 +8,8 @@ import { filledInTexts } from '../files/variables.ts'
 import { isAllowed } from '../mcp/trust-store.ts'
 import { projectFile, userFile } from '../places.ts'
 import type { Fault } from '../tables.ts'
-import { type AgentEntry, readAgents } from './agent-entries.ts'
+import type { AgentEntry } from '../../ports/values/agent-settings.ts'
+import { readAgents } from './agent-entries.ts'
 
 export interface FoundAgent {
   readonly entry: AgentEntry

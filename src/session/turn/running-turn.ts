@@ -88,7 +88,7 @@ export class RunningTurn implements LiveTurn {
   readonly #begun: OpenTurn
   readonly #abort: AbortSource
   #client: TurnClientServices | undefined
-  readonly #permissions: PermissionPrompts
+  #permissions: PermissionPrompts | undefined
   #newCalls = 0
   #isOver = false
   #broken: { readonly error: unknown } | undefined
@@ -101,7 +101,6 @@ export class RunningTurn implements LiveTurn {
     this.clients = parts.clients
     this.sessionId = parts.log.state.id
     this.turnId = turn.turnId
-    this.#permissions = new PermissionPrompts(parts.ports, parts.log, turn.turnId)
     this.promptId = turn.promptId
     this.by = turn.by ?? 'prompt'
     this.prompt = turn.prompt
@@ -130,12 +129,12 @@ export class RunningTurn implements LiveTurn {
   /** The entries of this turn can no longer be stored: whatever the agent says next throws this error. */
   break(error: unknown): void {
     this.#broken ??= { error }
-    this.#permissions.drop()
+    this.#permissions?.drop()
     this.#abort.abort(error)
   }
 
   answered(requestId: string, outcome: PermissionOutcome): void {
-    this.#permissions.answered(requestId, outcome)
+    this.#permissions?.answered(requestId, outcome)
   }
 
   get settings(): Settings {
@@ -233,12 +232,17 @@ export class RunningTurn implements LiveTurn {
   }
 
   afterEarlierPermissions<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#permissions.inLine(work)
+    return this.#prompts().inLine(work)
   }
 
   async askNow(question: Question, grant?: GrantSubject): Promise<PermissionOutcome> {
     this.#requireOpen()
-    return this.#permissions.ask(question, grant)
+    return this.#prompts().ask(question, grant)
+  }
+
+  #prompts(): PermissionPrompts {
+    this.#permissions ??= new PermissionPrompts(this.ports, this.#parts.log, this.turnId)
+    return this.#permissions
   }
 
   call(request: ToolRequest): Promise<ToolResult> {

@@ -1,5 +1,6 @@
 /** What Parley must know of an external agent before it starts: how that is done, and what the agent said of itself last time. */
 import type { ClientVariables, PromptKinds } from '../../../ports/agent.ts'
+import type { AgentEntry } from '../../../ports/values/agent-settings.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'
 import type { Quirks } from './quirks.ts'
 
@@ -71,26 +72,9 @@ export interface LaunchPlace {
   readonly variables?: ClientVariables | undefined
 }
 
-/** `[agents.NAME]` of a settings file, or a command that the user typed. */
-export interface OwnAgent {
-  readonly name: string
-  /** A path, or a name that is looked up on PATH. Absent where the entry only adds to an agent of the start table. */
-  readonly command?: string
-  readonly args?: readonly string[]
-  /** Variables are replaced already. Contains secrets. */
-  readonly env: Readonly<Record<string, string>>
-  /** Names of variables that it gets from the environment besides those of its row; `*` at the end stands for more. */
-  readonly passEnv: readonly string[]
-  /** The id of the start table or the registry that it is, under another name. */
-  readonly registry?: string
-  /** Which installed version. */
-  readonly version?: string
-  readonly mode?: string
-  readonly options?: Readonly<Record<string, ConfigValue>>
-  readonly mcp?: Quirks['mcp']
-  readonly idleMinutes?: number
-  readonly warm?: boolean
+/** `[agents.NAME]` of a settings file, or a command that the user typed; its variables are replaced. Contains secrets. */
+export interface OwnAgent extends AgentEntry {
   readonly quirks: Partial<Quirks>
-  /** Why it may not be started now, such as a consent that nobody gave: half a sentence, with what to type. */
+  /** Why it may not be started now, such as a missing consent: half a sentence, with what to type. */
   readonly refused?: string
 }
