@@ -22,6 +22,8 @@ export interface Principal {
   readonly role: Role
   /** The sessions that exist for it; absent: all. */
   readonly scope?: Scope | undefined
+  /** Whose marks of what was read count on this connection; absent: the owner's, who also holds all paired devices. */
+  readonly person?: string
 }
 
 /** The principal of a transport that only the user who runs the server can open. */
@@ -170,6 +172,10 @@ export class Access {
     return this.#principal.scope ?? 'all'
   }
 
+  get person(): string {
+    return this.#principal.person ?? 'owner'
+  }
+
   hasRole(needed: Role): boolean {
     return ROLES.indexOf(this.#principal.role) >= ROLES.indexOf(needed)
   }
@@ -187,6 +193,11 @@ export class Access {
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
     if (!this.#isWithinScope(method)) fail('SCOPE_TOO_NARROW', { what: method })
     if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
+  }
+
+  /** Whether this connection may call the method now. */
+  allows(method: string): boolean {
+    return this.canReach(method) && this.token !== 'missing'
   }
 
   /** Whether this principal may ever call the method, once it has given the token. */

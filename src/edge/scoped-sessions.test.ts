@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../test/e2e/message.ts'
+import { quiet } from '../../test/sim/clock.ts'
 import { type Street, cleanUp, openStreet, opening, prompt } from '../../test/sim/street.ts'
 import type { WireClient } from '../../test/sim/wire-client.ts'
 import type { Scope } from '../credentials/scope.ts'
@@ -67,6 +68,20 @@ describe.each<readonly [string, () => Scope]>([
     for (let more = 0; more < 60; more += 1) await started(owner, more % 2 === 0 ? 'bob' : 'adam')
     expect(await listed(await reaching(scope()))).toEqual([ada])
     expect(await listed(owner)).toHaveLength(50)
+  })
+
+  test('the live list has its own, and of the others nothing', async () => {
+    const principal = { transport: 'websocket', isLocalUser: false, role: 'read', scope: scope() } as const
+    const clientCapabilities = { _meta: { 'parley/notifications': ['sessions'] } }
+    const client = await street.client({ clientCapabilities }, { principal })
+    await quiet()
+    await owner.request('session/prompt', prompt(bob, 'Hi'))
+    await owner.request('session/delete', { sessionId: bob })
+    await owner.request('session/prompt', prompt(ada, 'Hi'))
+    await quiet()
+    const told = JSON.stringify(client.all('_parley/sessions'))
+    expect(told).toContain(ada)
+    expect(told).not.toContain(bob)
   })
 
   test.each(ON_A_SESSION)('%s of another is that of none', async (method, more) => {

@@ -88,6 +88,13 @@ class ScopedSessions implements SessionDirectory {
     if ((await this.find(id)) !== undefined) await this.#sessions.delete(id)
   }
 
+  /** A removed session is named by its id alone: whoever lists sessions knows whether it had that row. */
+  watch(listener: Parameters<SessionDirectory['watch']>[0]): () => void {
+    return this.#sessions.watch((change) => {
+      if (change.kind === 'removed' || reaches(this.#scope, change.row)) listener(change)
+    })
+  }
+
   /** Only those are followed that the client has opened. */
   whenOpened(listener: (session: SessionHandle) => void): () => void {
     return this.#sessions.whenOpened(listener)

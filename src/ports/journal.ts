@@ -1,4 +1,5 @@
 /** One append-only list of entries per session, and one row per session that says what it is. */
+import type { PermissionOption } from './values/content.ts'
 import type { Signal } from './values/signal.ts'
 
 export type SessionId = string
@@ -29,6 +30,24 @@ export interface SessionSummary {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
+  /** Absent where nothing is to be said, and in rows of an earlier version that were not written since. */
+  readonly standing?: SessionStanding
+}
+
+/** How the last turn ended, and what the session waits for. */
+export interface SessionStanding {
+  readonly lastEnd?: { readonly stopReason: string; readonly seq: Cursor; readonly at: number }
+  readonly waiting?: WaitingQuestion
+}
+
+/** The oldest permission request that nobody has answered. */
+export interface WaitingQuestion {
+  readonly requestId: string
+  readonly toolCallId: string
+  readonly title: string
+  readonly options: readonly PermissionOption[]
+  /** How many wait. */
+  readonly count: number
 }
 
 /** A state computed from the entries up to `seq`, as JSON text; a shortcut, never the truth. */
@@ -70,6 +89,12 @@ export interface ListQuery {
   readonly cwd?: string
   /** Only sessions in one of these phases. */
   readonly phases?: readonly SessionPhase[]
+  /** Only sessions of exactly this agent, as the row names it. */
+  readonly agent?: string
+  /** Only sessions whose `cwd` is this directory or lies below it. */
+  readonly cwdPrefix?: string
+  /** Only sessions whose title or `cwd` contains this, in whatever case. */
+  readonly text?: string
   /** Where the page before ended. */
   readonly after?: ListKey
   readonly limit: number

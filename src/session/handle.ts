@@ -21,6 +21,7 @@ import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
 import type { PageQuery, SessionPage } from './log/read-page.ts'
+import type { SessionChange } from './session-watch.ts'
 
 export type { SessionPage }
 
@@ -49,6 +50,8 @@ export interface SessionDirectory {
   close(id: SessionId): Promise<void>
   /** Deletes the session; resolves for one that does not exist. */
   delete(id: SessionId): Promise<void>
+  /** Calls `listener` with each change in the list of sessions, once it is stored. Returns how to stop that. */
+  watch(listener: (change: SessionChange) => void): () => void
   /**
    * Calls `listener` with each session that is opened and was not live before, so that subscribers of an earlier handle on
    * it can subscribe again. Returns how to stop that.

@@ -15,6 +15,7 @@ import { loadState, retryRead } from './log/read-journal.ts'
 import { type PageQuery, type SessionPage, readPage } from './log/read-page.ts'
 import { SessionLog } from './log/session-log.ts'
 import { Session } from './session.ts'
+import { type SessionChange, SessionWatch } from './session-watch.ts'
 import type { SessionPorts } from './session-ports.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
@@ -49,10 +50,12 @@ export class SessionRegistry implements SessionDirectory {
   /** The MCP servers of suspended turns whose session was unloaded. They may hold secrets, so they are never stored. */
   readonly #serversOfUnloaded = new Map<SessionId, readonly McpServer[]>()
   readonly #onOpened = new Set<(session: Session) => void>()
+  readonly #watch: SessionWatch
   #halting: Promise<void> | undefined
 
   constructor(ports: SessionPorts) {
-    this.#ports = ports
+    this.#watch = new SessionWatch(ports.report)
+    this.#ports = { ...ports, journal: this.#watch.over(ports.journal) }
   }
 
   async create(config: SessionConfig): Promise<Session> {
@@ -89,6 +92,16 @@ export class SessionRegistry implements SessionDirectory {
 
   async find(id: SessionId): Promise<SessionSummary | undefined> {
     return (await this.#ports.journal.head(id))?.row
+  }
+
+  watch(listener: (change: SessionChange) => void): () => void {
+    return this.#watch.add(listener)
+  }
+
+  /** A session was stored by other means. */
+  async imported(id: SessionId): Promise<void> {
+    const row = await this.find(id)
+    if (row !== undefined) this.#watch.tell({ kind: 'changed', row })
   }
 
   page(id: SessionId, query: PageQuery): Promise<SessionPage> {

@@ -1,7 +1,7 @@
 /** What every journal promises (`src/ports/journal.ts`), as one suite for all adapters. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Journal, SessionPhase } from '../../src/ports/journal.ts'
+import type { Journal, ListQuery, SessionPhase } from '../../src/ports/journal.ts'
 import { appendOf, entriesOf, everything, followed, idsOf, wide } from './journal-words.ts'
 import { runAgainstModel, stepsOf } from './journal-model.ts'
 
@@ -375,6 +375,37 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       expect(idsOf(await journal.list({ phases: ['waiting'], cwd: '/w/', limit: 9 }))).toEqual([])
       expect(await journal.list({ phases: [], limit: 9 })).toEqual([])
       expect(await journal.list({ limit: 0 })).toEqual([])
+    })
+
+    test('filters by agent, by what lies below a directory, and by a text in title or directory', async () => {
+      const rows = {
+        a: { cwd: '/home/ada/app', agent: 'guide', title: 'Fix the Relay' },
+        b: { cwd: '/home/ada/app/web', agent: 'model', title: '修复磁盘' },
+        c: { cwd: '/home/ada/apple', agent: 'guide', title: null },
+        d: { cwd: '/', agent: 'guide', title: '%_' },
+      }
+      for (const [index, [id, row]] of Object.entries(rows).entries())
+        await journal.append(appendOf(id, 0, { count: 1, row: { ...row, updatedAt: 9 - index } }))
+      const listed = async (query: Partial<ListQuery>) => idsOf(await journal.list({ limit: 9, ...query }))
+      expect(await listed({ agent: 'guide' })).toEqual(['a', 'c', 'd'])
+      expect(await listed({ cwdPrefix: '/home/ada/app' })).toEqual(['a', 'b'])
+      expect(await listed({ cwdPrefix: '/home/ada/app/' })).toEqual(['b'])
+      expect(await listed({ cwdPrefix: '/' })).toEqual(['a', 'b', 'c', 'd'])
+      expect(await listed({ text: 'RELAY' })).toEqual(['a'])
+      expect(await listed({ text: '磁盘' })).toEqual(['b'])
+      expect(await listed({ text: '%' })).toEqual(['d'])
+      expect(await listed({ text: 'apple', agent: 'guide', limit: 1 })).toEqual(['c'])
+      expect(await listed({ agent: 'guide', limit: 1, after: { updatedAt: 9, id: 'a' } })).toEqual(['c'])
+    })
+
+    test('keeps how the last turn ended and what a session waits for', async () => {
+      const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }]
+      const waiting = { requestId: 'q', toolCallId: 'c', title: 'Delete\n\0it', options, count: 2 }
+      const standing = { lastEnd: { stopReason: 'end_turn', seq: 1, at: 5 }, waiting }
+      await journal.append(appendOf('s', 0, { count: 1, row: { standing } }))
+      expect((await journal.list({ limit: 1 }))[0]?.standing).toEqual(standing)
+      await journal.append(appendOf('s', 1, 1))
+      expect((await journal.head('s'))?.row.standing).toBeUndefined()
     })
 
     test('shows a session where its newest row says, once', async () => {

@@ -1,6 +1,15 @@
 /** The part that all journals share: it checks appended entries, and lets readers follow a session. */
 import { fail } from '../../errors/parley-error.ts'
-import type { Append, Cursor, Journal, PageLimits, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type {
+  Append,
+  Cursor,
+  Journal,
+  ListQuery,
+  PageLimits,
+  SessionId,
+  SessionSummary,
+  StoredEntry,
+} from '../../ports/journal.ts'
 import type { Signal } from '../../ports/values/signal.ts'
 
 /** Refuses entries whose numbers do not follow each other: they would be a gap in the journal. */
@@ -15,6 +24,22 @@ export function checkAppend({ row, entries, expected }: Append): void {
 
 function failAppend(session: string, reason: string): never {
   return fail('INTERNAL_ERROR', {}, new Error(`append to session ${session}: ${reason}`))
+}
+
+/** Whether a list with these filters has the row; where the page before ended is not looked at. */
+export function isListed(
+  { cwd, phase, agent, title }: SessionSummary,
+  { cwd: exactly, phases, agent: wanted, cwdPrefix, text }: ListQuery,
+): boolean {
+  if (exactly !== undefined && cwd !== exactly) return false
+  if (phases !== undefined && !phases.includes(phase)) return false
+  if (wanted !== undefined && agent !== wanted) return false
+  if (cwdPrefix !== undefined && !isBelow(cwd, cwdPrefix)) return false
+  return text === undefined || [title ?? '', cwd].some((one) => one.toLowerCase().includes(text.toLowerCase()))
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }
 
 /** The most that one step of `read` yields. */

@@ -14,7 +14,7 @@ import type {
   StoredEntry,
   Wanted,
 } from '../../ports/journal.ts'
-import { checkAppend, follow, TailSubscribers } from './journal-base.ts'
+import { TailSubscribers, checkAppend, follow, isListed } from './journal-base.ts'
 
 interface StoredSession {
   readonly row: SessionSummary
@@ -125,10 +125,8 @@ function wanted(sessions: readonly StoredSession[], query: ListQuery): readonly 
     .slice(0, query.limit)
 }
 
-function isWanted(row: SessionSummary, { cwd, phases, after }: ListQuery): boolean {
-  if (cwd !== undefined && row.cwd !== cwd) return false
-  if (phases !== undefined && !phases.includes(row.phase)) return false
-  return after === undefined || newestFirst(after, row) < 0
+function isWanted(row: SessionSummary, query: ListQuery): boolean {
+  return isListed(row, query) && (query.after === undefined || newestFirst(query.after, row) < 0)
 }
 
 function newestFirst(a: ListKey, b: ListKey): number {

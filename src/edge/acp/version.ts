@@ -6,6 +6,7 @@ import type { Signal } from '../../ports/values/signal.ts'
 import type { RequestId, PendingRequests } from '../../rpc/json-rpc.ts'
 import type { SessionDirectory } from '../../session/handle.ts'
 import type { Access, Draining, Principal } from '../access.ts'
+import type { SeenMarks } from '../seen-marks.ts'
 import type { Transport } from '../transport/transport.ts'
 
 export interface ProtocolVersion {
@@ -102,7 +103,9 @@ export interface ServerContext {
   readonly draining?: Draining
   /** Aborts when the server is about to end the connection. */
   readonly stopping?: Signal
-  readonly clock: Pick<Clock, 'id'>
+  readonly clock: Pick<Clock, 'id' | 'now'>
+  /** What each person has read; absent: nothing is remembered beyond the connection. */
+  readonly seen?: SeenMarks
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   untilReplyTimeout(): Promise<void>

@@ -107,7 +107,10 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     tools,
     processes,
     front,
-    importSession: (importing) => importSession({ journal, clock: systemClock }, importing),
+    importSession: async (importing) => {
+      await importSession({ journal, clock: systemClock }, importing)
+      await registry.imported(importing.id)
+    },
     close,
   }
 }

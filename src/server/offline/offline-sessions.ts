@@ -4,7 +4,7 @@
  */
 import type { Config } from '../../config/settings.ts'
 import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
-import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/methods/list-sessions.ts'
+import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/session-list/list-sessions.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
 import type { Grant } from '../../ports/rules.ts'

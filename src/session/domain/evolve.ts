@@ -342,10 +342,11 @@ function withGrant({ grants }: Busy, grant: Grant | undefined): readonly Grant[]
 }
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */
-function afterTurn(state: Busy, entry: Body & { readonly kind: 'turn_ended' }): Existing {
+function afterTurn(state: Busy, entry: Entry & { readonly kind: 'turn_ended' }): Existing {
   const { turn: _over, queue, ...left } = withoutQuestions(state)
   const { promptId, stopReason, error } = entry
-  const rest = { ...left, agentSession: afterPrompt(state, stopReason) }
+  const lastEnd = { stopReason, seq: entry.seq, at: entry.at }
+  const rest = { ...left, lastEnd, agentSession: afterPrompt(state, stopReason) }
   const recentPrompts = remember(state, { promptId, stopReason, ...(error === undefined ? {} : { error }) })
   const [next, ...waiting] = queue
   if (next === undefined) return { ...rest, recentPrompts, phase: 'idle' }

@@ -9,7 +9,7 @@ import type {
   ToolStatus,
   Usage,
 } from '../../ports/values/content.ts'
-import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
+import type { SessionPhase, SessionStanding, SessionSummary } from '../../ports/journal.ts'
 import type { AgentMemory } from '../../ports/agent.ts'
 import type { Settings } from '../../ports/values/settings.ts'
 import type { Grant, GrantSubject } from '../../ports/rules.ts'
@@ -48,6 +48,8 @@ interface Base {
   readonly turns: number
   /** The latest prompts that ended and how, so that one sent again is not run again. */
   readonly recentPrompts: readonly EndedPrompt[]
+  /** Absent before the first end of a turn. */
+  readonly lastEnd?: NonNullable<SessionStanding['lastEnd']>
   /** The calls that the user has always or never allowed in this session. */
   readonly grants: readonly Grant[]
   readonly commands: readonly SlashCommand[]
@@ -225,7 +227,20 @@ export function toolCallEntry({ toolCallId, patch }: ToolCallReport, { turn }: B
 export function rowOf(state: Existing): SessionSummary {
   const { id, cwd, additionalDirectories, title, seq, createdAt, updatedAt } = state
   const agent = agentKind(state.agent)
-  return { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq, createdAt, updatedAt }
+  const row = { id, cwd, additionalDirectories, agent, title, phase: rowPhase(state), lastSeq: seq }
+  const standing = standingOf(state)
+  return { ...row, createdAt, updatedAt, ...(standing && { standing }) }
+}
+
+function standingOf(state: Existing): SessionStanding | undefined {
+  const { lastEnd } = state
+  const [question, ...more] = openQuestions(state)
+  if (lastEnd === undefined && question === undefined) return undefined
+  if (question === undefined) return { ...(lastEnd && { lastEnd }) }
+  const { requestId, toolCallId, call, options } = question
+  const title = call.title ?? call.name ?? toolCallId
+  const waiting = { requestId, toolCallId, title, options, count: more.length + 1 }
+  return { ...(lastEnd && { lastEnd }), waiting }
 }
 
 /** Its full name; of a script without its file, and of a model without its name, because both may say much about the user. */

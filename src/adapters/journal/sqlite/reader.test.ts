@@ -1,6 +1,7 @@
 /** A reader reads a journal without owning it, also while another process owns it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { appendOf, entriesOf, everything, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
@@ -85,4 +86,20 @@ test('is closed when it was closed, and may be closed again', async () => {
   const reader = await openSqliteReader({ directory, workerUrl })
   await Promise.all([reader.close(), reader.close()])
   await expect(reader.list({ limit: 1 })).rejects.toMatchObject({ code: 'JOURNAL_CLOSED' })
+})
+
+test('reads a file of format 1, which the next owner brings up to date', async () => {
+  const owner = await openSqliteJournal({ directory, workerUrl })
+  await owner.append(appendOf('s', 0, 2))
+  await owner.close()
+  const db = new DatabaseSync(join(directory, 'journal.db'))
+  db.exec('ALTER TABLE sessions DROP COLUMN standing; PRAGMA user_version = 1')
+  db.close()
+  const reader = await openSqliteReader({ directory, workerUrl })
+  expect(idsOf(await reader.list({ limit: 9 }))).toEqual(['s'])
+  const standing = { lastEnd: { stopReason: 'end_turn', seq: 3, at: 1 } }
+  const next = await openSqliteJournal({ directory, workerUrl })
+  await next.append(appendOf('s', 2, { count: 1, row: { standing } }))
+  for (const one of [next, reader]) expect((await one.head('s'))?.row).toMatchObject({ lastSeq: 3, standing })
+  await Promise.all([next.close(), reader.close()])
 })

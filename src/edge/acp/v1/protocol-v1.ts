@@ -1,6 +1,7 @@
 /** ACP v1 as the connection sees it: `initialize` and authentication at once, everything about sessions once that is loaded. */
 import { notificationMessage } from '../../../rpc/json-rpc.ts'
 import { withinScope } from '../../scoped-sessions.ts'
+import { SeenMarks } from '../../seen-marks.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
 import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
 import { initializeResult } from './initialize/initialize.ts'
@@ -33,7 +34,7 @@ class V1Connection implements VersionConnection {
     this.#connection = connection
     this.#auth = new TokenAuth(connection.server.token, connection.access)
     this.ownMethods = {
-      authenticate: (params) => (this.#auth.authenticate(params), {}),
+      authenticate: (params) => this.#authenticate(params),
       logout: () => this.#logOut(),
     }
   }
@@ -79,7 +80,15 @@ class V1Connection implements VersionConnection {
     }
     const { agents, clock, experimental = false } = server
     const sessions = withinScope(await server.sessions, access.scope)
-    return new Methods({ sessions, client, agents, agent, experimental, access, newId: () => clock.id() })
+    const { seen = new SeenMarks({}, { now: () => clock.now(), save: async () => undefined }) } = server
+    return new Methods({ sessions, client, agents, agent, experimental, access, seen, newId: () => clock.id() })
+  }
+
+  async #authenticate(params: unknown): Promise<object> {
+    this.#auth.authenticate(params)
+    const methods = await this.methods?.catch(() => undefined)
+    methods?.authenticated()
+    return {}
   }
 
   async #logOut(): Promise<object> {

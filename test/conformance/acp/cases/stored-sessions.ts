@@ -27,4 +27,24 @@ export const storedSessionCases: readonly Case[] = [
     },
     mutant: onResult('_parley/page', 'updates', []),
   }),
+  one({
+    row: 'A-EX-4',
+    name: 'the list of sessions is told to a client that asked for it, and its changes',
+    ours: true,
+    client: { _meta: { 'parley/notifications': ['sessions'] } },
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      await stage.a.quiet()
+      const told = stage.a.received.filter(({ method }) => method === '_parley/sessions')
+      const rows = told.flatMap(({ params }) => listOf(params?.['sessions']).map(fieldsOf))
+      return { first: told[0]?.params, row: rows.findLast((row) => row['sessionId'] === sessionId) }
+    },
+    check: ({ first, row }) =>
+      unless(
+        first?.['reset'] === true && row?.['phase'] === 'idle' && fieldsOf(row['lastEnd'])['stopReason'] === 'end_turn',
+        `it told ${JSON.stringify(first)} and ${JSON.stringify(row)}`,
+      ),
+    mutant: { on: { call: '_parley/sessions' }, each: true, never: true },
+  }),
 ]

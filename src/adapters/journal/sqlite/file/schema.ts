@@ -40,6 +40,8 @@ const steps = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE snapshots (session INTEGER PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL) STRICT;
   CREATE TABLE orphans (session INTEGER PRIMARY KEY) STRICT;`,
+  // How the last turn ended and what the session waits for, as JSON.
+  'ALTER TABLE sessions ADD COLUMN standing TEXT;',
 ] as const
 
 /** The newest format that this Parley knows. */

@@ -66,7 +66,7 @@ export class Forks {
     const [, existing] = this.#find(row.id) ?? []
     if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: existing })
     insertRows(this.#statements, draft, rows)
-    const sql = `INSERT INTO sessions (key, packed_seq, ${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const sql = `INSERT INTO sessions (key, packed_seq, ${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     this.#statements.run(sql, draft, last, ...columnsOf(row))
     if (snapshot !== undefined)
       this.#statements.run(

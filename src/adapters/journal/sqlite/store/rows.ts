@@ -2,7 +2,7 @@
  * How sessions and entries become rows of the tables, and back. Several entries share one row: most are small parts of one message and
  * differ only in a word, so what all their bodies begin and end with is written once. That takes a fraction of the space and time.
  */
-import type { SessionPhase, SessionSummary } from '../../../../ports/journal.ts'
+import type { SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
 import { type Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
 
 /** A row of the table `entries`: the entries from `seq - count + 1` to `seq`. */
@@ -157,10 +157,18 @@ export type SessionColumns = readonly [
   lastSeq: number,
   createdAt: number,
   updatedAt: number,
+  standing: string | null,
 ]
 
 /** The columns of a session, in the order of `SessionColumns`. */
-export const SESSION_COLUMNS = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at'
+export const SESSION_COLUMNS =
+  'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at, standing'
+
+/** The columns to read, also from a file of format 1 that no owner has opened since. */
+export function readableColumns(statements: Statements): string {
+  const count = statements.number("SELECT count(*) FROM pragma_table_info('sessions') WHERE name = 'standing'")
+  return count === 0 ? SESSION_COLUMNS.replace('standing', 'NULL') : SESSION_COLUMNS
+}
 
 export function columnsOf(row: SessionSummary): SessionColumns {
   return [
@@ -173,11 +181,12 @@ export function columnsOf(row: SessionSummary): SessionColumns {
     row.lastSeq,
     row.createdAt,
     row.updatedAt,
+    row.standing === undefined ? null : JSON.stringify(row.standing),
   ]
 }
 
 export function rowOf(columns: SessionColumns): SessionSummary {
-  const [id, cwd, additionalDirectories, agent, title, phase, lastSeq, createdAt, updatedAt] = columns
+  const [id, cwd, additionalDirectories, agent, title, phase, lastSeq, createdAt, updatedAt, standing] = columns
   return {
     id: unescapeText(id),
     cwd: unescapeText(cwd),
@@ -188,5 +197,6 @@ export function rowOf(columns: SessionColumns): SessionSummary {
     lastSeq,
     createdAt,
     updatedAt,
+    ...(standing !== null && { standing: JSON.parse(standing) as SessionStanding }),
   }
 }

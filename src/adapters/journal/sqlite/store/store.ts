@@ -3,6 +3,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText } from '../../../../sqlite/statements.ts'
+import { isListed } from '../../journal-base.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
 import {
@@ -12,6 +13,7 @@ import {
   columnsOf,
   insertRows,
   packEntries,
+  readableColumns,
   rowOf,
   rowsAfter,
   unpackEntries,
@@ -32,6 +34,8 @@ export class Store {
   readonly #db: Database
   readonly #path: string
   readonly #statements: Statements
+  /** As long as the file has fewer columns, an owner may add those that are missing. */
+  #readable = ''
 
   constructor(db: Database, path: string) {
     this.#db = db
@@ -141,7 +145,7 @@ export class Store {
   }
 
   head(id: string): SessionHead | undefined {
-    const found = this.#statements.get(`SELECT key, ${SESSION_COLUMNS} FROM sessions WHERE id = ?`, escapeText(id)) as
+    const found = this.#statements.get(`SELECT key, ${this.#columns} FROM sessions WHERE id = ?`, escapeText(id)) as
       | readonly [key: number, ...row: SessionColumns]
       | undefined
     if (found === undefined) return undefined
@@ -153,7 +157,8 @@ export class Store {
     return { row, snapshot: { seq, state } }
   }
 
-  list({ cwd, phases, after, limit }: ListQuery): readonly SessionSummary[] {
+  list(query: ListQuery): readonly SessionSummary[] {
+    const { cwd, phases, after, limit } = query
     const where: string[] = []
     const values: (string | number)[] = []
     const only = (condition: string, ...given: readonly (string | number)[]): void => {
@@ -168,9 +173,9 @@ export class Store {
     if (after !== undefined)
       only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escapeText(after.id))
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
-    const sql = `SELECT ${SESSION_COLUMNS} FROM sessions ${condition} ORDER BY updated_at DESC, id LIMIT ?`
-    const rows = this.#statements.all(sql, ...values, Math.max(0, limit)) as readonly SessionColumns[]
-    return rows.map(rowOf)
+    const sql = `SELECT ${this.#columns} FROM sessions ${condition} ORDER BY updated_at DESC, id`
+    const rows = this.#statements.prepare(sql).iterate(...values) as IterableIterator<SessionColumns>
+    return firstListed(rows, query, limit)
   }
 
   /** Looks at the whole file and changes nothing; a sentence for each thing that is wrong. */
@@ -178,12 +183,17 @@ export class Store {
     return checkJournal(this.#statements)
   }
 
+  get #columns(): string {
+    this.#readable = this.#readable === SESSION_COLUMNS ? SESSION_COLUMNS : readableColumns(this.#statements)
+    return this.#readable
+  }
+
   #key(id: string): number | undefined {
     return this.#statements.number('SELECT key FROM sessions WHERE id = ?', escapeText(id))
   }
 
   #insert(row: SessionColumns): number {
-    const sql = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const sql = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     return this.#statements.run(sql, ...row)
   }
 
@@ -207,7 +217,7 @@ export class Store {
 
   #update(key: number, [, ...row]: SessionColumns): number {
     this.#statements.run(
-      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?
+      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?, standing = ?
        WHERE key = ?`,
       ...row,
       key,
@@ -218,4 +228,17 @@ export class Store {
   #failHole(id: string, seq: number): never {
     return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${id} is missing` })
   }
+}
+
+/** Most filters are no columns with an index, so rows are read until there are enough. */
+function firstListed(rows: Iterable<SessionColumns>, query: ListQuery, limit: number): readonly SessionSummary[] {
+  const listed: SessionSummary[] = []
+  if (limit <= 0) return listed
+  for (const columns of rows) {
+    const row = rowOf(columns)
+    if (!isListed(row, query)) continue
+    listed.push(row)
+    if (listed.length >= limit) break
+  }
+  return listed
 }

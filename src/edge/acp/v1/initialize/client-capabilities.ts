@@ -15,6 +15,8 @@ export interface ClientCapabilities {
   readonly notifications: ReadonlySet<SessionNotification>
   /** The client wants a notification when the server stops. */
   readonly wantsServerNotification: boolean
+  /** The client wants the list of all sessions, and every change in it. */
+  readonly wantsSessionList: boolean
 }
 
 /** Update kinds that a client can show besides the baseline of ACP. Kinds that it did not name are not sent to it. */
@@ -40,7 +42,7 @@ const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent'] as c
 export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 
 /** All that exist, for the answer to `initialize`. */
-export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server'] as const
+export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions'] as const
 
 /** For readers that are no client, as `parley show`: everything is shown. */
 export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: true, notices: true }
@@ -108,5 +110,6 @@ function parseNotifications(meta: Fields) {
   return {
     notifications: new Set(SESSION_NOTIFICATIONS.filter((name) => wanted.includes(name))),
     wantsServerNotification: wanted.includes('server'),
+    wantsSessionList: wanted.includes('sessions'),
   }
 }

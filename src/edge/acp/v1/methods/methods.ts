@@ -3,10 +3,12 @@ import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
+import type { SeenMarks } from '../../../seen-marks.ts'
 import type { MethodAnswer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { optionOut, shownOptions } from '../render/entry-to-update.ts'
-import { listSessions } from './list-sessions.ts'
+import { type SessionReader, listSessions } from '../session-list/list-sessions.ts'
+import { SessionFeed } from '../session-list/session-feed.ts'
 import { type OpenContext, OpenMethods, Attachments } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 import { StoredMethods } from './stored-methods.ts'
@@ -14,6 +16,7 @@ import { StoredMethods } from './stored-methods.ts'
 export interface MethodsContext extends OpenContext {
   /** Methods that ACP has not settled yet are offered too. */
   readonly experimental: boolean
+  readonly seen: SeenMarks
   newId(): string
 }
 
@@ -24,6 +27,10 @@ export class V1Methods implements VersionMethods {
   readonly #attachments: Attachments
   readonly #open: OpenMethods
   readonly #stored: StoredMethods
+  readonly #reader: SessionReader
+  readonly #stopSeeing: () => void
+  /** Absent for a client that did not ask for the list. */
+  readonly #feed: SessionFeed | undefined
 
   constructor(context: MethodsContext) {
     this.#context = context
@@ -31,6 +38,21 @@ export class V1Methods implements VersionMethods {
     this.#attachments = new Attachments(context.sessions, context.client)
     this.#open = new OpenMethods(context, this.#attachments)
     this.#stored = new StoredMethods(context)
+    const { sessions, client, access, seen } = context
+    this.#reader = { sessions, isUnread: (row) => seen.isUnread(access.person, row) }
+    const { transport } = client
+    const report = (error: unknown): void => client.report(error)
+    if (client.capabilities.wantsSessionList)
+      this.#feed = new SessionFeed({ ...this.#reader, sessions, transport, report })
+    this.#stopSeeing = seen.watch((person, id) => {
+      if (person === access.person) this.#feed?.look(id).catch(report)
+    })
+    this.authenticated()
+  }
+
+  /** The client may list sessions, or may not yet. */
+  authenticated(): void {
+    if (this.#context.access.allows('session/list')) this.#feed?.start()
   }
 
   /** Undefined when there is no such method. */
@@ -47,7 +69,7 @@ export class V1Methods implements VersionMethods {
       case 'session/resume':
         return this.#open.resume(parseParams(method, params), signal)
       case 'session/list':
-        return listSessions(this.#sessions, parseParams(method, params))
+        return listSessions(this.#reader, parseParams(method, params))
       case 'session/prompt':
         return this.#prompt(parseParams(method, params), id)
       case 'session/set_mode':
@@ -84,11 +106,14 @@ export class V1Methods implements VersionMethods {
    * without it.
    */
   logOut(): Promise<void> {
+    this.#feed?.stop()
     return this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
   /** The client has disconnected: its sessions run on without it. */
   detach(): void {
+    this.#feed?.stop()
+    this.#stopSeeing()
     this.#context.client.peers?.leave()
     this.#attachments.detach()
   }

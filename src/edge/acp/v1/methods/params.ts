@@ -104,6 +104,20 @@ const resumeMeta = z
 /** An invalid prompt id is refused: if it were ignored, a prompt that is sent again would run twice. */
 const promptMeta = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
 
+const phase = z.enum(['idle', 'working', 'waiting', 'suspended', 'closed'])
+const listMeta = z
+  .looseObject({
+    'parley/filter': z
+      .object({
+        phase: z.union([phase, z.array(phase)]).exactOptional(),
+        agent: z.string().exactOptional(),
+        cwdPrefix: z.string().exactOptional(),
+        text: z.string().exactOptional(),
+      })
+      .nullish(),
+  })
+  .nullish()
+
 export const schemas = {
   'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: meta }),
   'session/load': z.object({ sessionId, ...directories, mcpServers: requiredServers, _meta: resumeMeta }),
@@ -132,7 +146,7 @@ export const schemas = {
   '_parley/release': z.object({ sessionId, _meta: meta }),
   '_parley/revoke': z.object({ sessionId, grant, _meta: meta }),
   '_parley/fork': z.object({ sessionId, at: z.number().nullish(), _meta: meta }),
-  'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: meta }),
+  'session/list': z.object({ cwd: z.string().nullish(), cursor: z.string().nullish(), _meta: listMeta }),
 } as const satisfies Partial<Readonly<Record<Method, z.ZodType>>>
 
 export type Parsed<Method extends keyof typeof schemas> = z.output<(typeof schemas)[Method]>

@@ -1,0 +1,118 @@
+/** The live list of sessions for a client that asked for it: all rows once, then each that changes. */
+import { notificationMessage } from '../../../../rpc/json-rpc.ts'
+import type { ListKey, SessionId, SessionSummary } from '../../../../ports/journal.ts'
+import type { SessionDirectory } from '../../../../session/handle.ts'
+import type { Transport } from '../../../transport/transport.ts'
+import { type SessionReader, type SessionRow, sessionRow } from './list-sessions.ts'
+
+/** Rows of one notification. */
+const ROWS = 500
+
+export interface FeedContext extends SessionReader {
+  readonly sessions: Pick<SessionDirectory, 'list' | 'watch' | 'find'>
+  readonly transport: Transport
+  report(error: unknown): void
+}
+
+/** The parameters of `_parley/sessions`. */
+interface Told {
+  /** What the client knew before is no longer true. */
+  readonly reset?: true
+  readonly sessions: readonly SessionRow[]
+  readonly removed?: readonly SessionId[]
+  /** More rows of the same snapshot follow. */
+  readonly more?: true
+}
+
+export class SessionFeed {
+  readonly #context: FeedContext
+  /** What the client knows of each session, but for what changes with every entry. */
+  readonly #known = new Map<SessionId, string>()
+  /** Sessions that changed and were not told yet; undefined: removed. The newest counts. */
+  readonly #changed = new Map<SessionId, SessionSummary | undefined>()
+  #stopWatching: (() => void) | undefined
+  #isTelling = false
+
+  constructor(context: FeedContext) {
+    this.#context = context
+  }
+
+  /** Sends the snapshot, then changes until `stop`. Idempotent. */
+  start(): void {
+    if (this.#stopWatching !== undefined) return
+    this.#stopWatching = this.#context.sessions.watch((change) => {
+      if (change.kind === 'changed') this.#changed.set(change.row.id, change.row)
+      else this.#changed.set(change.id, undefined)
+      this.#tellLater()
+    })
+    this.#tell(() => this.#sendAll())
+  }
+
+  stop(): void {
+    this.#stopWatching?.()
+    this.#stopWatching = undefined
+    this.#known.clear()
+    this.#changed.clear()
+  }
+
+  /** Something about the session changed that no entry holds. */
+  async look(id: SessionId): Promise<void> {
+    if (this.#stopWatching === undefined) return
+    const row = await this.#context.sessions.find(id)
+    // A later entry has brought a newer row meanwhile.
+    if (row === undefined || this.#changed.has(id)) return
+    this.#changed.set(id, row)
+    this.#tellLater()
+  }
+
+  #tellLater(): void {
+    if (!this.#isTelling) this.#tell(async () => undefined)
+  }
+
+  /** One at a time: the snapshot comes whole before changes. */
+  #tell(first: () => Promise<void>): void {
+    this.#isTelling = true
+    first()
+      .then(() => this.#sendChanges())
+      .catch((error: unknown) => this.#context.report(error))
+      .finally(() => (this.#isTelling = false))
+  }
+
+  async #sendAll(): Promise<void> {
+    let after: ListKey | undefined
+    for (let reset = true; this.#stopWatching !== undefined; reset = false) {
+      const page = await this.#context.sessions.list({ limit: ROWS, ...(after && { after }) })
+      after = page.at(-1)
+      const more = page.length === ROWS
+      await this.#send({ ...(reset && { reset }), sessions: page.map((row) => this.#note(row)), ...(more && { more }) })
+      if (!more) return
+    }
+  }
+
+  async #sendChanges(): Promise<void> {
+    while (this.#changed.size > 0 && this.#stopWatching !== undefined) {
+      const changes = [...this.#changed]
+      this.#changed.clear()
+      const sessions = changes.flatMap(([id, row]) => {
+        const before = this.#known.get(id)
+        const shown = row === undefined ? [] : [this.#note(row)]
+        return this.#known.get(id) === before ? [] : shown
+      })
+      const removed = changes.flatMap(([id, row]) => (row === undefined && this.#known.delete(id) ? [id] : []))
+      if (sessions.length + removed.length > 0) await this.#send({ sessions, ...(removed.length > 0 && { removed }) })
+    }
+  }
+
+  #note(row: SessionSummary): SessionRow {
+    const shown = sessionRow(row, this.#context.isUnread(row))
+    const { lastSeq: _seq, updatedAt: _at, ...rest } = shown
+    this.#known.set(row.id, JSON.stringify(rest))
+    return shown
+  }
+
+  async #send(told: Told): Promise<void> {
+    const { transport } = this.#context
+    transport.send([notificationMessage('_parley/sessions', told)])
+    if (transport.isBackpressured()) await transport.drained()
+  }
+}
