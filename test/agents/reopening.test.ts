@@ -1,5 +1,5 @@
 /** The restart law: how an agent comes back to a session, and what it is told of what it does not know. */
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
@@ -117,10 +117,26 @@ test('[26] an agent that dies before it reads the prompt, after it, and while id
   expect(fake.prompts).toEqual(['die'])
   expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
   // While idle: nobody notices, and the next prompt starts it again.
-  for (const pid of fake.processes) process.kill(pid, 'SIGKILL')
-  await until(() => fake.processes.length === 0)
+  const pids = fake.processes
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+  // Its parent knows of its end as soon as the kernel has forgotten it.
+  await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)))
   expect(await prompted(session, reader, 'last')).toMatchObject({ stopReason: 'end_turn' })
   expect(fake.prompts).toEqual(['die', 'next', 'last'])
+})
+
+test('[26] a prompt that could not be written goes to a fresh process, once', async () => {
+  const fake = open().fake({
+    ...BOTH,
+    prompts: { one: [{ chunk: 'one' }, { answer: { stopReason: 'end_turn' } }, { deafen: true }, { mark: 'deaf' }] },
+  })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await fake.until(({ mark }) => mark === 'deaf')
+  expect(await prompted(session, reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('oneecho: two')
+  expect(fake.prompts).toEqual(['one', 'two'])
+  expect(fake.processes).toHaveLength(1)
 })
 
 test('[26] a call that ran when the agent died may have run', async () => {
@@ -340,6 +356,24 @@ test('[37] what the agent lost of its last turn is told once', async () => {
   const second = await stage.killed(session.id)
   await prompted(second.session, second.reader, 'three')
   expect(lastPrompt(fake)).toEqual(['three'])
+})
+
+test('[37] an answer that the agent had not stored yet when it was killed is told, with the turn that was cut', async () => {
+  const fake = open().fake({ ...LOADS, ...works })
+  const { session, reader } = await stage.open()
+  for (const words of ['one', 'two']) await prompted(session, reader, words)
+  await sent(session, 'work')
+  await until(() => reader.text.includes('half of it'))
+  const after = await stage.killed(session.id)
+  const [theirs = ''] = fake.sessions
+  for (const prompt of ['two', 'work']) fake.forgetAnswer(theirs, prompt)
+  await prompted(after.session, after.reader, 'three')
+  const told = lastPrompt(fake)[0] ?? ''
+  for (const words of ['User: two\nAssistant: echo: two', 'half of it']) expect(told).toContain(words)
+  expect(told).not.toContain('echo: one')
+  const later = await stage.killed(session.id)
+  await prompted(later.session, later.reader, 'four')
+  expect(lastPrompt(fake)).toEqual(['four'])
 })
 
 test('a session that never had a prompt begins anew, without a word', async () => {

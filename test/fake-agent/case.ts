@@ -103,6 +103,8 @@ export type Move =
         readonly ignoresTerm?: boolean
       }
     }
+  /** It lives, and reads no more. */
+  | { readonly deafen: true }
   /** Its store loses this session. */
   | { readonly forget: true }
 

@@ -81,6 +81,18 @@ export class FakeAgent {
     writeFileSync(this.#memoryOf(session), [first, ...kept].map((line) => `${line}\n`).join(''))
   }
 
+  /** It had not stored yet what it said to this prompt. */
+  forgetAnswer(session: string, prompt: string): void {
+    const lines = readFileSync(this.#memoryOf(session), 'utf8').trim().split('\n')
+    let isOf = false
+    const kept = lines.filter((line) => {
+      const { prompt: blocks } = JSON.parse(line) as { readonly prompt?: readonly { readonly text: string }[] }
+      if (blocks !== undefined) isOf = blocks.at(-1)?.text === prompt
+      return !isOf || !line.startsWith('{"update"')
+    })
+    writeFileSync(this.#memoryOf(session), kept.map((line) => `${line}\n`).join(''))
+  }
+
   #memoryOf(session: string): string {
     return join(this.home, 'sessions', `${session}.jsonl`)
   }

@@ -1,6 +1,6 @@
 /** What a fake agent can do. Each move of a case is one key of `MOVES`; they are played one after the other. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
@@ -97,6 +97,9 @@ const MOVES = {
     const child = spawn(process.execPath, ['-e', program], { stdio, detached: ownSession === true })
     child.unref()
     scene.log({ grandchild: child.pid })
+  },
+  async deafen() {
+    closeSync(0)
   },
   async forget(_, scene) {
     scene.store.delete(scene.sessionId)

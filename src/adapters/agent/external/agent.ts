@@ -190,7 +190,8 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       // It died before the prompt was written: nothing was sent yet, so it may be tried once more.
       await this.#parts.clock.nextTick()
       if (conversation.process.isGone && attempt === 1) continue
-      return this.#turns.prompt(turn, conversation)
+      const end = await this.#turns.prompt(turn, conversation, attempt > 1)
+      if (end !== undefined) return end
     }
   }
 

@@ -88,6 +88,11 @@ export class AgentPeer {
    * `PROCESS_GONE` if the request could not be written; never settles once the process is gone.
    */
   async request(method: string, params: unknown, answered?: () => void): Promise<unknown> {
+    return (await this.send(method, params, answered)).result
+  }
+
+  /** The same, and resolves when the request was written. */
+  async send(method: string, params: unknown, answered?: () => void): Promise<{ readonly result: Promise<unknown> }> {
     this.#lastId += 1
     const id = this.#lastId
     const response = new Promise<Response>((resolve) => {
@@ -97,9 +102,7 @@ export class AgentPeer {
       })
     })
     await this.#write(requestMessage(id, method, params))
-    const { error, result } = await response
-    if (error !== undefined) throw new WireError(error)
-    return result
+    return { result: response.then(resultOf) }
   }
 
   /** Never throws: an agent that is gone is noticed elsewhere. */
@@ -182,4 +185,9 @@ export class AgentPeer {
   #write(message: string): Promise<void> {
     return this.#child.write(Buffer.from(`${message}\n`))
   }
+}
+
+function resultOf({ error, result }: Response): unknown {
+  if (error !== undefined) throw new WireError(error)
+  return result
 }

@@ -20,8 +20,14 @@ export function compare(transcript: readonly PastTurn[], replayed: readonly Repl
   const taken = new Set(inOrder.values())
   // What is left over on both sides may be out of order.
   const left = transcript.filter((turn) => !inOrder.has(turn))
+  const hasAnswers = replayed.some(({ parts }) => wordsOf(parts) !== '')
+  // An agent that is killed may have stored a prompt, and not yet what it had answered.
+  const isWhole = (one: ReplayedTurn | undefined, turn: PastTurn): boolean =>
+    one !== undefined && (!hasAnswers || wordsOf(turn.parts) === '' || wordsOf(one.parts) !== '')
   const isKnown = (turn: PastTurn): boolean =>
-    inOrder.has(turn) || replayed.some((one) => !taken.has(one) && isSamePrompt(one, turn)) || isMerged(turn, replayed)
+    isWhole(inOrder.get(turn), turn) ||
+    replayed.some((one) => !taken.has(one) && isSamePrompt(one, turn)) ||
+    (!inOrder.has(turn) && replayed.some((one) => isMerged(one, turn) && isWhole(one, turn)))
   const isTold = (one: ReplayedTurn): boolean =>
     taken.has(one) || left.some((turn) => isSamePrompt(one, turn)) || transcript.some((turn) => isSameTurn(one, turn))
   const lastKnown = transcript.findLastIndex(isKnown)
@@ -67,9 +73,9 @@ function isSameTurn(one: ReplayedTurn, turn: PastTurn): boolean {
 }
 
 /** Several prompts came back as one. */
-function isMerged(turn: PastTurn, replayed: readonly ReplayedTurn[]): boolean {
+function isMerged({ prompt }: ReplayedTurn, turn: PastTurn): boolean {
   const ours = squeezed(promptText(turn.prompt))
-  return ours !== '' && replayed.some(({ prompt }) => squeezed(prompt).includes(ours))
+  return ours !== '' && squeezed(prompt).includes(ours)
 }
 
 export function promptText(prompt: readonly Content[]): string {

@@ -54,8 +54,8 @@ export class AgentTurns {
     this.#own?.end()
   }
 
-  /** Writes the prompt to the agent, once. */
-  async prompt(turn: Turn, conversation: Conversation): Promise<StopReason> {
+  /** Writes the prompt to the agent, once; undefined if it could not be written, unless this is the last try. */
+  async prompt(turn: Turn, conversation: Conversation, isLastTry: boolean): Promise<StopReason | undefined> {
     const updates = new TurnUpdates(turn, conversation.quirks)
     const prompt = new OpenPrompt({
       conversation,
@@ -63,6 +63,7 @@ export class AgentTurns {
       clock: this.#clock,
       over: () => (this.#last = { updates, at: this.#clock.monotonicNow() }),
       notice: (text) => this.#session.notice(text),
+      isLastTry,
     })
     this.#prompt = prompt
     const { process } = conversation

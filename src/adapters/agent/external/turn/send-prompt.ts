@@ -9,6 +9,9 @@ import type { Conversation } from '../reattach/conversation.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 import { promptBlocks, stopReasonIn } from './prompt-blocks.ts'
 
+/** What writing fails with if the last byte of the line did not go out: no agent has the prompt. */
+const NOTHING_READ: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
+
 export interface OpenPromptParts {
   readonly conversation: Conversation
   readonly updates: TurnUpdates
@@ -17,6 +20,8 @@ export interface OpenPromptParts {
   readonly over: () => void
   /** A sentence for the conversation. */
   readonly notice: (text: string) => Promise<void>
+  /** A prompt that could not be written is not tried with another process. */
+  readonly isLastTry: boolean
 }
 
 export class OpenPrompt {
@@ -24,7 +29,7 @@ export class OpenPrompt {
   /** Resolves when the agent owes nothing more for it. */
   readonly settled: Promise<void>
   readonly #parts: OpenPromptParts
-  readonly #end: Promise<StopReason>
+  readonly #end: Promise<StopReason | undefined>
   #killTimer: Timer | undefined
   #isOver = false
 
@@ -39,8 +44,11 @@ export class OpenPrompt {
     )
   }
 
-  /** The stop reason. Throws AGENT_GONE, AGENT_LOGIN_NEEDED, AGENT_OUTPUT_TOO_LARGE and AGENT_FAILED. */
-  get end(): Promise<StopReason> {
+  /**
+   * The stop reason; undefined if the agent could not read the prompt, and another process of it may. Throws AGENT_GONE,
+   * AGENT_LOGIN_NEEDED, AGENT_OUTPUT_TOO_LARGE and AGENT_FAILED.
+   */
+  get end(): Promise<StopReason | undefined> {
     return this.#end
   }
 
@@ -52,7 +60,7 @@ export class OpenPrompt {
     return this.updates.turn.signal.aborted
   }
 
-  async #play(): Promise<StopReason> {
+  async #play(): Promise<StopReason | undefined> {
     const { turn } = this.updates
     const stopListening = onAbort(turn.signal, () => void this.#cancel())
     try {
@@ -67,19 +75,18 @@ export class OpenPrompt {
     }
   }
 
-  async #answered(): Promise<StopReason> {
+  async #answered(): Promise<StopReason | undefined> {
     const { conversation, clock } = this.#parts
     const { process, sessionId, abilities, quirks, preamble } = conversation
     const { turn } = this.updates
     const prompt = promptBlocks(turn.prompt, abilities.promptKinds, preamble)
     const params = { sessionId, prompt, ...(turn.promptMeta && { _meta: turn.promptMeta }) }
     const answered = quirks.lateMs > 0 ? undefined : () => this.#over()
-    const asked = process.peer.request('session/prompt', params, answered).catch(async (error: unknown) => {
-      // It may have read the prompt before it went: it is not sent again.
-      if (isParleyError(error, 'PROCESS_GONE')) return this.#gone(await process.ended)
-      return this.#refused(error)
-    })
-    const response = await Promise.race([asked, process.ended.then((reason) => this.#gone(reason))])
+    const sent = await process.peer.send('session/prompt', params, answered).catch(this.#unwritten)
+    if (sent === undefined) return undefined
+    // From here on the agent may have read the prompt: it is not sent again.
+    const gone = process.ended.then((reason) => this.#gone(reason))
+    const response = await Promise.race([sent.result.catch(this.#refused), gone])
     if (quirks.lateMs > 0) await clock.sleep(quirks.lateMs)
     conversation.preamble = ''
     return this.#ended(stopReasonIn(response))
@@ -99,6 +106,16 @@ export class OpenPrompt {
     return stopReason
   }
 
+  /** An agent that does not read is of no use, even if it lives. */
+  readonly #unwritten = async (error: unknown): Promise<undefined> => {
+    const { conversation, isLastTry } = this.#parts
+    const { process } = conversation
+    if (!isParleyError(error, 'PROCESS_GONE')) throw error
+    await process.stop('kill')
+    const isUnread = NOTHING_READ.has(String((error.cause as NodeJS.ErrnoException | undefined)?.code))
+    return isUnread && !isLastTry && !this.isCancelled ? undefined : this.#gone(await process.ended)
+  }
+
   #gone(reason: string): never {
     const { process } = this.#parts.conversation
     const { name } = process.launch
@@ -107,7 +124,7 @@ export class OpenPrompt {
       : fail('AGENT_GONE', { agent: name, reason })
   }
 
-  #refused(error: unknown): never {
+  readonly #refused = (error: unknown): never => {
     const { process, quirks } = this.#parts.conversation
     if (!(error instanceof WireError)) throw error
     if (error.code === LOGIN_NEEDED) fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: '' }, error)
