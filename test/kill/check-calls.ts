@@ -25,7 +25,12 @@ export function checkCalls(
 function changeIn({ seq, body }: JournalRow): readonly Change[] {
   const fields =
     body.kind === 'tool_call' ? body['call'] : body.kind === 'tool_call_patched' ? body['patch'] : undefined
-  return fields === undefined ? [] : [{ seq, id: String(body['toolCallId']), fields: fields as Fields }]
+  return fields === undefined ? [] : [{ seq, id: String(body['toolCallId']), fields: asTold(fields as Fields) }]
+}
+
+/** Version 1 of ACP has no word for a call that was cancelled. */
+function asTold(fields: Fields): Fields {
+  return fields['status'] === 'cancelled' ? { ...fields, status: 'failed' } : fields
 }
 
 function toldIn({ seq, update }: SeenUpdate): readonly Change[] {

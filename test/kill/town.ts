@@ -20,6 +20,8 @@ const PATIENCE = 120_000
 
 interface Founding {
   readonly bin?: string | undefined
+  /** Sessions open without the tool. */
+  readonly hasNoTool?: boolean
   /** Beside the usual, for everyone who is there. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -39,10 +41,11 @@ export class Town {
   readonly #env: Readonly<Record<string, string>>
   readonly #port: number
   #door: Promise<Door> | undefined
+  readonly #hasTool: boolean
   #chapter = ''
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
-  private constructor(directory: string, agent: string, { bin = binary, env = {} }: Founding) {
+  private constructor(directory: string, agent: string, { bin = binary, env = {}, hasNoTool = false }: Founding) {
     this.directory = directory
     this.home = join(directory, 'home')
     this.cwd = join(directory, 'work')
@@ -50,21 +53,23 @@ export class Town {
     this.#bin = bin
     this.#env = env
     this.#port = Number(env['PARLEY_LISTEN'] ?? 0)
+    this.#hasTool = !hasNoTool
     mkdirSync(this.cwd)
   }
 
   static async found(steps: readonly Fields[], bin = binary): Promise<Town> {
-    return Town.foundAt(await mkdtemp(join(tmpdir(), 'parley-town-')), steps, { bin })
+    const directory = await mkdtemp(join(tmpdir(), 'parley-town-'))
+    return Town.foundAt(directory, await scriptAgent(directory, steps), { bin })
   }
 
-  static async foundAt(directory: string, steps: readonly Fields[], founding: Founding): Promise<Town> {
-    return new Town(directory, await scriptAgent(directory, steps), founding)
+  /** `agent`: as `--agent` names it. */
+  static foundAt(directory: string, agent: string, founding: Founding): Town {
+    return new Town(directory, agent, founding)
   }
 
-  /** What is opened from now on plays another script, and its tool writes to another file. */
-  async turnOver(chapter: string, steps: readonly Fields[]): Promise<void> {
+  /** The tool of what is opened from now on writes to another file. */
+  turnOver(chapter: string): void {
     this.#chapter = `-${chapter}`
-    await scriptAgent(this.directory, steps)
   }
 
   /** Where its server listens for remote clients. */
@@ -89,6 +94,7 @@ export class Town {
 
   /** What the sessions of this town open with; `life` tells the tool who called it. */
   opening(life: string): Fields {
+    if (!this.#hasTool) return { cwd: this.cwd, mcpServers: [] }
     const args = [new URL('appending-server.sh', import.meta.url).pathname, this.effects, life]
     return { cwd: this.cwd, mcpServers: [{ name: 'appending', command: '/bin/sh', args, env: [] }] }
   }

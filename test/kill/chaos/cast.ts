@@ -187,6 +187,18 @@ export class Cast {
     return code !== 0
   }
 
+  /** How much everybody has heard. */
+  get heard(): number {
+    return this.relays.reduce((sum, { received }) => sum + received.length, this.goer.received.length)
+  }
+
+  /** Somebody who is there has the turn cancelled that runs. */
+  cancel(): void {
+    const relay = this.relays.find(({ gone }) => !gone)
+    if (relay === undefined) this.goer.notify('session/cancel', { sessionId: this.sessionId })
+    else relay.notify('session/cancel', { sessionId: this.sessionId })
+  }
+
   /** Where in the first turn we are, as its relay sees it. */
   phase(): Phase {
     const messages = this.relays[0]?.received.slice(this.#first) ?? []
@@ -194,7 +206,7 @@ export class Cast {
   }
 
   /** So many messages of the first prompt, or its first question, or the end of all that says any. */
-  async heard(what: number | 'a question'): Promise<void> {
+  async hasHeard(what: number | 'a question'): Promise<void> {
     const [one] = this.relays
     const enough =
       what === 'a question'

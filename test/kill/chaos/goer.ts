@@ -62,6 +62,10 @@ export class Goer {
     this.#connections.at(-1)?.send({ id: requestId, method: 'session/prompt', params })
   }
 
+  notify(method: string, params: Fields): void {
+    this.#connections.at(-1)?.send({ method, params })
+  }
+
   answersTo(requestId: string): readonly Message[] {
     return this.received.filter(({ id, method }) => id === requestId && method === undefined)
   }

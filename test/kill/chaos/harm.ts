@@ -19,10 +19,12 @@ import type { Chance } from '../../series/chance.ts'
 import { type Town } from '../town.ts'
 import type { Cast } from './cast.ts'
 import type { Deed } from './plan.ts'
+import type { Teller } from './teller.ts'
 
 export interface Harm {
   readonly town: Town
   readonly cast: Cast
+  readonly teller: Teller
   readonly chance: Chance
   readonly standMs: number
   /** Where the server looks for orders. */
@@ -57,6 +59,10 @@ const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'stop the server for a while': ({ town, standMs }) => stand(town.server(), standMs),
   'move the clock': ({ orders, chance }) =>
     writeFileSync(join(orders, 'jump'), String(chance.between(-400, 400) * DAY + chance.between(0, 10_000))),
+  'kill the agent': ({ teller }) => teller.processes().forEach(end),
+  'stop the agent for a while': async ({ teller, standMs }) =>
+    void (await Promise.all(teller.processes().map((pid) => stand(pid, standMs)))),
+  'cancel the turn': ({ cast }) => cast.cancel(),
   'garbage after the log': (harm) =>
     betweenServers(harm, (log) => appendFileSync(log, Buffer.alloc(harm.chance.between(1, 9_000), 0xa5))),
   'cut the log short': (harm) =>

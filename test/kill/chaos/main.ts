@@ -7,15 +7,17 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../../build.setup.ts'
 import { SERIES_OPTIONS, playSeries, seriesOf } from '../../series/series.ts'
+import { agentChaosOf } from './agents/plan.ts'
 import { chaosOf } from './plan.ts'
 import { chaosIn, reportChaos } from './series.ts'
 
-const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--bin FILE] [--keep]
+const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--agent fake] [--bin FILE] [--keep]
   --runs     how many runs (20)
   --seconds  as many runs as begin in that time instead
   --seed     the seed of the first run; the next one has the next (random)
   --seeds    these runs instead, in one town as far as they can share one: what a failure says to repeat it
   --jobs     how many towns at a time (three per core: much of a run is waiting)
+  --agent    fake: an external agent that loads, resumes or neither, and loses, doubles, reorders, crashes or hangs
   --bin      another build of the binary, such as one that is broken on purpose
   --keep     keeps the state directories`
 
@@ -26,6 +28,7 @@ const { values } = parseArgs({
   options: {
     ...SERIES_OPTIONS,
     seeds: { type: 'string' },
+    agent: { type: 'string', default: 'script' },
     bin: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
@@ -38,11 +41,13 @@ async function main(): Promise<number> {
   }
   if (values.bin === undefined) await build()
   const began = performance.now()
+  if (!['script', 'fake'].includes(values.agent)) throw new Error(`there is no agent ${values.agent} of chaos`)
   const first = values.seeds?.split(',')[0] ?? values.seed
   const { seed, runs, ...series } = seriesOf({ ...values, seed: first }, { runs: 20, jobs: 3 * availableParallelism() })
   const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: Math.min(runs, MOST) }, (_, n) => seed + n)
   const { deadline = Infinity } = series
-  const chaos = chaosIn(seeds.map(chaosOf), { keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) })
+  const plans = seeds.map(values.agent === 'fake' ? agentChaosOf : chaosOf)
+  const chaos = chaosIn(plans, { keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) })
   const results = await playSeries({ ...series, ...chaos }, chaos)
   return reportChaos(results, (performance.now() - began) / 1_000)
 }

@@ -2,6 +2,7 @@
 import type { FaultPoint, FaultSpec } from '../../../src/ports/fault.ts'
 import { type Chance, chanceOf } from '../../series/chance.ts'
 import { type Story, storyOf } from '../story.ts'
+import type { Kind } from './agents/kinds.ts'
 
 const CHUNKS = 320
 
@@ -25,7 +26,10 @@ export const deeds = [
   'cut the file short',
 ] as const
 
-export type Deed = (typeof deeds)[number]
+/** What befalls an agent that is a process of its own. */
+export const agentDeeds = ['kill the agent', 'stop the agent for a while', 'cancel the turn'] as const
+
+export type Deed = (typeof deeds)[number] | (typeof agentDeeds)[number]
 
 /** How the first server starts. Those after it are started by whoever needs one, and are well. */
 export type Condition =
@@ -62,6 +66,8 @@ export interface Moment {
 export interface ChaosPlan {
   readonly seed: number
   readonly story: Story
+  /** Of an agent that is a process of its own; the steps of its story are what it does. */
+  readonly kind?: Kind
   readonly condition: Condition
   readonly moments: readonly Moment[]
   /** How long those that are stopped stand still. */
@@ -135,8 +141,11 @@ function conditionOf(chance: Chance): Condition {
     'has few descriptors',
     'has a small disk',
   ])
+  return kind === 'dies at a point' || kind === 'has a slow disk' ? faultOf(chance, kind) : { kind }
+}
+
+export function faultOf(chance: Chance, kind: 'dies at a point' | 'has a slow disk'): Condition {
   if (kind === 'dies at a point') return { kind, faults: [{ ...pointOf(chance), action: 'kill' }] }
-  if (kind !== 'has a slow disk') return { kind }
   // One that takes as long as a disk that spins up again, and some that only hesitate.
   const long = { point: 'journal.rows.written', action: 'delay', nth: chance.between(12, 40), ms: 5_000 } as const
   const short = [1, 2, 3].map(() =>

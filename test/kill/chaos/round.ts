@@ -11,9 +11,11 @@ import type { Phase } from '../phase.ts'
 import { type Town, patiently } from '../town.ts'
 import { Cast, type Pair } from './cast.ts'
 import { type Harm, crowd, does, fill, freeze, limitFiles, stiffen } from './harm.ts'
+import { Impatience } from './agents/impatience.ts'
 import { judge } from './judge.ts'
 import { faultsOf } from './orders.ts'
 import type { ChaosPlan, Deed } from './plan.ts'
+import type { Tally, Teller } from './teller.ts'
 
 /** Enough for a server with its indices and for those who are there, and for a few who come. */
 const FEW_DESCRIPTORS = 24
@@ -27,6 +29,7 @@ export interface Around {
   readonly orders: string
   /** The disk is that of everybody. */
   readonly isMild: boolean
+  readonly teller: Teller
 }
 
 /** When what was done. */
@@ -38,11 +41,13 @@ export interface Done {
 export class Round {
   isMild = false
   readonly done: Done[] = []
+  tally: Tally = {}
   readonly #town: Town
   readonly #plan: ChaosPlan
   readonly #around: Around
   #cast: Cast | undefined
   #visitor: RawClient | undefined
+  #impatience: Impatience | undefined
 
   constructor(town: Town, plan: ChaosPlan, around: Around) {
     this.#town = town
@@ -57,11 +62,13 @@ export class Round {
   }
 
   async play(pair: Pair): Promise<readonly Finding[]> {
-    const { seed, story, thinkMs, condition } = this.#plan
-    await this.#town.turnOver(String(seed), story.steps)
+    const { seed, thinkMs, condition } = this.#plan
+    this.#town.turnOver(String(seed))
+    await this.#around.teller.becomes(this.#plan)
     if ('faults' in condition) writeFileSync(this.#faults(), '')
     const cast = await Cast.gather(this.#town, pair, thinkMs)
     this.#cast = cast
+    if (hangs(this.#plan)) this.#impatience = new Impatience(cast)
     await Promise.all([this.#worsen(cast), this.#harm(cast)])
     rmSync(this.#faults(), { force: true })
     if (this.#does('cut the file short')) return this.#judgeRuin(cast)
@@ -86,6 +93,7 @@ export class Round {
 
   /** However it ended. */
   async leave(): Promise<void> {
+    this.#impatience?.end()
     rmSync(this.#faults(), { force: true })
     const server = this.#town.server()
     if (server !== undefined && this.#plan.condition.kind === 'has few descriptors') limitFiles(server, 'as before')
@@ -96,7 +104,7 @@ export class Round {
   async #worsen(cast: Cast): Promise<void> {
     const { condition, standMs } = this.#plan
     if (condition.kind === 'well' || this.isMild) return
-    await patiently('the first words', cast.heard(20))
+    await patiently('the first words', cast.hasHeard(20))
     const phase = cast.phase()
     if (condition.kind === 'has files that turn read-only') this.isMild = !(await stiffen(this.#town, standMs))
     if (condition.kind === 'has few descriptors') this.isMild = !(await this.#limit())
@@ -116,7 +124,7 @@ export class Round {
   async #harm(cast: Cast): Promise<void> {
     const harm = this.#harmed(cast)
     for (const { message, afterMs, deeds } of this.#plan.moments) {
-      await patiently('the moment', cast.heard(message))
+      await patiently('the moment', cast.hasHeard(message))
       await sleep(afterMs)
       for (const deed of deeds) this.done.push({ phase: cast.phase(), deed })
       await Promise.all(deeds.map((deed) => does(deed, harm)))
@@ -125,7 +133,8 @@ export class Round {
 
   #harmed(cast: Cast): Harm {
     const { seed, standMs } = this.#plan
-    return { town: this.#town, cast, chance: chanceOf(seed + 1), standMs, orders: this.#around.orders }
+    const { teller, orders } = this.#around
+    return { town: this.#town, cast, teller, chance: chanceOf(seed + 1), standMs, orders }
   }
 
   /** Everyone who is left has an answer, the next prompt works, and what is told is what is stored. */
@@ -135,6 +144,8 @@ export class Round {
     for (const sent of cast.sent) if (sent.isOwed()) await patiently(`the answer of ${sent.promptId}`, sent.answered())
     // What it prompts belongs to what is judged.
     await patiently('the end of the runner', cast.runner.ended)
+    this.#impatience?.end()
+    this.#around.teller.calm()
     const last = visit.prompt()
     await patiently('the answer of the next prompt', last.answered())
     const isCutShort = this.#does('cut the log short')
@@ -142,7 +153,7 @@ export class Round {
     const journal = readJournal(this.#town.home, cast.sessionId)
     const stay = await this.#toolsThatStay()
     const effects = readEffects(this.#town.effects)
-    return judge({
+    const findings = judge({
       cast,
       views: cast.views(),
       replay,
@@ -153,12 +164,15 @@ export class Round {
       last,
       story: this.#plan.story.text,
     })
+    this.tally = this.#around.teller.tally()
+    return [...findings, ...this.#around.teller.findings()]
   }
 
-  /** Nobody has the session open, so nobody has a tool of it. */
+  /** Nobody has the session open, so nobody has a tool or an agent of it. */
   async #toolsThatStay(): Promise<readonly string[]> {
-    await until(() => this.#town.tools().length === 0, FAREWELL).catch(() => undefined)
-    return this.#town.tools().map((pid) => `${pid} (a tool of a closed session)`)
+    const stay = () => [...this.#town.tools(), ...this.#around.teller.processes()]
+    await until(() => stay().length === 0, FAREWELL).catch(() => undefined)
+    return stay().map((pid) => `${pid} (a tool or the agent of a closed session)`)
   }
 
   /** A journal of which a part is gone is no journal: whoever asks hears that in words, and nothing hangs or stays. */
@@ -176,4 +190,8 @@ export class Round {
   #faults(): string {
     return faultsOf(this.#around.orders, this.#plan.seed)
   }
+}
+
+function hangs({ kind }: ChaosPlan): boolean {
+  return kind?.failing === 'hangs' || kind?.failing === 'is deaf'
 }

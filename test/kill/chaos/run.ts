@@ -12,6 +12,8 @@ import { environmentOf } from './orders.ts'
 import type { ChaosPlan } from './plan.ts'
 import { type Around, type Done, Round } from './round.ts'
 import { wantsOwnDisk } from './rounds.ts'
+import { type Tally, scriptTeller } from './teller.ts'
+import { FakeTeller } from './agents/fake-teller.ts'
 
 export interface ChaosResult {
   readonly plan: ChaosPlan
@@ -22,6 +24,7 @@ export interface ChaosResult {
   readonly findings: readonly Finding[]
   /** This machine could not do to its server what the plan says; all else was done. */
   readonly isMild: boolean
+  readonly tally: Tally
 }
 
 export interface ChaosOptions {
@@ -39,14 +42,14 @@ export async function runTown(
   const directory = mkdtempSync(join(tmpdir(), 'parley-town-'))
   const orders = join(directory, 'orders')
   mkdirSync(orders)
-  const town = await Town.foundAt(directory, [], {
-    bin,
-    env: { ...environmentOf(plans, orders), PARLEY_LISTEN: String(await freePort()) },
-  })
+  const isFake = plans.some(({ kind }) => kind !== undefined)
+  const teller = isFake ? new FakeTeller(directory) : await scriptTeller(directory)
+  const env = { ...environmentOf(plans, orders), PARLEY_LISTEN: String(await freePort()) }
+  const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, env })
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)
   try {
-    return await new Company(town, { orders, isMild: wantsDisk && !isSmall }).play(plans, deadline)
+    return await new Company(town, { orders, teller, isMild: wantsDisk && !isSmall }).play(plans, deadline)
   } finally {
     if (isSmall) await town.raze(true)
     if (isSmall) execFileSync('umount', ['-l', town.home])
@@ -101,7 +104,7 @@ class Company {
     } finally {
       await round.leave()
     }
-    return { plan, before, done: round.done, findings, isMild: round.isMild }
+    return { plan, before, done: round.done, findings, isMild: round.isMild, tally: round.tally }
   }
 
   /** Two relays, of which those are new whose place is empty; they have heard nothing of what is to come. */

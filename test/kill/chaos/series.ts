@@ -2,6 +2,7 @@
 import type { Scenario, Series } from '../../series/series.ts'
 import { phases } from '../phase.ts'
 import { totals } from '../report.ts'
+import type { Kind } from './agents/kinds.ts'
 import type { ChaosPlan } from './plan.ts'
 import { townsOf } from './rounds.ts'
 import { type ChaosOptions, type ChaosResult, runTown } from './run.ts'
@@ -27,11 +28,12 @@ export function chaosIn(
       return played
     },
     findings: ({ findings }) => findings.map(({ kind, what }) => `${kind}: ${what}`),
-    title: ({ plan: { seed, condition }, done }) =>
-      `seed ${seed}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
-    again({ plan: { seed }, before }) {
-      const alone = before.length === 0 ? '' : `, or alone: npm run chaos -- --seeds ${seed}`
-      return `npm run chaos -- --seeds ${[...before, seed].join(',')}${alone}`
+    title: ({ plan: { seed, condition, kind }, done }) =>
+      `seed ${seed}${agentOf(kind)}: the server ${condition.kind}; ${done.map(({ deed, phase }) => `${deed} ${phase}`).join('; ')}`,
+    again({ plan: { seed, kind }, before }) {
+      const which = kind === undefined ? '' : '--agent fake '
+      const alone = before.length === 0 ? '' : `, or alone: npm run chaos -- ${which}--seeds ${seed}`
+      return `npm run chaos -- ${which}--seeds ${[...before, seed].join(',')}${alone}`
     },
   }
 }
@@ -45,6 +47,27 @@ export function milder(results: readonly ChaosResult[]): readonly string[] {
   })
 }
 
+function agentOf(kind: Kind | undefined): string {
+  return kind === undefined ? '' : `; the agent ${kind.memory} and fails so: ${kind.failing} (${kind.variant})`
+}
+
+/** What external agents were like, and what was asked of them; nothing if there were none. */
+function agentsOf(results: readonly ChaosResult[]): readonly string[] {
+  const kinds = results.flatMap(({ plan: { kind } }) => kind ?? [])
+  if (kinds.length === 0) return []
+  const counted = (values: readonly string[]): string =>
+    [...new Set(values)].map((one) => `${one} ${values.filter((value) => value === one).length}`).join(', ')
+  const asked = [...new Set(results.flatMap(({ tally }) => Object.keys(tally)))].map((name) => {
+    const count = results.reduce((sum, { tally }) => sum + (tally[name] ?? 0), 0)
+    return `${name} ${count}`
+  })
+  return [
+    `agents by memory: ${counted(kinds.map(({ memory }) => memory))}`,
+    `agents by failing: ${counted(kinds.map(({ failing }) => failing))}`,
+    `asked of them: ${asked.join(', ')}`,
+  ]
+}
+
 /** Prints it, and gives the exit code. */
 export function reportChaos(results: readonly ChaosResult[], seconds: number): number {
   const done = results.flatMap((result) => result.done)
@@ -55,7 +78,7 @@ export function reportChaos(results: readonly ChaosResult[], seconds: number): n
     const told = parts.filter(([, count]) => count > 0).map(([phase, count]) => `${count} ${phase}`)
     console.log(`  ${deed.padEnd(30)} ${String(at.length).padStart(4)}: ${told.join(', ')}`)
   }
-  for (const sentence of milder(results)) console.log(sentence)
+  for (const sentence of [...agentsOf(results), ...milder(results)]) console.log(sentence)
   console.log(totals(results))
   return results.every(({ findings }) => findings.length === 0) ? 0 : 1
 }
