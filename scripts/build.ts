@@ -2,9 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'rolldown'
 import config from '../rolldown.config.ts'
+import { buildPage } from './build-page.ts'
 import { emitDeclarations } from './declarations.ts'
 
 // The command line of rolldown lists each of two hundred chunks; its library tells warnings alone. One after the other, for
 // the first empties the directory.
 for (const options of config) await build(options as BuildOptions)
 emitDeclarations(fileURLToPath(new URL('../dist/types', import.meta.url)))
+await buildPage(fileURLToPath(new URL('../dist/web', import.meta.url)))

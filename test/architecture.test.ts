@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { foreignHabits } from './architecture/habits.ts'
 import { importsOf } from './architecture/imports.ts'
-import { habits, packages, walls } from './architecture/law.ts'
+import { habits, packages, pagePackages, walls } from './architecture/law.ts'
 import { bagsOfCallbacks, collaborators, crowdedFolders } from './architecture/sizes.ts'
 import { isTest, parse, read, readSources, type Offence, type Parsed } from './architecture/source.ts'
 import { barrels, exportsOfEverything, portsThatEmit, speechless } from './architecture/syntax.ts'
@@ -59,8 +59,9 @@ describe('the law', () => {
   })
 
   test('has a home for every dependency and for nothing else', () => {
-    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read(root, 'package.json'))
-    expect(Object.keys(packages).toSorted()).toEqual(Object.keys(dependencies).toSorted())
+    const manifest: Record<'dependencies' | 'devDependencies', object> = JSON.parse(read(root, 'package.json'))
+    expect(Object.keys(packages).toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted())
+    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(Object.keys(pagePackages)))
   })
 
   test('says where each habit is at home', () => {

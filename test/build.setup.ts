@@ -13,6 +13,7 @@ type Input = Readonly<Record<string, string>>
 
 /** vitest calls this before the first test file. */
 export async function setup(): Promise<void> {
+  await setUpPage()
   const inputs = config.map(({ input }) => present(input as Input))
   if (isFresh(inputs.flatMap(Object.keys))) return
   for (const input of inputs) {
@@ -21,6 +22,28 @@ export async function setup(): Promise<void> {
     } catch {
       for (const [name, source] of Object.entries(input)) await buildAlone(name, source)
     }
+  }
+}
+
+/** The rooms that the page is made of. */
+const OF_THE_PAGE = ['web', 'client', 'rpc', 'errors', 'async']
+
+async function setUpPage(): Promise<void> {
+  const page = join(dist, 'web')
+  const index = join(page, 'index.html')
+  const built = existsSync(index) ? statSync(index).mtimeMs : 0
+  const parts = [...sources(OF_THE_PAGE), join(root, 'scripts/build-page.ts')]
+  if (parts.every((source) => statSync(source).mtimeMs < built)) return
+  const draft = mkdtempSync(join(root, 'node_modules', '.parley-page-'))
+  try {
+    const { buildPage } = await import('../scripts/build-page.ts')
+    await buildPage(draft)
+    rmSync(page, { recursive: true, force: true })
+    renameSync(draft, page)
+  } catch (error) {
+    console.error('dist/web cannot be built:', error)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
 }
 
@@ -46,9 +69,14 @@ function isFresh(names: readonly string[]): boolean {
   return sources().every((source) => statSync(source).mtimeMs < oldest)
 }
 
-function sources(): readonly string[] {
+/** Sources of the bundles, or of some rooms; those of the page are in no bundle. */
+function sources(rooms?: readonly string[]): readonly string[] {
   const tree = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  const code = tree.filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  const isWanted = (path: string): boolean =>
+    rooms === undefined ? !path.startsWith('web/') : rooms.some((room) => path.startsWith(`${room}/`))
+  const code = tree.filter(
+    (path) => /\.(?:tsx?|css|html|svg)$/u.test(path) && !path.endsWith('.test.ts') && isWanted(path),
+  )
   return [...code.map((path) => join('src', path)), 'rolldown.config.ts', 'package-lock.json'].map((path) =>
     join(root, path),
   )

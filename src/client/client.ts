@@ -7,9 +7,11 @@ import type { Peer } from './connection/json-rpc-peer.ts'
 import { type ConnectionDeps, ReconnectingConnection } from './connection/reconnecting-connection.ts'
 import {
   type PromptResult,
+  type SearchResult,
   type Stopping,
   type Suggested,
   promptResultIn,
+  searchResultIn,
   sessionIdOf,
   stoppingIn,
   suggestedIn,
@@ -254,6 +256,12 @@ export class Client {
   async complete(sessionId: string, command: string, text: string): Promise<Suggested> {
     if (this.#agent?.parleyMethods?.includes('_parley/complete') !== true) return { value: '', values: [] }
     return suggestedIn(await this.#connection.requestOnce('_parley/complete', { sessionId, command, text }))
+  }
+
+  /** Passages of all sessions that have all words of `query`, newest first. */
+  async search(query: string, limit: number): Promise<SearchResult> {
+    this.#requireMethod('_parley/search')
+    return searchResultIn(await this.#connection.request('_parley/search', { query, limit }))
   }
 
   /** With `ifIdle`, a server whose turns run does not stop. */

@@ -156,7 +156,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   fflate: ['docs-search/index', 'adapters/agent'], // agents come as zip archives too
   ignore: ['workspace'],
   mammoth: ['docs-search/index'],
-  marked: ['docs-search'], // only its lexer; its HTML is never used
+  marked: ['docs-search', 'web'], // only its lexer; its HTML is never used
   'modern-tar': ['adapters/agent'],
   'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],
@@ -173,6 +173,14 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   ws: ['edge'],
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
+}
+
+/** What is bundled into the page, and never installed with Parley. */
+export const pagePackages: Readonly<Record<string, readonly string[]>> = {
+  preact: ['web'],
+  '@preact/signals': ['web'],
+  lowlight: ['web'],
+  diff: ['web'],
 }
 
 /** A file outside `src/` that may be imported, and where. */
@@ -232,6 +240,7 @@ export const habits = {
       'src/cli/relay.ts', // starts before anything that has a clock is loaded
       'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
       'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet
+      'src/web/', // frames, and the time of day, for people who look at a screen
       'src/docs-search/', // a server of its own without ports; its tests wait for events
     ],
   },

@@ -35,7 +35,9 @@ export function isTest(path: string): boolean {
 
 /** Every TypeScript file below the folders that exist, in a stable order. */
 export function readSources(root: string, folders: readonly string[]): readonly Source[] {
-  return folders.flatMap((folder) => listFiles(root, folder, '.ts')).map((path) => ({ path, text: read(root, path) }))
+  return folders
+    .flatMap((folder) => [...listFiles(root, folder, '.ts'), ...listFiles(root, folder, '.tsx')])
+    .map((path) => ({ path, text: read(root, path) }))
 }
 
 export function read(root: string, path: string): string {

@@ -1,5 +1,5 @@
 /** Imports go down only: folder by folder, package by package, and never in a circle. */
-import { compose, composers, lazy, outside, packages, seams, walls } from './law.ts'
+import { compose, composers, lazy, outside, packages, pagePackages, seams, walls } from './law.ts'
 import type { Import } from './imports.ts'
 import type { Offence } from './source.ts'
 
@@ -41,7 +41,7 @@ function crossing(one: Import): Offence | undefined {
 }
 
 function crossingOfPackage(one: Import, room: string, name: string): Offence | undefined {
-  const homes = packages[name]
+  const homes = packages[name] ?? pagePackages[name]
   if (homes?.includes(room)) return undefined
   if (homes) return `${one.at} imports ${one.specifier}, but only ${list(homes)} may import ${name}`
   return `${one.at} imports ${one.specifier}, which has no home; give it a row in test/architecture/law.ts`
@@ -49,7 +49,7 @@ function crossingOfPackage(one: Import, room: string, name: string): Offence | u
 
 function crossingOfFile(one: Import, room: string, path: string): Offence | undefined {
   if (outside[path]?.includes(room)) return undefined
-  if (!path.endsWith('.ts')) return `${one.at} imports ${one.specifier}, but a relative import ends with .ts`
+  if (!/\.tsx?$/u.test(path)) return `${one.at} imports ${one.specifier}, but a relative import ends with .ts`
   if (path.endsWith('.test.ts')) return `${one.at} imports ${one.specifier}, but nothing may import a test`
   const other = path.startsWith('src/') ? roomOf(path) : undefined
   if (other === undefined) return `${one.at} imports ${one.specifier}, which is outside the rooms of src/`

@@ -44,3 +44,28 @@ export function stoppingIn(answer: unknown): Stopping {
   const { stopping, working } = fieldsOf(answer)
   return { stopping: stopping === true, working: typeof working === 'number' ? working : 0 }
 }
+
+/** A message, a tool call or a title that was found. */
+export interface Passage {
+  readonly sessionId: string
+  readonly title?: string
+  readonly cwd: string
+  /** `user`, `agent`, `thought`, `tool` or `title`. */
+  readonly by: string
+  /** Its first entry. */
+  readonly seq: number
+  readonly text: string
+  /** UTF-16 ranges in `text`. */
+  readonly highlights: readonly (readonly [from: number, to: number])[]
+}
+
+export interface SearchResult {
+  readonly passages: readonly Passage[]
+  /** There are more than were asked for. */
+  readonly more: boolean
+}
+
+export function searchResultIn(result: unknown): SearchResult {
+  const { passages, more } = fieldsOf(result)
+  return { passages: Array.isArray(passages) ? (passages as readonly Passage[]) : [], more: more === true }
+}

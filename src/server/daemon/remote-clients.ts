@@ -5,6 +5,7 @@ import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
+import { pageRoutes } from '../../edge/http/page/page-files.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
@@ -39,7 +40,7 @@ export class RemoteClients implements RemoteClientele {
       publicUrl,
       clock,
       clients: this,
-      routes: pairingRoutes(deskOf(this.#credentials, clock), clock),
+      routes: [...pageRoutes(), ...pairingRoutes(deskOf(this.#credentials, clock), clock)],
     })
     this.#look()
   }

@@ -1,0 +1,61 @@
+/** Makes `dist/web` of `src/web`: files with hashes in their addresses, and each of them compressed once and for all. */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { type Plugin, build } from 'vite'
+
+const source = fileURLToPath(new URL('../src/web', import.meta.url))
+
+export async function buildPage(directory: string): Promise<void> {
+  await build({
+    configFile: false,
+    root: source,
+    base: './',
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    plugins: [workerAddress],
+    build: {
+      outDir: directory,
+      emptyOutDir: true,
+      target: ['chrome111', 'firefox114', 'safari16.4'],
+      assetsInlineLimit: 0,
+      // Its polyfill and its preloads are written for pages that allow more than ours does.
+      modulePreload: false,
+      rolldownOptions: {
+        input: { page: join(source, 'index.html'), highlight: join(source, 'markdown/highlight-worker.ts') },
+        output: {
+          entryFileNames: 'a/[hash]/[name].js',
+          chunkFileNames: 'a/[hash]/[name].js',
+          assetFileNames: 'a/[hash]/[name][extname]',
+        },
+      },
+    },
+  })
+  compress(directory)
+}
+
+/** The page starts the worker through its Trusted Types policy, where the bundler cannot see its address. */
+const workerAddress: Plugin = {
+  name: 'worker-address',
+  transformIndexHtml: {
+    order: 'post',
+    handler(_html, { bundle = {} }) {
+      const worker = Object.values(bundle).find(({ fileName }) => fileName.endsWith('/highlight.js'))
+      if (worker === undefined) throw new Error('the worker that highlights code was not built')
+      return [{ tag: 'meta', attrs: { name: 'highlight-worker', content: `./${worker.fileName}` }, injectTo: 'head' }]
+    },
+  },
+}
+
+const COMPRESSED = new Set(['.js', '.css', '.html', '.svg', '.webmanifest'])
+
+function compress(directory: string): void {
+  for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    if (!COMPRESSED.has(extname(path))) continue
+    const file = join(directory, path)
+    const bytes = readFileSync(file)
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }))
+  }
+}

@@ -1,0 +1,59 @@
+/** What was sent and waits: on its way to the server, or there behind a turn that runs. */
+import { words } from '../i18n/language.ts'
+import { spelledOut } from '../markdown/invisible.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
+
+export function QueueView({ session }: { readonly session: OpenSession }) {
+  const { sending, withdraw, edit, now, queued } = words()
+  const waiting = session.queue.value
+  const onTheWay = session.sending.value
+  if (waiting.length + onTheWay.length === 0) return null
+  return (
+    <ul class="queue" aria-label={queued}>
+      {waiting.map(({ promptId, text }, index) => (
+        <li key={promptId}>
+          <span aria-hidden="true">⌛</span>
+          <span class="text">{spelledOut(text)}</span>
+          {session.isOurs(promptId) && (
+            <>
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  session.withdraw(promptId)
+                  session.write([text, session.draft.value].filter((one) => one !== '').join('\n\n'))
+                }}
+              >
+                {edit}
+              </button>
+              <button type="button" class="quiet" onClick={() => session.withdraw(promptId)}>
+                {withdraw}
+              </button>
+            </>
+          )}
+          {index === 0 && (
+            <button type="button" class="quiet" onClick={() => session.cancelTurn()}>
+              {now}
+            </button>
+          )}
+        </li>
+      ))}
+      {onTheWay.map(({ promptId, text }) => (
+        <li key={promptId} class="soft">
+          <span class="text">{spelledOut(text)}</span>
+          <span>{sending}</span>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              session.withdraw(promptId)
+              session.write([text, session.draft.value].filter((one) => one !== '').join('\n\n'))
+            }}
+          >
+            {edit}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

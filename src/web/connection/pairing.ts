@@ -1,0 +1,42 @@
+/** A code becomes a cookie, which no script can read. The code stands in the fragment of a link: in no log and no proxy. */
+
+/** The code in the address of the page; gone from the address and the history when this returns. */
+export function takeCode(): string {
+  const code = codeIn(location.hash)
+  if (code !== '') history.replaceState(history.state, '', `${location.pathname}${location.search}`)
+  return code
+}
+
+/** `#pair=CODE`, or the code alone. */
+export function codeIn(hash: string): string {
+  const text = hash.replace(/^#/u, '')
+  return /^(?:(?:pair|share|code)=)?([\w-]{16,})$/u.exec(text)?.[1] ?? ''
+}
+
+/** Undefined when the server knows this device now; else why not. */
+export async function pair(code: string): Promise<string | undefined> {
+  try {
+    const { status, ok, answer } = await post(codeIn(code) || code)
+    if (ok) return undefined
+    if (status === 404) return 'not known'
+    return status === 401 ? 'not valid' : answer.trim()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function post(code: string): Promise<{ readonly status: number; readonly ok: boolean; readonly answer: string }> {
+  const response = await fetch(new URL('pair', document.baseURI), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code, name: deviceName() }),
+  })
+  return { status: response.status, ok: response.ok, answer: await response.text() }
+}
+
+/** What other devices see of this one. */
+export function deviceName(): string {
+  const agent = navigator.userAgent
+  const system = ['iPhone', 'iPad', 'Android', 'Mac OS', 'Windows', 'Linux'].find((one) => agent.includes(one))
+  return system === undefined ? 'Browser' : `Browser on ${system === 'Mac OS' ? 'Mac' : system}`
+}

@@ -1,0 +1,73 @@
+/** Which language the page speaks, and how it writes times and numbers. */
+import { computed, signal } from '@preact/signals'
+import { type Words, en } from './en.ts'
+
+export type Language = 'en' | 'zh'
+
+const catalogue = signal<{ readonly language: Language; readonly words: Words }>({ language: 'en', words: en })
+
+export const language = computed(() => catalogue.value.language)
+
+/** The words of the page; a component that reads them is drawn again when the language changes. */
+export function words(): Words {
+  return catalogue.value.words
+}
+
+/** As the reader chose it, else as the browser prefers it. */
+export function preferred(chosen: unknown, browser: readonly string[]): Language {
+  if (chosen === 'en' || chosen === 'zh') return chosen
+  return browser
+    .find((one) => /^(?:en|zh)\b/iu.test(one))
+    ?.toLowerCase()
+    .startsWith('zh') === true
+    ? 'zh'
+    : 'en'
+}
+
+export async function speak(next: Language): Promise<void> {
+  const all = next === 'zh' ? (await import('./zh.ts')).zh : en
+  catalogue.value = { language: next, words: all }
+}
+
+/** `12:04`; with the day when that is another. */
+export function clockTime(at: number, now: number = Date.now()): string {
+  const isToday = new Date(at).toDateString() === new Date(now).toDateString()
+  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
+  const day: Intl.DateTimeFormatOptions = isToday ? {} : { month: 'short', day: 'numeric' }
+  return new Intl.DateTimeFormat(locale(), { ...day, ...form }).format(at)
+}
+
+/** How long ago, in a few letters; a date for what is older than a day. */
+export function ago(at: number, now: number = Date.now()): string {
+  const minutes = Math.floor((now - at) / 60_000)
+  const { ago: forms } = words()
+  if (minutes < 1) return forms.now
+  if (minutes < 60) return forms.minutes(minutes)
+  if (minutes < 24 * 60) return forms.hours(Math.floor(minutes / 60))
+  return new Intl.DateTimeFormat(locale(), { month: 'short', day: 'numeric' }).format(at)
+}
+
+/** `0.4 s`, `12 s`, `3:05`; empty for what nobody timed. */
+export function duration(ms: number | undefined): string {
+  if (ms === undefined || ms < 0) return ''
+  const { seconds, minutes } = words()
+  if (ms < 9_950) return seconds((ms / 1000).toFixed(1))
+  const whole = Math.round(ms / 1000)
+  if (whole < 60) return seconds(String(whole))
+  return minutes(Math.floor(whole / 60), String(whole % 60).padStart(2, '0'))
+}
+
+export function count(value: number): string {
+  return new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }).format(value)
+}
+
+function locale(): string {
+  return catalogue.value.language === 'zh' ? 'zh-CN' : 'en-GB'
+}
+
+const HAN = /\p{Script=Han}/u
+
+/** The language of a text by its letters, so that it is spelled and spoken as it should be. */
+export function languageOf(text: string): string | undefined {
+  return HAN.test(text.slice(0, 400)) ? 'zh' : undefined
+}

@@ -1,0 +1,15 @@
+/** Where the page begins. */
+import { render } from 'preact'
+import { takeCode } from './connection/pairing.ts'
+import { preferred, speak } from './i18n/language.ts'
+import { Root } from './screens/root.tsx'
+import { App } from './sessions/app.ts'
+import { kept } from './sessions/kept.ts'
+
+// Before anything else reads the address.
+const code = takeCode()
+await speak(preferred(kept('language'), navigator.languages))
+const app = new App()
+const element = document.querySelector('#app')
+if (element !== null) render(<Root app={app} code={code} />, element)
+await app.start()

@@ -1,0 +1,216 @@
+/** Markdown of agents as elements: nothing of it becomes HTML, loads anything or leads elsewhere than it says. */
+import { marked } from 'marked'
+import { describe, expect, test, vi } from 'vitest'
+import { tokensOf } from './bounded-lexer.ts'
+import { type Element, type Node, blocks } from './elements.ts'
+import { GrowingMarkdown } from './growing-markdown.ts'
+import { piecesOf, spelledOut } from './invisible.ts'
+import { safeLink } from './links.ts'
+
+const read = (text: string): readonly Node[] => blocks(tokensOf(text))
+
+function all(nodes: readonly Node[]): readonly Element[] {
+  return nodes.flatMap((node) =>
+    typeof node === 'string' ? [] : [node, ...('children' in node ? all(node.children) : [])],
+  )
+}
+
+function textIn(nodes: readonly Node[]): string {
+  return nodes
+    .map((node) => (typeof node === 'string' ? node : 'children' in node ? textIn(node.children) : node.code))
+    .join('')
+}
+
+const links = (text: string) => all(read(text)).flatMap((one) => (one.is === 'link' ? [one] : []))
+
+describe('what is written', () => {
+  test.each([
+    ['# One', 'heading'],
+    ['*a*', 'emphasis'],
+    ['**a**', 'strong'],
+    ['~~a~~', 'deleted'],
+    ['> a', 'quotation'],
+    ['- a', 'list'],
+    ['1. a', 'list'],
+    ['---', 'rule'],
+    ['```ts\na\n```', 'code block'],
+    ['`a`', 'code'],
+    ['|a|b|\n|-|-|\n|1|2|', 'table'],
+    ['- [x] a', 'item'],
+    ['a  \nb', 'break'],
+  ])('%j has a %s', (text, is) => expect(all(read(text)).map((one) => one.is)).toContain(is))
+
+  test('the language of code is its first word, and nothing else of what stands there', () => {
+    const [one] = read('```TS {.evil} "x"\na\n```')
+    expect(one).toMatchObject({ is: 'code block', language: 'ts', code: 'a' })
+  })
+
+  test('HTML is text', () => {
+    const nodes = read('<b onclick="x()">hi</b>\n\n<script>alert(1)</script>')
+    expect(textIn(nodes)).toContain('<script>alert(1)</script>')
+    expect(textIn(nodes)).toContain('<b onclick="x()">')
+    expect(new Set(all(nodes).map((one) => one.is))).toEqual(new Set(['paragraph']))
+  })
+})
+
+describe('a link', () => {
+  test.each([
+    ['https://a.example/x', 'https://a.example/x', undefined],
+    ['https://a.example', 'look here', 'a.example'],
+    ['https://a.example', 'https://b.example', 'a.example'],
+    ['https://b.example@a.example/', 'b.example', 'a.example'],
+    ['https://аpple.com', 'аpple.com', 'xn--pple-43d.com'],
+    ['mailto:ada@a.example', 'write', 'ada@a.example'],
+    ['HTTPS://A.example', 'a.example', undefined],
+  ])('to %j with the text %j leads to %j and says %j', (href, text, ...rest) => {
+    const [second] = rest.slice(-1)
+    expect(safeLink(href, text)?.host).toBe(second)
+  })
+
+  test.each([
+    'javascript:alert(1)',
+    ' JaVaScRiPt:alert(1)',
+    'java\tscript:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://a.example/1',
+    '//a.example',
+    '/local',
+    'x.html',
+    '',
+    `https://a.example/${'x'.repeat(5_000)}`,
+  ])('%j is none', (href) => expect(safeLink(href, 'x')).toBeUndefined())
+
+  test('in a Chinese sentence ends where it ends', () => {
+    const nodes = read('见https://a.example/b。然后继续')
+    expect(links('见https://a.example/b。然后继续').map(({ href }) => href)).toEqual(['https://a.example/b'])
+    expect(textIn(nodes)).toBe('见https://a.example/b。然后继续')
+  })
+
+  test('that is refused stands there as it was written', () =>
+    expect(textIn(read('[click](javascript:alert(1))'))).toBe('[click](javascript:alert(1))'))
+
+  test('stands for an image of the network, which is not loaded', () => {
+    const [one] = links('![a chart](https://evil.example/p.png?secret=1)')
+    expect(one).toMatchObject({ is: 'link', host: 'evil.example' })
+    expect(links('![x](data:image/png;base64,AAAA)')).toEqual([])
+  })
+})
+
+describe('what cannot be seen', () => {
+  test.each([
+    ['a\u202eb', 'a⟨U+202E⟩b'],
+    ['a\u200bb', 'a⟨U+200B⟩b'],
+    ['\ud800x', '⟨U+D800⟩x'],
+    ['a\u{e0041}', 'a⟨U+E0041⟩'],
+    ['tab\tand\nline', 'tab\tand\nline'],
+    ['👩\u200d🚀 磁盘 é', '👩\u200d🚀 磁盘 é'],
+  ])('%j is shown as %j', (text, shown) => expect(spelledOut(text)).toBe(shown))
+
+  test('text without any of it is one piece', () => expect(piecesOf('plain')).toEqual(['plain']))
+})
+
+describe('a message that grows', () => {
+  const text =
+    '# One\n\nFirst *paragraph*.\n\n- a\n- b\n\n```js\nlet x\n\nlet y\n```\n\nLast [link][1].\n\n[1]: https://a.example\n\nEnd.'
+
+  test('is in the end what it is when it is read whole', () => {
+    const growing = new GrowingMarkdown()
+    for (let end = 1; end <= text.length; end += 1) growing.update(text.slice(0, end), false)
+    growing.update(text, true)
+    expect(growing.blocks.flatMap(({ nodes }) => nodes)).toEqual(read(text))
+  })
+
+  test('keeps the blocks that are settled', () => {
+    const growing = new GrowingMarkdown()
+    growing.update('One.\n\nTwo.\n\nThree.\n\nFour', false)
+    const [first] = growing.blocks
+    growing.update('One.\n\nTwo.\n\nThree.\n\nFour and more', false)
+    expect(growing.blocks[0]).toBe(first)
+    expect(growing.blocks.at(-1)?.nodes).toEqual(read('Four and more'))
+  })
+
+  test('reads only its end again', () => {
+    const growing = new GrowingMarkdown()
+    const long = 'A paragraph.\n\n'.repeat(5_000)
+    growing.update(long, false)
+    const read = vi.spyOn(marked.Lexer.prototype, 'blockTokens')
+    growing.update(`${long}And so on`, false)
+    const characters = read.mock.calls.reduce((sum, [source]) => sum + source.length, 0)
+    read.mockRestore()
+    expect(characters).toBeLessThan(200)
+  })
+})
+
+/** Numbers from a seed, so that what fails can be typed in again. */
+function* numbers(seed: number): Generator<number, never> {
+  let state = seed
+  for (;;) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    yield state / 2 ** 32
+  }
+}
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '<svg/onload=alert(1)>',
+  '<iframe srcdoc="<script>alert(1)</script>">',
+  '[a](javascript:alert(1))',
+  '[a](jAvAsCrIpT&colon;alert(1))',
+  '![a](https://evil.example/x.png)',
+  '[![a](https://evil.example/x.png)](https://evil.example)',
+  '<https://evil.example/"onmouseover="alert(1)>',
+  '[a]: javascript:alert(1)\n\n[a]',
+  '[a](<java\nscript:alert(1)>)',
+  '<a href="x" style="position:fixed">x</a>',
+  '<style>*{display:none}</style>',
+  '`<b>`',
+  '```html\n<script>\n```',
+  '&lt;script&gt;',
+  '**<b>**',
+  '| <b> | [x](data:text/html,1) |\n|-|-|\n| <i> | 2 |',
+  '- '.repeat(200),
+  '> '.repeat(200),
+  '['.repeat(400),
+  '*a '.repeat(400),
+  '\u202egnp.exe',
+  '\ud800\udc00\ud800',
+]
+const ALLOWED = /^(?:https?:\/\/|mailto:)/u
+
+function expectHarmless(text: string): void {
+  for (const one of all(read(text)))
+    if (one.is === 'link' && !ALLOWED.test(one.href)) throw new Error(`${JSON.stringify(text)} leads to ${one.href}`)
+}
+
+describe('hostile text', () => {
+  test.each(HOSTILE)('%j leads nowhere and is shown', (text) => {
+    expectHarmless(text)
+    expect(textIn(read(text)).length).toBeGreaterThanOrEqual(0)
+  })
+
+  test('leads nowhere in any mixture', () => {
+    const chance = numbers(20_261_123)
+    const pick = (count: number): number => Math.floor(chance.next().value * count)
+    for (let round = 0; round < 3_000; round += 1) {
+      const parts = Array.from({ length: 1 + pick(4) }, () => HOSTILE[pick(HOSTILE.length)]?.slice(0, 120) ?? '')
+      const text = parts.join(['', ' ', '\n', '\n\n', '](', '`'][pick(6)])
+      const at = pick(text.length + 1)
+      expectHarmless(
+        text.slice(0, at) + ['<', '>', '(', ')', '[', ']', '\\', '&#x6A;', ':', '\0'][pick(10)] + text.slice(at),
+      )
+    }
+  })
+
+  test.each([
+    ['opening brackets', '['.repeat(10_000)],
+    ['nested quotations', '>'.repeat(10_000)],
+    ['nested lists', Array.from({ length: 400 }, (_, depth) => `${' '.repeat(depth)}- a`).join('\n')],
+    ['references to each other', Array.from({ length: 2_000 }, (_, n) => `[a${n}]: x\n[a${n}][a${n + 1}]`).join('\n')],
+    ['stars', '*'.repeat(20_000)],
+    ['one line of a million', 'a'.repeat(1_000_000)],
+    ['columns', `|${'a|'.repeat(10_000)}\n|${'-|'.repeat(10_000)}\n|1|`],
+    ['stars and words', '**a '.repeat(5_000)],
+  ])('%s are read', (_what, text) => expectHarmless(text), 30_000)
+})

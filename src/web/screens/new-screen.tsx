@@ -1,0 +1,83 @@
+/** A new session: where it works and what it is asked first, in one form. */
+import { useMemo, useState } from 'preact/hooks'
+import { words } from '../i18n/language.ts'
+import { IconButton } from '../page/controls.tsx'
+import type { App } from '../sessions/app.ts'
+import { keep, keptText } from '../sessions/kept.ts'
+import { sentenceOf } from '../sessions/open-session.ts'
+
+export function NewScreen({ app }: { readonly app: App }) {
+  const recent = useMemo(
+    () => [...new Set((app.listed.value ?? []).map(({ cwd }) => cwd))].slice(0, 50),
+    [app.listed.value],
+  )
+  const [cwd, setCwd] = useState<string>()
+  const [prompt, setPrompt] = useState(keptText('draft.new'))
+  const [isStarting, setStarting] = useState(false)
+  const [trouble, setTrouble] = useState('')
+  const directory = cwd ?? recent[0] ?? ''
+  const { newSession, directory: directoryLabel, directoryHint, firstPrompt, start, starting, back } = words()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    // A second click makes no second session.
+    if (isStarting) return
+    setStarting(true)
+    setTrouble('')
+    app.create(directory.trim(), prompt).then(
+      () => keep('draft.new', undefined),
+      (error: unknown) => {
+        setTrouble(sentenceOf(error))
+        setStarting(false)
+      },
+    )
+  }
+  return (
+    <main class="screen" id="main" tabIndex={-1}>
+      <header class="screen-head">
+        <IconButton icon="back" label={back} onPress={() => app.router.back()} />
+        <h1>{newSession}</h1>
+      </header>
+      <form class="form" onSubmit={submit}>
+        <label for="directory">{directoryLabel}</label>
+        <input
+          id="directory"
+          list="recent"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          placeholder={directoryHint}
+          value={directory}
+          aria-describedby={trouble === '' ? undefined : 'directory-trouble'}
+          aria-invalid={trouble !== ''}
+          onInput={({ currentTarget }) => setCwd(currentTarget.value)}
+        />
+        <datalist id="recent">
+          {recent.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+        {trouble !== '' && (
+          <p class="trouble" id="directory-trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+        <label for="first-prompt">{firstPrompt}</label>
+        <textarea
+          id="first-prompt"
+          rows={6}
+          value={prompt}
+          onInput={({ currentTarget }) => {
+            setPrompt(currentTarget.value)
+            keep('draft.new', currentTarget.value)
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+          }}
+        />
+        <button type="submit" disabled={isStarting || directory.trim() === ''}>
+          {isStarting ? starting : start}
+        </button>
+      </form>
+    </main>
+  )
+}

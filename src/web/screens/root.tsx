@@ -1,0 +1,180 @@
+/** The page around the screens: one or two panes, what is wrong with the connection, and what is told to whoever listens. */
+import { useEffect, useRef } from 'preact/hooks'
+import { Options } from '../cards/permission-card.tsx'
+import { clockTime, language, speak, words } from '../i18n/language.ts'
+import { spelledOut } from '../markdown/invisible.ts'
+import type { App } from '../sessions/app.ts'
+import { keep } from '../sessions/kept.ts'
+import { groupOf } from '../sessions/groups.ts'
+import { NewScreen } from './new-screen.tsx'
+import { PairingScreen } from './pairing-screen.tsx'
+import { SearchScreen } from './search-screen.tsx'
+import { SessionList } from './session-list.tsx'
+import { SessionScreen } from './session-screen.tsx'
+import { useShortcuts } from './shortcuts.tsx'
+
+export function Root({ app, code }: { readonly app: App; readonly code: string }) {
+  useTitle(app)
+  useTold(app)
+  const shortcuts = useShortcuts(app)
+  const line = app.dialling.line.value
+  if (line.kind === 'stranger' || (code !== '' && app.listed.value === undefined))
+    return <PairingScreen code={code} paired={() => app.dialling.now()} />
+  const place = app.router.place.value
+  return (
+    <div class={`panes ${place.screen === 'sessions' ? 'at-list' : 'at-screen'}`}>
+      <a class="skip" href="#main">
+        {words().skip}
+      </a>
+      <aside>
+        <div class="brand">
+          <img src="icon.svg" alt="" width="24" height="24" />
+          <span>{words().app}</span>
+          <LanguageButton />
+        </div>
+        <SessionList app={app} />
+      </aside>
+      <div class="pane">
+        <OfflineBar app={app} />
+        <Screen app={app} />
+      </div>
+      <Undo app={app} />
+      {app.trouble.value !== '' && (
+        <p class="toast trouble" role="alert">
+          {app.trouble.value}
+          <button type="button" class="quiet" onClick={() => (app.trouble.value = '')}>
+            {words().close}
+          </button>
+        </p>
+      )}
+      {shortcuts}
+      <p class="hidden" role="status">
+        {app.told.value}
+      </p>
+    </div>
+  )
+}
+
+function Screen({ app }: { readonly app: App }) {
+  const place = app.router.place.value
+  switch (place.screen) {
+    case 'session':
+      return <SessionScreen key={place.id} app={app} id={place.id} seq={place.seq} />
+    case 'new':
+      return <NewScreen app={app} />
+    case 'search':
+      return <SearchScreen app={app} query={place.query} />
+    case 'sessions':
+      return <Waiting app={app} />
+  }
+}
+
+/** With no session chosen: those that wait, each with its card, ready to answer. */
+function Waiting({ app }: { readonly app: App }) {
+  const waiting = app.rows.value.filter((row) => groupOf(row) === 'waits' && row.waiting !== undefined)
+  const { waitForYou, nothingChosen, untitled } = words()
+  return (
+    <main class="screen waiting" id="main" tabIndex={-1}>
+      <h1>{waiting.length === 0 ? nothingChosen : waitForYou(waiting.length)}</h1>
+      {waiting.map((row) => (
+        <section key={row.sessionId} class="card">
+          <p class="card-head">
+            <span class="state waiting" aria-hidden="true">
+              ?
+            </span>
+            <strong>{spelledOut(row.waiting?.title ?? '')}</strong>
+          </p>
+          <p class="soft">{row.title === null || row.title === undefined ? untitled : spelledOut(row.title)}</p>
+          <Options options={row.waiting?.options ?? []} answer={(optionId) => row.waiting?.answer(optionId)} />
+        </section>
+      ))}
+    </main>
+  )
+}
+
+/** A reconnect of a moment is nobody's business. */
+const SILENT_MS = 2_000
+
+function OfflineBar({ app }: { readonly app: App }) {
+  const line = app.dialling.line.value
+  const isShown = app.isLongOffline.value
+  useEffect(() => {
+    if (line.kind !== 'off') {
+      app.isLongOffline.value = false
+      return undefined
+    }
+    const timer = setTimeout(() => (app.isLongOffline.value = true), SILENT_MS)
+    return () => clearTimeout(timer)
+  }, [line.kind])
+  if (line.kind !== 'off' || !isShown) return null
+  return (
+    <p class="offline" role="status">
+      {words().offline(clockTime(line.since))}
+      <button type="button" class="second" onClick={() => app.dialling.now()}>
+        {words().tryNow}
+      </button>
+    </p>
+  )
+}
+
+function Undo({ app }: { readonly app: App }) {
+  const deleting = app.deleting.value
+  if (deleting === undefined) return null
+  const { deleting: sentence, undo, untitled } = words()
+  return (
+    <p class="toast" role="status">
+      {sentence(deleting.title === '' ? untitled : spelledOut(deleting.title))}
+      <button type="button" onClick={() => app.undoDelete()}>
+        {undo}
+      </button>
+    </p>
+  )
+}
+
+function LanguageButton() {
+  const other = language.value === 'en' ? 'zh' : 'en'
+  return (
+    <button
+      type="button"
+      class="quiet"
+      lang={other}
+      onClick={() => {
+        keep('language', other)
+        void speak(other)
+      }}
+    >
+      {words().language}
+    </button>
+  )
+}
+
+/** The title of the window says how many sessions wait. */
+function useTitle(app: App): void {
+  const waiting = app.rows.value.filter((row) => groupOf(row) === 'waits').length
+  const place = app.router.place.value
+  const row = place.screen === 'session' ? app.rows.value.find(({ sessionId }) => sessionId === place.id) : undefined
+  const name =
+    row?.title === null || row?.title === undefined ? words().app : `${spelledOut(row.title)} · ${words().app}`
+  useEffect(() => {
+    document.title = waiting > 0 ? `(${waiting}) ${name}` : name
+    document.documentElement.lang = language.value
+  }, [waiting, name, language.value])
+}
+
+/** Events for whoever listens instead of looking: never what is said, only that something happened. */
+function useTold(app: App): void {
+  const session = app.current.value
+  const phase = session?.phase.value
+  const [question] = session?.questions.value ?? []
+  const isOff = app.isLongOffline.value
+  const before = useRef({ phase, isOff, id: session?.id })
+  useEffect(() => {
+    const { told } = words()
+    const was = before.current
+    before.current = { phase, isOff, id: session?.id }
+    if (isOff !== was.isOff) app.told.value = isOff ? told.offline : told.online
+    else if (question !== undefined) app.told.value = told.waits(spelledOut(question.toolCall.title ?? ''))
+    else if (session?.id === was.id && phase !== was.phase)
+      app.told.value = phase === 'working' ? told.working : phase === 'idle' ? told.finished : app.told.peek()
+  }, [phase, isOff, question?.key, session?.id])
+}

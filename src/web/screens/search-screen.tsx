@@ -1,0 +1,122 @@
+/** Search over all sessions; a hit opens its session at the passage. */
+import { useEffect, useState } from 'preact/hooks'
+import type { Passage, SearchResult } from '../../client/connection/responses.ts'
+import { words } from '../i18n/language.ts'
+import { piecesOf, spelledOut } from '../markdown/invisible.ts'
+import { IconButton } from '../page/controls.tsx'
+import type { App } from '../sessions/app.ts'
+import { sentenceOf } from '../sessions/open-session.ts'
+
+const LIMIT = 50
+const PAUSE_MS = 120
+/** Around the first hit. */
+const BEFORE = 60
+const LENGTH = 260
+
+export function SearchScreen({ app, query }: { readonly app: App; readonly query: string }) {
+  const [text, setText] = useState(query)
+  const { result, trouble } = useResult(app, text)
+  const { search, findHint, back, passages, nothingFound, moreFound } = words()
+  return (
+    <main class="screen" id="main" tabIndex={-1}>
+      <header class="screen-head">
+        <IconButton icon="back" label={back} onPress={() => app.router.back()} />
+        <h1>{search}</h1>
+      </header>
+      <form class="form" role="search" onSubmit={(event) => event.preventDefault()}>
+        <input
+          type="search"
+          aria-label={findHint}
+          placeholder={findHint}
+          autoFocus
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            app.router.go({ screen: 'search', query: currentTarget.value }, 'replace')
+          }}
+        />
+      </form>
+      {trouble !== '' && (
+        <p class="trouble" role="alert">
+          {trouble}
+        </p>
+      )}
+      <p class="soft" role="status">
+        {result === undefined ? '' : result.passages.length === 0 ? nothingFound : passages(result.passages.length)}
+        {result?.more === true && ` · ${moreFound}`}
+      </p>
+      <ol class="hits">
+        {result?.passages.map((passage) => (
+          <Hit key={`${passage.sessionId} ${passage.seq} ${passage.by}`} app={app} passage={passage} />
+        ))}
+      </ol>
+    </main>
+  )
+}
+
+/** Late answers to what is no longer asked are dropped. */
+function useResult(app: App, text: string): { readonly result: SearchResult | undefined; readonly trouble: string } {
+  const [result, setResult] = useState<SearchResult>()
+  const [trouble, setTrouble] = useState('')
+  useEffect(() => {
+    if (text.trim() === '') return setResult(undefined)
+    let isWanted = true
+    const timer = setTimeout(() => {
+      app.client?.search(text, LIMIT).then(
+        (found) => {
+          if (!isWanted) return
+          setTrouble('')
+          setResult(found)
+        },
+        (error: unknown) => isWanted && setTrouble(sentenceOf(error)),
+      )
+    }, PAUSE_MS)
+    return () => {
+      isWanted = false
+      clearTimeout(timer)
+    }
+  }, [text, app.client])
+  return { result, trouble }
+}
+
+function Hit({ app, passage }: { readonly app: App; readonly passage: Passage }) {
+  const { sessionId, seq, title, by } = passage
+  const { untitled, roles } = words()
+  return (
+    <li>
+      <a
+        href={`./?session=${encodeURIComponent(sessionId)}&at=${seq}`}
+        onClick={(event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey) return
+          event.preventDefault()
+          app.router.go({ screen: 'session', id: sessionId, seq })
+        }}
+      >
+        <span class="title">{title === undefined || title === '' ? untitled : spelledOut(title)}</span>{' '}
+        <span class="soft">· {roles[by] ?? by}</span>
+        <span class="snippet">
+          <Snippet passage={passage} />
+        </span>
+      </a>
+    </li>
+  )
+}
+
+function Snippet({ passage: { text, highlights } }: { readonly passage: Passage }) {
+  const start = Math.max(0, (highlights[0]?.[0] ?? 0) - BEFORE)
+  const end = start + LENGTH
+  const marks = highlights.filter(([from, to]) => from >= start && to <= end)
+  const ends = [start, ...marks.flatMap(([from, to]) => [from, to]), Math.min(end, text.length)]
+  return (
+    <>
+      {start > 0 && '…'}
+      {ends.slice(0, -1).map((from, index) => {
+        const piece = piecesOf(text.slice(from, ends[index + 1]))
+          .map((one) => (typeof one === 'string' ? one : '·'))
+          .join('')
+        return index % 2 === 1 ? <mark key={from}>{piece}</mark> : piece
+      })}
+      {end < text.length && '…'}
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+/** Keys for who uses no mouse. Single keys do nothing while one writes. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { words } from '../i18n/language.ts'
+import type { App } from '../sessions/app.ts'
+import { fits } from '../sessions/groups.ts'
+
+export function useShortcuts(app: App): ComponentChildren {
+  const [isListed, setListed] = useState(false)
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.isComposing || event.defaultPrevented) return
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        return app.router.go({ screen: 'search', query: '' })
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return
+      if (event.key === '?') return setListed((before) => !before)
+      if (event.key === 'Escape') setListed(false)
+      if (run(app, event.key)) event.preventDefault()
+    }
+    addEventListener('keydown', pressed)
+    return () => removeEventListener('keydown', pressed)
+  }, [app])
+  if (!isListed) return null
+  const { shortcuts, shortcutRows, close } = words()
+  return (
+    <div class="sheet" role="dialog" aria-label={shortcuts}>
+      <h2>{shortcuts}</h2>
+      <dl>
+        {shortcutRows.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" autoFocus onClick={() => setListed(false)}>
+        {close}
+      </button>
+    </div>
+  )
+}
+
+function writes(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)
+}
+
+/** True when the key means something. */
+function run(app: App, key: string): boolean {
+  switch (key) {
+    case '/':
+      app.router.go({ screen: 'search', query: '' })
+      return true
+    case 'c':
+      app.router.go({ screen: 'new' })
+      return true
+    case 'j':
+    case 'k':
+      step(app, key === 'j' ? 1 : -1)
+      return true
+    case 'w': {
+      const id = app.nextThatWaits()
+      if (id !== undefined) app.router.go({ screen: 'session', id, seq: undefined })
+      return true
+    }
+    case 'i':
+      if (app.current.value !== undefined) app.current.value.wantsFocus.value += 1
+      return app.current.value !== undefined
+    default:
+      return false
+  }
+}
+
+function step(app: App, by: number): void {
+  const rows = app.rows.value.filter((row) => fits(row, app.router.filter.value))
+  const place = app.router.place.value
+  const at = place.screen === 'session' ? rows.findIndex(({ sessionId }) => sessionId === place.id) : -1
+  const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))]
+  if (next !== undefined) app.router.go({ screen: 'session', id: next.sessionId, seq: undefined })
+}

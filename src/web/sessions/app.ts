@@ -1,0 +1,213 @@
+/** All that the page knows: its connection, the sessions, those that are open, and where the reader is. */
+import { type Signal, computed, signal } from '@preact/signals'
+import { type Client, connect } from '../../client/client.ts'
+import type { ClientDelegate, ConnectionEvent } from '../../client/client-delegate.ts'
+import type { Notice } from '../../client/incoming/notices.ts'
+import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
+import type { UpdateParams } from '../../client/incoming/updates.ts'
+import { Dialling } from '../connection/dialling.ts'
+import { deviceName } from '../connection/pairing.ts'
+import { type SessionRow, groupOf } from './groups.ts'
+import { newId } from './new-id.ts'
+import { OpenSession, sentenceOf } from './open-session.ts'
+import { Router } from './place.ts'
+
+/** How long a deletion can be undone; nothing is sent before. */
+const UNDO_MS = 10_000
+/** Where the server does not tell by itself. */
+const LIST_EVERY_MS = 15_000
+
+export class App implements ClientDelegate {
+  readonly router = new Router()
+  readonly dialling = new Dialling()
+  /** Undefined until the first answer. */
+  readonly listed: Signal<readonly SessionRow[] | undefined> = signal(undefined)
+  readonly deleting: Signal<{ readonly id: string; readonly title: string } | undefined> = signal(undefined)
+  /** Not connected for longer than a moment. */
+  readonly isLongOffline = signal(false)
+  /** What assistive technology is told, one event at a time. */
+  readonly told = signal('')
+  readonly trouble = signal('')
+  readonly opened: Signal<ReadonlyMap<string, OpenSession>> = signal(new Map())
+  readonly rows = computed(() => this.#rows())
+  readonly current = computed(() => this.#current())
+  #client: Client | undefined
+  #undo: ReturnType<typeof setTimeout> | undefined
+
+  get client(): Client | undefined {
+    return this.#client
+  }
+
+  async start(): Promise<void> {
+    const deps = {
+      dial: () => this.dialling.dial(),
+      pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+      newId,
+    }
+    const info = { name: 'parley-page', title: deviceName(), version: '1' }
+    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent'] as const
+    this.#client = await connect(deps, this, { info, notices })
+    this.dialling.connected()
+    await this.refresh()
+    setInterval(() => document.visibilityState === 'visible' && void this.refresh(), LIST_EVERY_MS)
+  }
+
+  async refresh(): Promise<void> {
+    const client = this.#client
+    if (client === undefined || this.dialling.line.value.kind !== 'on') return
+    try {
+      const rows: SessionRow[] = []
+      for await (const row of client.sessions()) rows.push(row)
+      this.listed.value = rows
+    } catch (error) {
+      this.trouble.value = sentenceOf(error)
+    }
+  }
+
+  /** Opens the session if it is not; undefined while the list is not known. */
+  session(id: string): OpenSession | undefined {
+    const open = this.opened.peek().get(id)
+    const row = this.listed.value?.find(({ sessionId }) => sessionId === id)
+    if (open !== undefined || row === undefined || this.#client === undefined) return open
+    const session = new OpenSession(this.#client, row)
+    this.#add(session)
+    void session.load()
+    return session
+  }
+
+  async create(cwd: string, firstPrompt: string): Promise<void> {
+    const client = this.#client
+    if (client === undefined) return
+    const sessionId = await client.newSession(cwd)
+    const session = new OpenSession(client, { sessionId, cwd })
+    session.opened()
+    this.#add(session)
+    this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...(this.listed.value ?? [])]
+    this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
+    if (firstPrompt.trim() !== '') void session.send(firstPrompt, newId())
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    await this.attempt(async () => this.#client?.rename(id, title))
+    await this.refresh()
+  }
+
+  async fork(id: string, at?: number): Promise<void> {
+    await this.attempt(async () => {
+      const sessionId = await this.#client?.fork(id, at)
+      await this.refresh()
+      if (sessionId !== undefined) this.router.go({ screen: 'session', id: sessionId, seq: undefined })
+    })
+  }
+
+  async closeSession(id: string): Promise<void> {
+    await this.attempt(async () => this.#client?.closeSession(id))
+    this.#forget(id)
+    await this.refresh()
+  }
+
+  /** The session is out of sight at once, and deleted when nobody has wanted it back. */
+  deleteLater(id: string, title: string): void {
+    this.deleteNow()
+    this.deleting.value = { id, title }
+    this.#undo = setTimeout(() => this.deleteNow(), UNDO_MS)
+    if (this.router.place.value.screen === 'session') this.router.go({ screen: 'sessions' })
+  }
+
+  undoDelete(): void {
+    clearTimeout(this.#undo)
+    this.deleting.value = undefined
+  }
+
+  deleteNow(): void {
+    const { id } = this.deleting.value ?? {}
+    this.undoDelete()
+    if (id === undefined) return
+    this.listed.value = this.listed.value?.filter(({ sessionId }) => sessionId !== id)
+    void this.attempt(async () => this.#client?.deleteSession(id)).then(() => {
+      this.#forget(id)
+      return this.refresh()
+    })
+  }
+
+  async attempt(work: () => Promise<void>): Promise<void> {
+    this.trouble.value = ''
+    try {
+      await work()
+    } catch (error) {
+      this.trouble.value = sentenceOf(error)
+    }
+  }
+
+  updated(params: UpdateParams): void {
+    this.opened.peek().get(params.sessionId)?.updated(params)
+  }
+
+  noticed(notice: Notice): void {
+    this.opened.peek().get(notice.sessionId)?.noticed(notice)
+  }
+
+  ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    const session = this.opened.peek().get(question.sessionId)
+    return session === undefined ? new Promise(() => undefined) : session.ask(question, withdrawn)
+  }
+
+  cancelling(sessionId: string): void {
+    this.opened.peek().get(sessionId)?.cancelling()
+  }
+
+  connection(event: ConnectionEvent): void {
+    if (event.kind === 'reconnected') {
+      this.dialling.connected()
+      void this.refresh()
+    } else if (event.kind === 'detached') {
+      this.#forget(event.sessionId)
+    } else if (event.kind !== 'reconnecting') {
+      // The server was stopped, or refused us: the list asks until it is there again.
+      void this.#client?.open().then(
+        () => this.connection({ kind: 'reconnected' }),
+        () => undefined,
+      )
+    }
+  }
+
+  #add(session: OpenSession): void {
+    this.opened.value = new Map([...this.opened.peek(), [session.id, session]])
+  }
+
+  #forget(id: string): void {
+    this.opened.value = new Map([...this.opened.peek()].filter(([one]) => one !== id))
+  }
+
+  #current(): OpenSession | undefined {
+    const place = this.router.place.value
+    return place.screen === 'session' ? this.opened.value.get(place.id) : undefined
+  }
+
+  /** What the list says, and what is known better of sessions that are open here. */
+  #rows(): readonly SessionRow[] {
+    const gone = this.deleting.value?.id
+    return (this.listed.value ?? []).filter(({ sessionId }) => sessionId !== gone).map((row) => this.#known(row))
+  }
+
+  #known(row: SessionRow): SessionRow {
+    const open = this.opened.value.get(row.sessionId)
+    if (open === undefined) return row
+    const [question] = open.questions.value
+    const title = open.talk.title.value ?? row.title
+    const waiting = question && {
+      title: question.toolCall.title ?? '',
+      options: question.options,
+      answer: (optionId: string) => question.answer(optionId),
+    }
+    return { ...row, title, phase: open.phase.value, agent: open.agent.value || row.agent, ...(waiting && { waiting }) }
+  }
+
+  /** The next session that waits for the reader. */
+  nextThatWaits(): string | undefined {
+    const waiting = this.rows.value.filter((row) => groupOf(row) === 'waits').map(({ sessionId }) => sessionId)
+    const place = this.router.place.value
+    const at = place.screen === 'session' ? waiting.indexOf(place.id) : -1
+    return waiting[(at + 1) % Math.max(1, waiting.length)]
+  }
+}

@@ -1,0 +1,254 @@
+/** A session that this page has open: its conversation, its turn, its questions, and what the reader has not sent yet. */
+import { type Signal, signal } from '@preact/signals'
+import type { Client } from '../../client/client.ts'
+import type { AgentNotice, McpNotice, Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
+import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
+import type { UpdateParams } from '../../client/incoming/updates.ts'
+import type { Setting } from '../../client/sessions/settings.ts'
+import { Conversation } from '../thread/conversation.ts'
+import { Folds } from '../thread/folds.ts'
+import { textOf } from '../thread/rows.ts'
+import { newId } from './new-id.ts'
+import { OncePerFrame } from './frames.ts'
+import { keep, keptText } from './kept.ts'
+
+export interface Question extends PermissionQuestion {
+  readonly key: string
+  answer(optionId: string): void
+}
+
+/** A prompt that is on its way: the server has not said yet that it has it. */
+export interface Sending {
+  readonly promptId: string
+  readonly text: string
+}
+
+type Opening = 'opening' | 'open' | { readonly failure: string }
+
+export class OpenSession {
+  readonly id: string
+  readonly cwd: string
+  readonly talk = new Conversation()
+  readonly folds: Folds
+  readonly opening: Signal<Opening> = signal<Opening>('opening')
+  /** `idle`, `working`, `cancelling`, `waiting`, `suspended`, `closed`, `deleted`. */
+  readonly phase = signal('idle')
+  readonly turnSince = signal<number | undefined>(undefined)
+  readonly queue: Signal<QueueNotice['prompts']> = signal([])
+  readonly present: Signal<readonly Present[]> = signal([])
+  readonly servers: Signal<McpNotice['servers']> = signal([])
+  readonly agentState: Signal<AgentNotice | undefined> = signal(undefined)
+  readonly questions: Signal<readonly Question[]> = signal([])
+  readonly settings: Signal<readonly Setting[]> = signal([])
+  readonly sending: Signal<readonly Sending[]> = signal([])
+  readonly draft: Signal<string>
+  /** Counts the wishes to write. */
+  readonly wantsFocus = signal(0)
+  /** A sentence at the composer: what could not be done, and why. */
+  readonly trouble = signal('')
+  readonly agent = signal('')
+  /** Since when the reader has asked the turn to stop. */
+  readonly stopSince = signal<number | undefined>(undefined)
+  readonly #client: Client
+  readonly #withdrawals = new Map<string, AbortController>()
+  readonly #accepted = new Set<string>()
+  #runningMine: string | undefined
+  #asked = 0
+  readonly #frame = new OncePerFrame(() => this.talk.flush())
+
+  constructor(client: Client, { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string }) {
+    this.#client = client
+    this.id = sessionId
+    this.folds = new Folds(sessionId)
+    this.cwd = cwd
+    this.draft = signal(keptText(`draft.${sessionId}`))
+  }
+
+  /** For a session that is open already: it was made here. */
+  opened(): void {
+    this.opening.value = 'open'
+    this.settings.value = this.#client.settings(this.id)
+    this.agent.value = this.#client.agentOf(this.id) ?? ''
+  }
+
+  async load(): Promise<void> {
+    try {
+      await this.#client.loadSession({ sessionId: this.id, cwd: this.cwd })
+      this.talk.flush()
+      this.opened()
+    } catch (error) {
+      this.opening.value = { failure: sentenceOf(error) }
+    }
+  }
+
+  updated(params: UpdateParams): void {
+    this.talk.take(params)
+    const kind = params.update.sessionUpdate
+    if (kind === 'config_option_update' || kind === 'current_mode_update')
+      this.settings.value = this.#client.settings(this.id)
+    this.#frame.want()
+  }
+
+  noticed(notice: Notice): void {
+    switch (notice.kind) {
+      case 'turn':
+        return this.#turned(notice.phase, notice.promptId, notice.mine)
+      case 'queue':
+        for (const { promptId } of notice.prompts) this.#accept(promptId)
+        this.queue.value = notice.prompts
+        return
+      case 'presence':
+        this.present.value = notice.clients
+        return
+      case 'mcp':
+        this.servers.value = notice.servers
+        return
+      case 'agent':
+        this.agentState.value = notice.state === 'ready' ? undefined : notice
+    }
+  }
+
+  ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
+    return new Promise((resolve) => {
+      this.#asked += 1
+      const key = `q${this.#asked}`
+      const remove = (): void => {
+        this.questions.value = this.questions.value.filter((one) => one.key !== key)
+      }
+      const answer = (optionId: string): void => {
+        remove()
+        resolve(optionId)
+        this.#answered(question, optionId)
+      }
+      withdrawn.addEventListener('abort', () => {
+        remove()
+        resolve(null)
+        if ((withdrawn.reason as Withdrawal) === 'elsewhere') this.#answered(question, undefined)
+      })
+      this.questions.value = [...this.questions.value, { ...question, key, answer }]
+      this.talk.asked(question)
+      this.#frame.want()
+    })
+  }
+
+  write(text: string): void {
+    this.draft.value = text
+    keep(`draft.${this.id}`, text)
+  }
+
+  /** The reader comes near the beginning of what is there. */
+  wantOlder(): void {
+    // A load brings all of it.
+  }
+
+  sendNew(text: string): void {
+    void this.send(text, newId())
+  }
+
+  /** The last prompt goes back into the composer; nothing is sent by itself. */
+  askAgain(): void {
+    const prompts = this.talk.items.flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item] : []))
+    const last = prompts.at(-1)
+    if (last !== undefined) this.write(textOf(last))
+    this.wantsFocus.value += 1
+  }
+
+  /** The text leaves the composer at once and stands above it until the server has it; if the server refuses it, it comes back. */
+  async send(text: string, promptId: string): Promise<void> {
+    const withdrawn = new AbortController()
+    this.#withdrawals.set(promptId, withdrawn)
+    this.trouble.value = ''
+    this.sending.value = [...this.sending.value, { promptId, text }]
+    try {
+      await this.#client.prompt(this.id, text, { promptId, withdrawn: withdrawn.signal })
+    } catch (error) {
+      if (!this.#accepted.has(promptId)) this.#giveBack(text, sentenceOf(error))
+    } finally {
+      this.#accept(promptId)
+      this.#withdrawals.delete(promptId)
+    }
+  }
+
+  /** Takes a prompt of ours back: it is not sent, does not wait any longer, or its turn is cancelled. */
+  withdraw(promptId: string): void {
+    this.#withdrawals.get(promptId)?.abort()
+    this.#accept(promptId)
+    this.queue.value = this.queue.value.filter((one) => one.promptId !== promptId)
+  }
+
+  isOurs(promptId: string): boolean {
+    return this.#withdrawals.has(promptId)
+  }
+
+  /** Stops the turn. Prompts of ours that wait come back into the composer: nobody wants them to start by themselves now. */
+  stop(): void {
+    const waiting = this.queue.value.filter(({ mine }) => mine).map(({ text }) => text)
+    this.stopSince.value ??= Date.now()
+    this.#client.cancel(this.id)
+    if (waiting.length > 0) this.write([this.draft.value, ...waiting].filter((one) => one !== '').join('\n\n'))
+  }
+
+  /** Cancels the turn; what waits in the queue starts next. */
+  cancelTurn(): void {
+    const own = this.#runningMine === undefined ? undefined : this.#withdrawals.get(this.#runningMine)
+    if (own === undefined) this.#client.cancel(this.id)
+    else this.#client.cancelOnly(this.id, own)
+  }
+
+  async force(): Promise<void> {
+    await this.#try(async () => void (await this.#client.forceCancel(this.id)))
+  }
+
+  async set(id: string, value: string): Promise<void> {
+    await this.#try(() => this.#client.set(this.id, id, value))
+    this.settings.value = this.#client.settings(this.id)
+  }
+
+  cancelling(): void {
+    this.talk.cancel()
+    this.#frame.want()
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.trouble.value = sentenceOf(error)
+    }
+  }
+
+  #turned(phase: string, promptId: string | undefined, isMine: boolean): void {
+    const runs = phase === 'working' || phase === 'waiting' || phase === 'cancelling' || phase === 'suspended'
+    if (promptId !== undefined) this.#accept(promptId)
+    this.#runningMine = runs && isMine ? promptId : undefined
+    if (!runs) {
+      this.stopSince.value = undefined
+      this.agentState.value = undefined
+    }
+    this.turnSince.value = runs ? (this.turnSince.value ?? Date.now()) : undefined
+    this.phase.value = phase
+    this.#frame.want()
+  }
+
+  #accept(promptId: string): void {
+    this.#accepted.add(promptId)
+    this.sending.value = this.sending.value.filter((one) => one.promptId !== promptId)
+  }
+
+  #giveBack(text: string, why: string): void {
+    this.trouble.value = why
+    this.write(this.draft.value === '' ? text : `${text}\n\n${this.draft.value}`)
+  }
+
+  #answered(question: PermissionQuestion, optionId: string | undefined): void {
+    const outcome = optionId === undefined ? { outcome: 'elsewhere' } : { outcome: 'selected', optionId }
+    this.talk.answered(question, outcome)
+    this.#frame.want()
+  }
+}
+
+/** The sentence of an error; those of the server and of the client are made to be read. */
+export function sentenceOf(error: unknown): string {
+  const { details, message } = error as { readonly details?: { readonly reason?: unknown }; readonly message?: string }
+  return typeof details?.reason === 'string' ? details.reason : (message ?? String(error))
+}

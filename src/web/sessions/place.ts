@@ -1,0 +1,81 @@
+/** What the page shows, as its address says it; everything behind one path, so that all addresses stay relative. */
+import { type Signal, signal } from '@preact/signals'
+
+export type Place =
+  | { readonly screen: 'sessions' }
+  | { readonly screen: 'session'; readonly id: string; readonly seq: number | undefined }
+  | { readonly screen: 'new' }
+  | { readonly screen: 'search'; readonly query: string }
+
+/** Filters of the list stay in the address on every screen. */
+export interface Filter {
+  readonly text: string
+  readonly group: string
+}
+
+export function placeIn(search: string): Place {
+  const query = new URLSearchParams(search)
+  const id = query.get('session')
+  if (id !== null && id !== '') return { screen: 'session', id, seq: wholeIn(query.get('at')) }
+  if (query.has('new')) return { screen: 'new' }
+  const searched = query.get('search')
+  return searched === null ? { screen: 'sessions' } : { screen: 'search', query: searched }
+}
+
+export function filterIn(search: string): Filter {
+  const query = new URLSearchParams(search)
+  return { text: query.get('text') ?? '', group: query.get('state') ?? '' }
+}
+
+export function addressOf(place: Place, filter: Filter): string {
+  const query = new URLSearchParams()
+  if (place.screen === 'session') {
+    query.set('session', place.id)
+    if (place.seq !== undefined) query.set('at', String(place.seq))
+  }
+  if (place.screen === 'new') query.set('new', '')
+  if (place.screen === 'search') query.set('search', place.query)
+  if (filter.text !== '') query.set('text', filter.text)
+  if (filter.group !== '') query.set('state', filter.group)
+  const text = query.toString()
+  return text === '' ? './' : `./?${text}`
+}
+
+function wholeIn(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/u.test(text) ? Number(text) : undefined
+}
+
+/** The address of the page, in step with what it shows. */
+export class Router {
+  readonly place: Signal<Place> = signal(placeIn(location.search))
+  readonly filter: Signal<Filter> = signal(filterIn(location.search))
+
+  constructor() {
+    addEventListener('popstate', () => {
+      this.place.value = placeIn(location.search)
+      this.filter.value = filterIn(location.search)
+    })
+  }
+
+  go(place: Place, how: 'push' | 'replace' = 'push'): void {
+    this.#write(place, this.filter.value, how)
+  }
+
+  narrow(filter: Partial<Filter>): void {
+    this.#write(this.place.value, { ...this.filter.value, ...filter }, 'replace')
+  }
+
+  /** The page before, if it was ours; else the list. */
+  back(): void {
+    if (history.state === 'ours') history.back()
+    else this.go({ screen: 'sessions' }, 'replace')
+  }
+
+  #write(place: Place, filter: Filter, how: 'push' | 'replace'): void {
+    const address = addressOf(place, filter)
+    if (how === 'push') history.pushState('ours', '', address)
+    else history.replaceState(history.state, '', address)
+    this.place.value = place
+    this.filter.value = filter
+  }
+}

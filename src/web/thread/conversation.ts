@@ -1,0 +1,79 @@
+/** The conversation of a session as the page shows it: its items, and what is true of the whole. Told at most once a frame. */
+import { type Signal, batch, signal } from '@preact/signals'
+import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
+import type { Command, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
+import { type Item, placeOf } from '../../client/transcript/items.ts'
+import { GrowingTranscript, type Page, withOlder } from '../../client/transcript/transcript.ts'
+
+export interface ContextUse {
+  readonly used: number
+  readonly size: number
+  readonly cost?: { readonly amount: number; readonly currency: string }
+}
+
+/** Kinds that change how a session stands and are no part of what was said. */
+const STANDING = new Set(['usage_update', 'current_mode_update', 'config_option_update'])
+
+export class Conversation {
+  #transcript = new GrowingTranscript()
+  /** Counts what has been shown. */
+  readonly changes = signal(0)
+  readonly plan: Signal<readonly PlanEntry[]> = signal([])
+  readonly commands: Signal<readonly Command[]> = signal([])
+  readonly title: Signal<string | null> = signal(null)
+  readonly usage: Signal<ContextUse | undefined> = signal(undefined)
+  #isChanged = false
+
+  get items(): readonly Item[] {
+    return this.#transcript.items
+  }
+
+  take(params: UpdateParams): void {
+    const { update } = params
+    this.#isChanged = true
+    if (update.sessionUpdate === 'usage_update') this.usage.value = usageIn(update) ?? this.usage.peek()
+    if (!STANDING.has(update.sessionUpdate)) this.#transcript.take(update, placeOf(params))
+  }
+
+  asked(question: PermissionQuestion): void {
+    this.#isChanged = true
+    this.#transcript.asked(question)
+  }
+
+  answered(question: PermissionQuestion, outcome: { readonly outcome: string; readonly optionId?: string }): void {
+    this.#isChanged = true
+    const { requestId = '', toolCall } = question
+    this.#transcript.resolved({ requestId, toolCallId: toolCall.toolCallId, outcome, at: Date.now() })
+  }
+
+  cancel(): void {
+    this.#isChanged = true
+    this.#transcript.cancel()
+  }
+
+  /** What was before all that is here. */
+  prepend(page: Page): void {
+    this.#isChanged = true
+    this.#transcript = new GrowingTranscript(withOlder(this.#transcript, page))
+    this.flush()
+  }
+
+  flush(): void {
+    if (!this.#isChanged) return
+    this.#isChanged = false
+    const { plan, commands, title } = this.#transcript
+    batch(() => {
+      this.plan.value = plan
+      this.commands.value = commands
+      this.title.value = title
+      this.changes.value += 1
+    })
+  }
+}
+
+function usageIn({ used, size, cost }: UpdateParams['update']): ContextUse | undefined {
+  if (typeof used !== 'number' || typeof size !== 'number') return undefined
+  const { amount, currency } = (cost ?? {}) as { readonly amount?: unknown; readonly currency?: unknown }
+  const isPriced = typeof amount === 'number' && typeof currency === 'string'
+  return { used, size, ...(isPriced ? { cost: { amount, currency } } : {}) }
+}

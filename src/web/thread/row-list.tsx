@@ -1,0 +1,254 @@
+/**
+ * A long list of which only the rows around the view are in the document. It alone writes the scroll position, in the frame in
+ * which rows have changed their heights, and without easing.
+ */
+import { Component, type ComponentChildren, createRef } from 'preact'
+import { MAX_ROWS, RowHeights, type Span } from './row-heights.ts'
+import { type Geometry, type Scroll, type ScrollEvent, next } from './scroll-machine.ts'
+
+export interface Placed {
+  readonly key: string
+}
+
+/** Who shows the list. */
+export interface RowListOwner {
+  row(index: number): ComponentChildren
+  /** Where the reader is has changed; `below`: the first row that was not in view yet, if the end is not. */
+  moved(state: Scroll, lastSeen: number): void
+  /** The reader comes near the beginning. */
+  nearTop(): void
+}
+
+interface Props {
+  readonly rows: readonly Placed[]
+  readonly owner: RowListOwner
+  readonly label: string
+  readonly begin: Scroll
+}
+
+/** Rows from the beginning at which older ones are fetched. */
+const NEAR_TOP = 30
+
+export class RowList extends Component<Props, Span> {
+  readonly #view = createRef<HTMLDivElement>()
+  readonly #heights = new RowHeights()
+  readonly #mounted = new Map<string, HTMLElement>()
+  readonly #observer = new ResizeObserver((entries) => this.#resized(entries))
+  #scroll: Scroll
+  /** Where the view stands, as far as is known. */
+  #top = 0
+  #width = 0
+  #touchY = 0
+  override state: Span = { from: 0, to: 0 }
+
+  constructor(props: Props) {
+    super(props)
+    this.#scroll = props.begin
+    this.#heights.setKeys(props.rows.map(({ key }) => key))
+    this.state = this.#scroll.kind === 'held' ? this.#endSpan() : this.#anchored(this.#endSpan())
+  }
+
+  get scroll(): Scroll {
+    return this.#scroll
+  }
+
+  toEnd(): void {
+    this.#scroll = { kind: 'held' }
+    this.setState(this.#endSpan(), () => this.#step({ kind: 'to the end' }))
+  }
+
+  jump(key: string, offset = -80): void {
+    const index = this.#heights.indexOf(key)
+    if (index === -1) return
+    // What is laid out meanwhile must not bring the view elsewhere.
+    this.#scroll = { kind: 'jumping', key, offset }
+    const from = Math.max(0, index - 20)
+    this.setState({ from, to: Math.min(this.props.rows.length, from + MAX_ROWS / 2) }, () =>
+      this.#step({ kind: 'jump', key, offset }),
+    )
+  }
+
+  override componentDidMount(): void {
+    const view = this.#view.current
+    if (view === null) return
+    this.#observer.observe(view)
+    this.#settle()
+  }
+
+  override componentWillReceiveProps({ rows }: Props): void {
+    if (rows === this.props.rows) return
+    this.#heights.setKeys(rows.map(({ key }) => key))
+    if (this.#scroll.kind === 'held') this.setState(this.#endSpan())
+    else this.setState(({ from, to }) => this.#anchored({ from, to }))
+  }
+
+  override componentDidUpdate(): void {
+    this.#settle()
+  }
+
+  override componentWillUnmount(): void {
+    this.#observer.disconnect()
+  }
+
+  override render({ rows, owner, label }: Props, { from, to }: Span) {
+    const shown = rows.slice(from, to)
+    return (
+      <div
+        class="rows"
+        ref={this.#view}
+        role="log"
+        aria-live="off"
+        aria-label={label}
+        tabIndex={0}
+        onScroll={this.#scrolled}
+        onWheel={this.#wheeled}
+        onKeyDown={this.#pressed}
+        onTouchStart={this.#touched}
+        onTouchMove={this.#dragged}
+      >
+        <div class="room" style={{ height: `${this.#heights.topOf(from)}px` }} />
+        {shown.map(({ key }, index) => (
+          <div key={key} data-row={key} class="row" ref={(element: HTMLElement | null) => this.#placed(key, element)}>
+            {owner.row(from + index)}
+          </div>
+        ))}
+        <div class="room" style={{ height: `${Math.max(0, this.#heights.total - this.#heights.topOf(to))}px` }} />
+      </div>
+    )
+  }
+
+  #placed(key: string, element: HTMLElement | null): void {
+    const before = this.#mounted.get(key)
+    if (before !== undefined && before !== element) this.#observer.unobserve(before)
+    if (element === null) this.#mounted.delete(key)
+    else if (before !== element) {
+      this.#mounted.set(key, element)
+      this.#observer.observe(element)
+    }
+  }
+
+  /** Comes after layout and before the frame is painted. */
+  #resized(entries: readonly ResizeObserverEntry[]): void {
+    if (entries.length > 0) this.#settle()
+  }
+
+  /** Measures what is there, and brings the view to where it belongs. */
+  #settle(): void {
+    const view = this.#view.current
+    if (view === null) return
+    let isNews = view.clientWidth !== this.#width
+    this.#width = view.clientWidth
+    for (const [key, element] of this.#mounted)
+      isNews = this.#heights.measured(key, element.getBoundingClientRect().height) || isNews
+    this.#fitRooms()
+    this.#step({ kind: 'laid out', isStill: !isNews })
+    this.#showAround()
+  }
+
+  /** The heights above and below stand for rows that are not there. */
+  #fitRooms(): void {
+    const view = this.#view.current
+    const { from, to } = this.state
+    const [above, below] = [view?.firstElementChild, view?.lastElementChild] as readonly (HTMLElement | undefined)[]
+    if (above !== undefined) above.style.height = `${this.#heights.topOf(from)}px`
+    if (below !== undefined) below.style.height = `${Math.max(0, this.#heights.total - this.#heights.topOf(to))}px`
+  }
+
+  #step(event: ScrollEvent): void {
+    const view = this.#view.current
+    if (view === null) return
+    const before = this.#scroll
+    const { state, top } = next(before, event, this.#geometry(view))
+    this.#scroll = state
+    if (top !== undefined) {
+      view.scrollTop = top
+      this.#top = view.scrollTop
+    }
+    if (event.kind !== 'laid out' || state.kind !== before.kind) this.#tell(view)
+  }
+
+  #tell(view: HTMLElement): void {
+    const last = this.#heights.at(view.scrollTop + view.clientHeight)
+    this.props.owner.moved(this.#scroll, last)
+  }
+
+  #geometry(view: HTMLElement): Geometry {
+    const heights = this.#heights
+    const index = heights.at(view.scrollTop)
+    return {
+      top: view.scrollTop,
+      view: view.clientHeight,
+      total: view.scrollHeight,
+      first: { key: heights.keys[index] ?? '', top: heights.topOf(index) },
+      topOf: (key) => {
+        const at = heights.indexOf(key)
+        return at === -1 ? undefined : heights.topOf(at)
+      },
+    }
+  }
+
+  #showAround(): void {
+    const view = this.#view.current
+    if (view === null) return
+    const wanted = this.#heights.span(view.scrollTop, view.clientHeight)
+    const { from, to } = this.state
+    const first = this.#heights.at(view.scrollTop)
+    const last = this.#heights.at(view.scrollTop + view.clientHeight)
+    const isThere = from <= Math.max(0, first - 2) && to >= Math.min(this.props.rows.length, last + 2)
+    if (!isThere || to - from > MAX_ROWS) this.setState(wanted)
+    if (from < NEAR_TOP && first < NEAR_TOP) this.props.owner.nearTop()
+  }
+
+  #endSpan(): Span {
+    const count = this.#heights.keys.length
+    return { from: Math.max(0, count - 40), to: count }
+  }
+
+  /** After rows came or went: around the row that the reader holds. */
+  #anchored({ from, to }: Span): Span {
+    const count = this.#heights.keys.length
+    const index = this.#scroll.kind === 'held' ? -1 : this.#heights.indexOf(this.#scroll.key)
+    if (index === -1 || (index >= from && index < to - 10))
+      return { from: Math.min(from, Math.max(0, count - 10)), to: Math.min(to, count) }
+    const begin = Math.max(0, index - 30)
+    return { from: begin, to: Math.min(count, begin + 80) }
+  }
+
+  readonly #scrolled = (): void => {
+    const view = this.#view.current
+    if (view === null || view.scrollTop === this.#top) return
+    const before = this.#top
+    this.#top = view.scrollTop
+    this.#step({ kind: 'scrolled', before })
+    this.#showAround()
+  }
+
+  readonly #wheeled = ({ deltaY }: WheelEvent): void => {
+    if (deltaY < 0) this.#step({ kind: 'pulled up' })
+  }
+
+  readonly #pressed = (event: KeyboardEvent): void => {
+    if (event.target !== this.#view.current || event.ctrlKey || event.metaKey || event.altKey) return
+    if (['ArrowUp', 'PageUp', 'Home'].includes(event.key) || (event.key === ' ' && event.shiftKey))
+      this.#step({ kind: 'pulled up' })
+    if (event.key === 'End') {
+      event.preventDefault()
+      this.toEnd()
+    }
+    if (event.key === 'Home') {
+      event.preventDefault()
+      const [first] = this.#heights.keys
+      if (first !== undefined) this.jump(first, 0)
+    }
+  }
+
+  readonly #touched = ({ touches }: TouchEvent): void => {
+    this.#touchY = touches[0]?.clientY ?? 0
+  }
+
+  readonly #dragged = ({ touches }: TouchEvent): void => {
+    const y = touches[0]?.clientY ?? 0
+    if (y > this.#touchY) this.#step({ kind: 'pulled up' })
+    this.#touchY = y
+  }
+}

@@ -1,0 +1,192 @@
+/** One row of a conversation. */
+import type { MessageItem } from '../../client/transcript/items.ts'
+import { clockTime, duration, languageOf, words } from '../i18n/language.ts'
+import { spelledOut } from '../markdown/invisible.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+import { CopyButton } from '../page/controls.tsx'
+import { memo } from '../page/memo.ts'
+import { Icon } from '../page/icons.tsx'
+import type { OpenSession } from '../sessions/open-session.ts'
+import { CallView } from '../tools/call-view.tsx'
+import { Blocks } from './content-blocks.tsx'
+import type { Folds } from './folds.ts'
+import { type CutRow, type Row, type Step, textOf, tookMs } from './rows.ts'
+
+interface Props {
+  readonly row: Row
+  readonly session: OpenSession
+  readonly folds: Folds
+  /** It is the last row of a turn that runs. */
+  readonly isGrowing: boolean
+}
+
+export const RowView = memo(({ row, session, folds, isGrowing }: Props) => {
+  switch (row.kind) {
+    case 'prompt':
+      return <Prompt item={row.item} />
+    case 'answer':
+      return <Answer item={row.item} isGrowing={isGrowing} />
+    case 'thought':
+      return <Thought item={row.item} folds={folds} isGrowing={isGrowing} />
+    case 'call':
+      return <CallView item={row.item} session={session} folds={folds} />
+    case 'steps':
+      return <Steps items={row.items} session={session} folds={folds} id={row.key} />
+    case 'notice':
+      return <p class="line notice">{row.text}</p>
+    case 'cut':
+    case 'failed':
+      return <Cut row={row} session={session} />
+  }
+})
+
+function Prompt({ item }: { readonly item: MessageItem }) {
+  const { prompt, promptBy } = words()
+  const name = item.by === undefined ? prompt : promptBy(spelledOut(item.by))
+  const time = timeOf(item)
+  const text = textOf(item)
+  return (
+    <article class="prompt" aria-label={time === '' ? name : `${name}, ${time}`} lang={languageOf(text)}>
+      <h2 class="meta">
+        {item.by !== undefined && <span>{spelledOut(item.by)}</span>}
+        {time !== '' && <time>{time}</time>}
+        {item.by === undefined && time === '' && <span class="hidden">{name}</span>}
+      </h2>
+      <div class="said">{text}</div>
+      <Blocks content={item.content} />
+    </article>
+  )
+}
+
+function Answer({ item, isGrowing }: { readonly item: MessageItem; readonly isGrowing: boolean }) {
+  const text = textOf(item)
+  return (
+    <article class="answer" aria-label={words().answer} lang={languageOf(text)}>
+      <Markdown text={text} isWhole={!isGrowing} />
+      <Blocks content={item.content} />
+      {!isGrowing && (
+        <div class="after">
+          <CopyButton text={text} />
+          <time>{timeOf(item)}</time>
+        </div>
+      )}
+    </article>
+  )
+}
+
+function Thought({
+  item,
+  folds,
+  isGrowing,
+}: {
+  readonly item: MessageItem
+  readonly folds: Folds
+  readonly isGrowing: boolean
+}) {
+  const isOpen = folds.isOpen(item.id)
+  const text = textOf(item)
+  return (
+    <div class="fold thought">
+      <button type="button" class="summary" aria-expanded={isOpen} onClick={() => folds.set(item.id, !isOpen)}>
+        <Icon name={isOpen ? 'open' : 'shut'} />
+        {isGrowing ? words().thinking : words().thought(duration(tookMs(item)))}
+      </button>
+      {isOpen && (
+        <div class="inside" lang={languageOf(text)}>
+          <Markdown text={text} isWhole={!isGrowing} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Steps({
+  items,
+  session,
+  folds,
+  id,
+}: {
+  readonly items: readonly Step[]
+  readonly session: OpenSession
+  readonly folds: Folds
+  readonly id: string
+}) {
+  const isOpen = folds.isOpen(id)
+  const calls = items.filter(({ kind }) => kind === 'tool_call')
+  const took = duration(totalMs(items))
+  return (
+    <div class="fold steps">
+      <button type="button" class="summary" aria-expanded={isOpen} onClick={() => folds.set(id, !isOpen)}>
+        <Icon name={isOpen ? 'open' : 'shut'} />
+        <span>
+          {words().steps(calls.length)}
+          {took !== '' && <span class="soft">, {took}</span>}
+        </span>
+        <span class="soft kinds">{kindsOf(items)}</span>
+      </button>
+      {isOpen && (
+        <div class="inside">
+          {items.map((item) =>
+            item.kind === 'message' ? (
+              <Thought key={item.id} item={item} folds={folds} isGrowing={false} />
+            ) : (
+              <CallView key={item.id} item={item} session={session} folds={folds} />
+            ),
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** `read 5 · search 2`. */
+function kindsOf(items: readonly Step[]): string {
+  const counts = new Map<string, number>()
+  for (const item of items) {
+    if (item.kind !== 'tool_call') continue
+    const kind = item.call.kind ?? 'other'
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  const { kinds } = words()
+  return [...counts]
+    .map(([kind, count]) => `${(kinds[kind] ?? kinds['other'] ?? kind).toLowerCase()} ${count}`)
+    .join(' · ')
+}
+
+function totalMs(items: readonly Step[]): number | undefined {
+  const [first, last] = [items[0]?.at, items.at(-1)?.at]
+  return first === undefined || last === undefined ? undefined : last.last - first.first
+}
+
+function Cut({ row, session }: { readonly row: CutRow; readonly session: OpenSession }) {
+  const { cut, failed, continue: goOn, askAgain, continuePrompt } = words()
+  // Whether it is the last changes with what comes.
+  const isLast = session.talk.changes.value >= 0 && session.talk.items.at(-1)?.id === row.key
+  return (
+    <div class={`line cut ${row.kind}`}>
+      <p>
+        <span class="state interrupted" aria-hidden="true">
+          !
+        </span>{' '}
+        {row.kind === 'cut' ? cut : row.text.replace(/^This turn failed:/u, failed)}
+        {row.at !== undefined && <time> {clockTime(row.at)}</time>}
+      </p>
+      {isLast && (
+        <p class="ways">
+          {row.kind === 'cut' && (
+            <button type="button" onClick={() => session.sendNew(continuePrompt)}>
+              {goOn}
+            </button>
+          )}
+          <button type="button" class="second" onClick={() => session.askAgain()}>
+            {askAgain}
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function timeOf({ at }: MessageItem): string {
+  return at === undefined ? '' : clockTime(at.first)
+}

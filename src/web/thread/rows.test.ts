@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { Update } from '../../client/incoming/updates.ts'
+import { withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
+import { Rows } from './rows.ts'
+
+const call = (toolCallId: string, status = 'completed'): Update => ({
+  sessionUpdate: 'tool_call',
+  toolCallId,
+  title: toolCallId,
+  status,
+})
+const says = (text: string, messageId = 'm'): Update => ({
+  sessionUpdate: 'agent_message_chunk',
+  messageId,
+  content: { type: 'text', text },
+})
+const thinks = (messageId: string): Update => ({ ...says('hm', messageId), sessionUpdate: 'agent_thought_chunk' })
+const itemsOf = (...updates: readonly Update[]) =>
+  withNews(
+    emptyTranscript,
+    updates.map((update) => ({ kind: 'update', params: { update } }) as const),
+  ).items
+
+const DONE = { mayFold: true, isWorking: false }
+const kinds = (updates: readonly Update[], how = DONE) =>
+  new Rows().of(itemsOf(...updates), how).map(({ kind }) => kind)
+
+test.each([
+  [[call('a'), call('b')], ['steps']],
+  [
+    [call('a'), thinks('t'), call('b'), says('x')],
+    ['steps', 'answer'],
+  ],
+  [
+    [call('a'), says('x')],
+    ['call', 'answer'],
+  ],
+  [
+    [call('a'), call('b', 'failed'), call('c')],
+    ['call', 'call', 'call'],
+  ],
+  [
+    [call('a'), call('b', 'in_progress')],
+    ['call', 'call'],
+  ],
+  [[says('Interrupted: …', 't1-end')], ['cut']],
+  [[says('This turn failed: no', 't1-end')], ['failed']],
+] as const)('%j is shown as %j', (updates, expected) => expect(kinds(updates)).toEqual(expected))
+
+test('the last run is folded when the turn has ended', () => {
+  const run = [call('a'), call('b')]
+  expect(kinds(run, { mayFold: true, isWorking: true })).toEqual(['call', 'call'])
+  expect(kinds([...run, says('x')], { mayFold: true, isWorking: true })).toEqual(['steps', 'answer'])
+})
+
+test('nothing is folded under somebody who reads elsewhere, and what is folded stays so', () => {
+  const rows = new Rows()
+  const items = itemsOf(call('a'), call('b'), says('x'))
+  expect(rows.of(items, { mayFold: false, isWorking: false })).toHaveLength(3)
+  expect(rows.of(items, DONE)).toHaveLength(2)
+  expect(rows.of(items, { mayFold: false, isWorking: false })).toHaveLength(2)
+})
+
+test('a row of an item that did not change is the same', () => {
+  const rows = new Rows()
+  const items = itemsOf(says('x'))
+  expect(rows.of(items, DONE)[0]).toBe(rows.of(items, DONE)[0])
+})

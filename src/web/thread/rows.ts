@@ -1,0 +1,97 @@
+/** What of a conversation stands in one row of the list: each of its items, or a run of finished steps as one line. Pure. */
+import type { Item, MessageItem, ToolCallItem } from '../../client/transcript/items.ts'
+
+export type Row =
+  | { readonly kind: 'prompt' | 'answer' | 'thought'; readonly key: string; readonly item: MessageItem }
+  | { readonly kind: 'notice'; readonly key: string; readonly text: string }
+  | CutRow
+  | { readonly kind: 'call'; readonly key: string; readonly item: ToolCallItem }
+  | { readonly kind: 'steps'; readonly key: string; readonly items: readonly Step[] }
+
+export interface CutRow {
+  readonly kind: 'cut' | 'failed'
+  readonly key: string
+  readonly text: string
+  readonly at: number | undefined
+}
+
+export type Step = MessageItem | ToolCallItem
+
+/** Fewer calls than this stand by themselves. */
+const MIN_CALLS = 2
+
+export class Rows {
+  /** The first items of runs that are folded; they stay so, whatever comes. */
+  readonly #folded = new Set<string>()
+  readonly #known = new WeakMap<Item, Row | null>()
+
+  /** `mayFold`: nobody reads elsewhere, whom it would move. `isWorking`: the last run is not finished. */
+  of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly Row[] {
+    const rows: Row[] = []
+    for (let at = 0; at < items.length;) {
+      const end = endOfRun(items, at)
+      const run = items.slice(at, end) as readonly Step[]
+      if (this.#isFolded(run, how.mayFold && (end < items.length || !how.isWorking)))
+        rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
+      else this.#pushAll(rows, items.slice(at, Math.max(end, at + 1)))
+      at = Math.max(end, at + 1)
+    }
+    return rows
+  }
+
+  #pushAll(rows: Row[], items: readonly Item[]): void {
+    for (const item of items) {
+      const known = this.#known.get(item)
+      const row = known === undefined ? rowOf(item) : known
+      if (known === undefined) this.#known.set(item, row)
+      if (row !== null) rows.push(row)
+    }
+  }
+
+  #isFolded(run: readonly Step[], mayFold: boolean): boolean {
+    const [first] = run
+    if (first === undefined || run.filter(({ kind }) => kind === 'tool_call').length < MIN_CALLS) return false
+    if (mayFold) this.#folded.add(first.id)
+    return this.#folded.has(first.id)
+  }
+}
+
+/** Calls that ended well, and the thoughts between them. */
+function endOfRun(items: readonly Item[], from: number): number {
+  let end = from
+  for (; end < items.length; end += 1) {
+    const item = items[end]
+    const isThought = item?.kind === 'message' && item.role === 'thought'
+    if (!isThought && !(item?.kind === 'tool_call' && item.call.status === 'completed')) break
+  }
+  return end
+}
+
+const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
+
+function rowOf(item: Item): Row | null {
+  if (item.kind === 'tool_call') return { kind: 'call', key: item.id, item }
+  if (item.kind === 'message') return messageRow(item)
+  const { sessionUpdate, title, description } = item.update
+  if (sessionUpdate !== 'notice') return null
+  const text = [title, description].filter((one) => typeof one === 'string').join(': ')
+  return { kind: 'notice', key: item.id, text }
+}
+
+/** The server says as a message how a turn ended that did not end by itself. */
+function messageRow(item: MessageItem): Row {
+  const { messageId, role, id: key } = item
+  if (role !== 'agent' || messageId?.endsWith('-end') !== true) return { kind: KIND_OF[role], key, item }
+  const text = textOf(item)
+  return { kind: text.startsWith('This turn failed:') ? 'failed' : 'cut', key, text, at: item.at?.last }
+}
+
+/** The text of a message, without what is no text. */
+export function textOf({ content }: MessageItem): string {
+  return content.map(({ text, type }) => (type === 'text' ? (text ?? '') : '')).join('')
+}
+
+/** How long it took; undefined where the server does not tell when entries were stored. */
+export function tookMs({ at }: Step): number | undefined {
+  return at === undefined ? undefined : at.last - at.first
+}

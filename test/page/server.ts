@@ -1,0 +1,82 @@
+/** A server of the real binary that listens on a port, with an agent that plays a script. It can be killed, and comes back on its port. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { join } from 'node:path'
+import { AccessTokens } from '../../src/credentials/access-tokens.ts'
+import type { Role } from '../../src/credentials/roles.ts'
+import { cleanEnvironment } from '../e2e/environment.ts'
+import { binary, freshDirectory } from '../e2e/parley.ts'
+
+export type Step = Readonly<Record<string, unknown>>
+
+export class PageServer {
+  /** Everything of this server stands below it. */
+  readonly #directory = freshDirectory()
+  readonly home = join(this.#directory, 'home')
+  /** Where sessions work. */
+  readonly work = join(this.#directory, 'work')
+  readonly #script = join(this.#directory, 'script.jsonl')
+  #child: ChildProcess | undefined
+  #tokens = 0
+  port = 0
+
+  static async start(steps: readonly Step[] = []): Promise<PageServer> {
+    const server = new PageServer()
+    mkdirSync(server.work)
+    server.play(steps)
+    await server.listen()
+    return server
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/`
+  }
+
+  /** What the agent says from its next turn on. */
+  play(steps: readonly Step[]): void {
+    writeFileSync(this.#script, steps.map((step) => JSON.stringify(step)).join('\n'))
+  }
+
+  token(role: Role): string {
+    this.#tokens += 1
+    return new AccessTokens(this.home, Date).add(`${role}-${this.#tokens}`, role)
+  }
+
+  /** On the port that it had before, if it had one. */
+  async listen(): Promise<void> {
+    const child = spawn(process.execPath, [binary, 'serve', '--listen', String(this.port)], {
+      cwd: this.work,
+      env: {
+        ...cleanEnvironment(),
+        PARLEY_HOME: this.home,
+        XDG_CONFIG_HOME: join(this.home, 'config'),
+        PARLEY_AGENT: `script:${this.#script}`,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    this.#child = child
+    for await (const line of createInterface({ input: child.stdout })) {
+      const port = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(line)?.[1]
+      if (port === undefined) continue
+      this.port = Number(port)
+      child.stdout.resume()
+      return
+    }
+    throw new Error('the server ended before it listened')
+  }
+
+  /** As a crash would. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
+  async close(): Promise<void> {
+    await this.kill()
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+}

@@ -1,0 +1,77 @@
+/** The page in a real browser before a real server. One browser and one server for a file. */
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
+import type { Role } from '../../src/credentials/roles.ts'
+import { browserPath } from '../docs-search/page/look.ts'
+import { PageServer, type Step } from './server.ts'
+
+export const DESKTOP = { width: 1280, height: 800 }
+export const PHONE = { width: 390, height: 844 }
+
+/** A server that is gone and a device that is not known are said by the browser itself. */
+const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connection to|status of 40[14]/u
+
+export class PageStage {
+  readonly server: PageServer
+  readonly browser: Browser
+  /** What no page may ever say: errors, refused content, exceptions that nobody caught. */
+  readonly complaints: string[] = []
+  /** Addresses that pages have asked for. */
+  readonly requested = new Set<string>()
+
+  private constructor(server: PageServer, browser: Browser) {
+    this.server = server
+    this.browser = browser
+  }
+
+  static async open(steps: readonly Step[] = []): Promise<PageStage> {
+    const executablePath = browserPath(process.env)
+    if (executablePath === undefined) throw new Error('There is no browser; get one with `apt-get install chromium`.')
+    const [server, browser] = await Promise.all([
+      PageServer.start(steps),
+      chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] }),
+    ])
+    return new PageStage(server, browser)
+  }
+
+  /** A device of its own, which the server knows by its cookie. */
+  async device(options: BrowserContextOptions = {}, role: Role = 'admin'): Promise<Page> {
+    const context = await this.#context(options)
+    const { port, url } = this.server
+    await context.addCookies([{ name: `parley-${port}`, value: this.server.token(role), url, sameSite: 'Strict' }])
+    return this.tab(context)
+  }
+
+  /** One that the server does not know. */
+  async stranger(options: BrowserContextOptions = {}): Promise<Page> {
+    return this.tab(await this.#context(options))
+  }
+
+  /** One tab more of a device. */
+  async tab(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage()
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !EXPECTED.test(message.text())) this.complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => this.complaints.push(String(error)))
+    page.on('request', (request) => this.requested.add(request.url()))
+    return page
+  }
+
+  /** Makes a session by the page's own form. */
+  async newSession(page: Page, firstPrompt = ''): Promise<void> {
+    await page.goto(`${this.server.url}?new`)
+    await page.getByLabel('Directory on the server').fill(this.server.work)
+    await page.getByLabel('First prompt').fill(firstPrompt)
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByLabel('Message to the agent').waitFor()
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close()
+    await this.server.close()
+  }
+
+  #context(options: BrowserContextOptions): Promise<BrowserContext> {
+    return this.browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
+  }
+}
