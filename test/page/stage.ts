@@ -8,7 +8,7 @@ export const DESKTOP = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 844 }
 
 /** A server that is gone and a device that is not known are said by the browser itself. */
-const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connection to|status of 40[14]/u
+const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connection to|status of 40[146]/u
 
 export class PageStage {
   readonly server: PageServer
@@ -49,6 +49,8 @@ export class PageStage {
   /** One tab more of a device. */
   async tab(context: BrowserContext): Promise<Page> {
     const page = await context.newPage()
+    // What does not come is named by the locator that waits for it.
+    page.setDefaultTimeout(30_000)
     page.on('console', (message) => {
       if (message.type() === 'error' && !EXPECTED.test(message.text())) this.complaints.push(message.text())
     })

@@ -8,6 +8,8 @@ export interface TurnNotice {
   readonly kind: 'turn'
   readonly sessionId: string
   readonly phase: string
+  /** Of the turn that runs. */
+  readonly turnId?: string
   readonly promptId?: string
   /** The turn answers a prompt of this client. */
   readonly mine: boolean

@@ -61,7 +61,7 @@ function Loading({ isUnknown }: { readonly isUnknown: boolean }) {
 }
 
 function Talk({ session, seq }: { readonly session: OpenSession; readonly seq: number | undefined }) {
-  const list = useRef<RowList>(null)
+  const list: { current: RowList | null } = useRef<RowList>(null)
   const shaped = useRef<Rows>(null)
   const [position, setPosition] = useState<Position>({ kind: 'held', seen: 0 })
   shaped.current ??= new Rows()
@@ -71,7 +71,7 @@ function Talk({ session, seq }: { readonly session: OpenSession; readonly seq: n
     () => shaped.current?.of(session.talk.items, { mayFold: position.kind === 'held', isWorking: runs }) ?? [],
     [changes, runs, position.kind],
   )
-  const owner = useOwner(session, { rows, runs, setPosition })
+  const owner = useOwner(session, { rows, runs, setPosition, list })
   const begin = useMemo(() => kept(`place.${session.id}`) as Scroll | undefined, [session.id])
   useEffect(() => {
     const row = seq === undefined ? undefined : rowAt(rows, seq)
@@ -80,7 +80,7 @@ function Talk({ session, seq }: { readonly session: OpenSession; readonly seq: n
   const unseen = position.kind === 'held' ? 0 : Math.max(0, rows.length - 1 - position.seen)
   return (
     <div class="talk">
-      <RowList ref={list} rows={rows} owner={owner} label={words().sessions} begin={begin ?? { kind: 'held' }} />
+      <RowList rows={rows} owner={owner} label={words().sessions} begin={begin ?? { kind: 'held' }} />
       {position.kind !== 'held' && (
         <button type="button" class="pill" onClick={() => list.current?.toEnd()}>
           {unseen > 0 ? words().newRows(unseen) : words().toEnd}
@@ -102,6 +102,7 @@ interface Shown {
   readonly rows: readonly Row[]
   readonly runs: boolean
   readonly setPosition: (change: (before: Position) => Position) => void
+  readonly list: { current: RowList | null }
 }
 
 /** The same object at all times, for the list keeps it; it reads what is shown now. */
@@ -110,6 +111,7 @@ function useOwner(session: OpenSession, shown: Shown): RowListOwner {
   now.current = shown
   return useMemo(
     () => ({
+      ready: (list: RowList) => (now.current.list.current = list),
       row: (index: number) => {
         const { rows, runs } = now.current
         const row = rows[index]

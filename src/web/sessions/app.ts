@@ -32,6 +32,8 @@ export class App implements ClientDelegate {
   readonly rows = computed(() => this.#rows())
   readonly current = computed(() => this.#current())
   #client: Client | undefined
+  #whenConnected: (client: Client) => void = () => undefined
+  readonly #connected = new Promise<Client>((resolve) => (this.#whenConnected = resolve))
   #undo: ReturnType<typeof setTimeout> | undefined
 
   get client(): Client | undefined {
@@ -48,6 +50,7 @@ export class App implements ClientDelegate {
     const notices = ['turn', 'queue', 'presence', 'mcp', 'agent'] as const
     this.#client = await connect(deps, this, { info, notices })
     this.dialling.connected()
+    this.#whenConnected(this.#client)
     await this.refresh()
     setInterval(() => document.visibilityState === 'visible' && void this.refresh(), LIST_EVERY_MS)
   }
@@ -76,8 +79,8 @@ export class App implements ClientDelegate {
   }
 
   async create(cwd: string, firstPrompt: string): Promise<void> {
-    const client = this.#client
-    if (client === undefined) return
+    // The form may be there, and filled in, before the connection is.
+    const client = await this.#connected
     const sessionId = await client.newSession(cwd)
     const session = new OpenSession(client, { sessionId, cwd })
     session.opened()

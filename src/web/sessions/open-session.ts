@@ -1,7 +1,7 @@
 /** A session that this page has open: its conversation, its turn, its questions, and what the reader has not sent yet. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
-import type { AgentNotice, McpNotice, Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
+import type { AgentNotice, McpNotice, Notice, Present, QueueNotice, TurnNotice } from '../../client/incoming/notices.ts'
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import type { Setting } from '../../client/sessions/settings.ts'
@@ -52,6 +52,8 @@ export class OpenSession {
   readonly #client: Client
   readonly #withdrawals = new Map<string, AbortController>()
   readonly #accepted = new Set<string>()
+  /** Prompts of ours that are not in the conversation yet. */
+  readonly #texts = new Map<string, string>()
   #runningMine: string | undefined
   #asked = 0
   readonly #frame = new OncePerFrame(() => this.talk.flush())
@@ -92,7 +94,7 @@ export class OpenSession {
   noticed(notice: Notice): void {
     switch (notice.kind) {
       case 'turn':
-        return this.#turned(notice.phase, notice.promptId, notice.mine)
+        return this.#turned(notice)
       case 'queue':
         for (const { promptId } of notice.prompts) this.#accept(promptId)
         this.queue.value = notice.prompts
@@ -158,14 +160,18 @@ export class OpenSession {
     const withdrawn = new AbortController()
     this.#withdrawals.set(promptId, withdrawn)
     this.trouble.value = ''
+    this.#texts.set(promptId, text)
     this.sending.value = [...this.sending.value, { promptId, text }]
     try {
       await this.#client.prompt(this.id, text, { promptId, withdrawn: withdrawn.signal })
+      // A turn may be over before anybody was told that it began.
+      if (!withdrawn.signal.aborted) this.#said(promptId, this.talk.lastTurn)
     } catch (error) {
       if (!this.#accepted.has(promptId)) this.#giveBack(text, sentenceOf(error))
     } finally {
       this.#accept(promptId)
       this.#withdrawals.delete(promptId)
+      this.#texts.delete(promptId)
     }
   }
 
@@ -217,9 +223,10 @@ export class OpenSession {
     }
   }
 
-  #turned(phase: string, promptId: string | undefined, isMine: boolean): void {
+  #turned({ phase, promptId, turnId, mine: isMine }: TurnNotice): void {
     const runs = phase === 'working' || phase === 'waiting' || phase === 'cancelling' || phase === 'suspended'
     if (promptId !== undefined) this.#accept(promptId)
+    if (promptId !== undefined && turnId !== undefined && isMine) this.#said(promptId, turnId)
     this.#runningMine = runs && isMine ? promptId : undefined
     if (!runs) {
       this.stopSince.value = undefined
@@ -227,6 +234,13 @@ export class OpenSession {
     }
     this.turnSince.value = runs ? (this.turnSince.value ?? Date.now()) : undefined
     this.phase.value = phase
+    this.#frame.want()
+  }
+
+  #said(promptId: string, turn: string | undefined): void {
+    const text = this.#texts.get(promptId)
+    if (text !== undefined && turn !== undefined) this.talk.said(text, turn)
+    this.#texts.delete(promptId)
     this.#frame.want()
   }
 

@@ -2,7 +2,7 @@
 import { type Signal, batch, signal } from '@preact/signals'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { Command, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
-import { type Item, placeOf } from '../../client/transcript/items.ts'
+import { type Item, messageKey, placeOf } from '../../client/transcript/items.ts'
 import { GrowingTranscript, type Page, withOlder } from '../../client/transcript/transcript.ts'
 
 export interface ContextUse {
@@ -23,6 +23,8 @@ export class Conversation {
   readonly title: Signal<string | null> = signal(null)
   readonly usage: Signal<ContextUse | undefined> = signal(undefined)
   #isChanged = false
+  /** Messages that we have said. */
+  readonly #own = new Set<string>()
 
   get items(): readonly Item[] {
     return this.#transcript.items
@@ -30,9 +32,33 @@ export class Conversation {
 
   take(params: UpdateParams): void {
     const { update } = params
+    // A server tells it to a client that comes back, though that client has said it itself.
+    if (update.sessionUpdate === 'user_message_chunk' && this.#own.has(String(update['messageId']))) return
     this.#isChanged = true
     if (update.sessionUpdate === 'usage_update') this.usage.value = usageIn(update) ?? this.usage.peek()
     if (!STANDING.has(update.sessionUpdate)) this.#transcript.take(update, placeOf(params))
+  }
+
+  /** A prompt of ours, which the server does not tell us; it stands before what its turn has brought. */
+  said(text: string, turn: string): void {
+    const messageId = `${turn}-user`
+    if (this.#own.has(messageId)) return
+    this.#own.add(messageId)
+    const { items, plan, commands, title } = this.#transcript
+    const id = messageKey('user', messageId)
+    if (items.some((item) => item.id === id)) return
+    const at = items.findIndex((item) => item.turn === turn)
+    const content = [{ type: 'text', text }]
+    const now = Date.now()
+    const prompt: Item = { kind: 'message', role: 'user', id, messageId, content, turn, at: { first: now, last: now } }
+    const next = items.toSpliced(at === -1 ? items.length : at, 0, prompt)
+    this.#transcript = new GrowingTranscript({ items: next, plan, commands, title })
+    this.#isChanged = true
+  }
+
+  /** The turn of the newest item that has one. */
+  get lastTurn(): string | undefined {
+    return this.items.findLast(({ turn }) => turn !== undefined)?.turn
   }
 
   asked(question: PermissionQuestion): void {

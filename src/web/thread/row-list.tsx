@@ -12,6 +12,8 @@ export interface Placed {
 
 /** Who shows the list. */
 export interface RowListOwner {
+  /** The list is there, and can be told where to go. */
+  ready(list: RowList): void
   row(index: number): ComponentChildren
   /** Where the reader is has changed; `below`: the first row that was not in view yet, if the end is not. */
   moved(state: Scroll, lastSeen: number): void
@@ -73,6 +75,7 @@ export class RowList extends Component<Props, Span> {
     if (view === null) return
     this.#observer.observe(view)
     this.#settle()
+    this.props.owner.ready(this)
   }
 
   override componentWillReceiveProps({ rows }: Props): void {
