@@ -86,8 +86,8 @@ describe('a request', () => {
       expect(await statusOf(host, bearer, `Origin: ${foreign}`)).toBe('403')
     expect(await upgrade(port, [host], `/acp?token=${right}`)).toMatch(/^HTTP\/1\.1 401 .*Bearer TOKEN/su)
     expect(await ask(port, ['GET /healthz HTTP/1.1', 'Host: x'])).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nok\n$/su)
-    expect(await ask(port, ['GET / HTTP/1.1', host])).toMatch(/^HTTP\/1\.1 401 /u)
-    expect(await ask(port, ['GET / HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 404 /u)
+    expect(await ask(port, ['GET /nothing HTTP/1.1', host])).toMatch(/^HTTP\/1\.1 401 /u)
+    expect(await ask(port, ['GET /nothing HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 404 /u)
     expect(await ask(port, ['POST /acp HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 415 /u)
   })
 

@@ -34,7 +34,7 @@ export async function watchUntil(page: Page, text: string): Promise<Sight> {
       awayFromEnd = Math.max(awayFromEnd, view.scrollHeight - view.clientHeight - view.scrollTop)
       const now = view.querySelector(`[data-row="${CSS.escape(key)}"]`)?.getBoundingClientRect().top
       moved = Math.max(moved, now === undefined ? 9_999 : Math.abs(now - before))
-      if (document.body.textContent?.includes(text) === true) break
+      if (document.body.innerText.includes(text)) break
     }
     return { awayFromEnd, moved, frames }
   }, text)

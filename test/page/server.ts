@@ -1,5 +1,5 @@
 /** A server of the real binary that listens on a port, with an agent that plays a script. It can be killed, and comes back on its port. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -18,7 +18,7 @@ export class PageServer {
   /** Where sessions work. */
   readonly work = join(this.#directory, 'work')
   readonly #script = join(this.#directory, 'script.jsonl')
-  #child: ChildProcess | undefined
+  #child: ChildProcessWithoutNullStreams | undefined
   #tokens = 0
   port = 0
 
@@ -54,9 +54,9 @@ export class PageServer {
         XDG_CONFIG_HOME: join(this.home, 'config'),
         PARLEY_AGENT: `script:${this.#script}`,
       },
-      stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#child = child
+    child.stderr.resume()
     for await (const line of createInterface({ input: child.stdout })) {
       const port = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(line)?.[1]
       if (port === undefined) continue

@@ -1,6 +1,6 @@
 /** The settings of the session's agent, and how full its context is. */
 import { useState } from 'preact/hooks'
-import type { Setting } from '../../client/sessions/settings.ts'
+import type { Setting } from '../../client/sessions/agent-settings.ts'
 import { count, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
