@@ -18,7 +18,8 @@ export class PageServer {
   /** Where sessions work. */
   readonly work = join(this.#directory, 'work')
   readonly #script = join(this.#directory, 'script.jsonl')
-  #child: ChildProcessWithoutNullStreams | undefined
+  /** The last one runs, unless it was killed. */
+  readonly #children: ChildProcessWithoutNullStreams[] = []
   #tokens = 0
   port = 0
 
@@ -55,7 +56,7 @@ export class PageServer {
         PARLEY_AGENT: `script:${this.#script}`,
       },
     })
-    this.#child = child
+    this.#children.push(child)
     child.stderr.resume()
     for await (const line of createInterface({ input: child.stdout })) {
       const port = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(line)?.[1]
@@ -69,7 +70,7 @@ export class PageServer {
 
   /** As a crash would. */
   async kill(): Promise<void> {
-    const child = this.#child
+    const child = this.#children.at(-1)
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
     await once(child, 'exit')
