@@ -49,7 +49,7 @@ interface Imported {
 const importedIn = (rows: readonly Row[]): readonly Imported[] =>
   rows.flatMap((row) => ('imported' in row ? (row['imported'] as Imported) : []))
 
-test('[39] five are imported; twice makes no doubles, and one that was deleted stays deleted', async () => {
+test('five are imported; twice makes no doubles, and one that was deleted stays deleted [39]', async () => {
   const { fake, work, run, imported } = user()
   for (const n of [1, 2, 3, 4, 5]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`], ['more', `more ${n}`])
   own(fake, 'never-prompted', work)

@@ -67,7 +67,7 @@ async function agentAt({ url, headers }: Given): Promise<Client> {
 
 const HTTP = { mcpCapabilities: { http: true }, loadSession: true }
 
-test('[48] an agent reaches the servers of its session by addresses of Parley, and never has their secrets', async () => {
+test('an agent reaches the servers of its session by addresses of Parley, and never has their secrets [48]', async () => {
   const rule = '[permissions]\ndeny = [{ server = "db", tool = "env" }]\n'
   const { fake, client, cwd } = await staged({ capabilities: HTTP }, rule)
   const sessionId = await newSession(client, cwd, [declared('db', { DB_KEY: 'sentinel-secret' })])
@@ -90,7 +90,7 @@ test('[48] an agent reaches the servers of its session by addresses of Parley, a
   expect(updatesIn(client.received, sessionId).map(({ update }) => update.sessionUpdate)).not.toContain('tool_call')
 })
 
-test('[49] an agent without HTTP gets the servers that it can reach, and the others are named', async () => {
+test('an agent without HTTP gets the servers that it can reach, and the others are named [49]', async () => {
   const { fake, client, cwd } = await staged({})
   const web = { type: 'sse', name: 'web', url: 'http://127.0.0.1:9/sse', headers: [] }
   const sessionId = await newSession(client, cwd, [declared('db'), web])
@@ -99,7 +99,7 @@ test('[49] an agent without HTTP gets the servers that it can reach, and the oth
   await client.until(({ params }) => JSON.stringify(params ?? {}).includes('cannot use these MCP servers: web'))
 })
 
-test('[49] other servers reach the agent before its next prompt', async () => {
+test('other servers reach the agent before its next prompt [49]', async () => {
   const { fake, client, cwd } = await staged({ capabilities: HTTP })
   const sessionId = await newSession(client, cwd, [declared('db')])
   await client.request('session/prompt', promptOf(sessionId, 'one'))

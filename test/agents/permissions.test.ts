@@ -47,7 +47,7 @@ const answer = (session: Session, { requestId }: { readonly requestId: string },
 const answersTo = (fake: FakeAgent) =>
   fake.log.flatMap(({ got }) => (got !== undefined && got.method === undefined ? [got['result'] ?? got['error']] : []))
 
-test('[16] all options are shown in their order, also one of a kind that nobody knows', async () => {
+test('all options are shown in their order, also one of a kind that nobody knows [16]', async () => {
   const fake = open().fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
   const { session, reader } = await stage.open()
   const turn = prompted(session, reader, 'go')
@@ -58,7 +58,7 @@ test('[16] all options are shown in their order, also one of a kind that nobody 
   expect(answersTo(fake)).toEqual([{ outcome: { outcome: 'selected', optionId: 'y' } }])
 })
 
-test('[16] an answer that is no option is no approval', async () => {
+test('an answer that is no option is no approval [16]', async () => {
   const fake = open().fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
   const { session, reader } = await stage.open()
   const turn = prompted(session, reader, 'go')
@@ -68,7 +68,7 @@ test('[16] an answer that is no option is no approval', async () => {
   expect(answersTo(fake)).toEqual([{ outcome: { outcome: 'cancelled' } }])
 })
 
-test('[16] two options of one id are an error of the agent, and nobody is asked', async () => {
+test('two options of one id are an error of the agent, and nobody is asked [16]', async () => {
   const [one] = OPTIONS
   const twice = [one, { ...one, name: 'Other' }] as Move[] as never
   const fake = open().fake({
@@ -81,7 +81,7 @@ test('[16] two options of one id are an error of the agent, and nobody is asked'
   expect(askedIn(reader)).toEqual([])
 })
 
-test('[17] of three questions at once each is answered once, for all clients', async () => {
+test('of three questions at once each is answered once, for all clients [17]', async () => {
   const fake = open().fake({
     prompts: { go: [asking(1), asking(2), asking(3), { gate: 'all' }] },
   })
@@ -102,7 +102,7 @@ test('[17] of three questions at once each is answered once, for all clients', a
   expect(other.entries.filter(({ kind }) => kind === 'permission_resolved')).toHaveLength(3)
 })
 
-test('[18] a question waits without anybody, and does not come back after the server was killed', async () => {
+test('a question waits without anybody, and does not come back after the server was killed [18]', async () => {
   const fake = open().fake({
     capabilities: { loadSession: true },
     keeps: 'finished',
@@ -123,7 +123,7 @@ test('[18] a question waits without anybody, and does not come back after the se
   expect(fake.prompts.filter((text) => text === 'go')).toHaveLength(1)
 })
 
-test('[19] a cancel answers the open question, also for an agent that waits for that', async () => {
+test('a cancel answers the open question, also for an agent that waits for that [19]', async () => {
   const fake = open().fake({
     on: { 'session/cancel': [] },
     prompts: { go: [{ permission: {}, onAnswer: { cancelled: [{ answer: { stopReason: 'cancelled' } }] } }] },
@@ -139,7 +139,7 @@ test('[19] a cancel answers the open question, also for an agent that waits for 
 
 const done: Move = { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-1', status: 'completed' } }
 
-test('[20] a question outside of a turn makes a turn of the agent, in which it is asked', async () => {
+test('a question outside of a turn makes a turn of the agent, in which it is asked [20]', async () => {
   const fake = open().fake({
     prompts: {
       go: [
@@ -165,7 +165,7 @@ const FORM = {
   requestedSchema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
 }
 
-test('[21] a form that nobody can fill in is cancelled, and that is told', async () => {
+test('a form that nobody can fill in is cancelled, and that is told [21]', async () => {
   const fake = open().fake({
     prompts: { go: [{ request: 'elicitation/create', params: FORM, onAnswer: { cancel: [{ chunk: 'went on' }] } }] },
   })
@@ -176,7 +176,7 @@ test('[21] a form that nobody can fill in is cancelled, and that is told', async
   expect(notices(reader)).toEqual([expect.stringContaining('fill in a form')])
 })
 
-test('[21] a question of an unknown mode is refused', async () => {
+test('a question of an unknown mode is refused [21]', async () => {
   const fake = open().fake({
     prompts: { go: [{ request: 'elicitation/create', params: { mode: 'voice', message: 'Say it' } }] },
   })
@@ -185,7 +185,7 @@ test('[21] a question of an unknown mode is refused', async () => {
   expect(answersTo(fake)).toMatchObject([{ code: -32_602 }])
 })
 
-test('[6] requests that Parley never offered are refused at once, and the turn goes on', async () => {
+test('requests that Parley never offered are refused at once, and the turn goes on [6]', async () => {
   const methods = ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', '_x/ask']
   const fake = open().fake({
     prompts: {

@@ -3,14 +3,15 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'
 import { until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Move } from '../fake-agent/case.ts'
-import { Stage, endOf, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, hurriedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
-const open = (): Stage => (stage = new Stage())
+const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
 
 afterEach(() => stage[Symbol.asyncDispose]())
 
@@ -35,7 +36,7 @@ function patches(reader: Reader, id: string) {
   })
 }
 
-test('[1] text is the same live, in a load and after kill -9, however its bytes arrive', async () => {
+test('text is the same live, in a load and after kill -9, however its bytes arrive [1]', async () => {
   const fake = open().fake(
     withMoves(
       { pieces: 3, moves: [{ chunk: 'Grüße, 世界 — ' }, { chunk: 'in pieces.' }] },
@@ -52,7 +53,7 @@ test('[1] text is the same live, in a load and after kill -9, however its bytes 
   await until(() => fake.processes.length === 0)
 })
 
-test('[2] an agent that is faster than the disk waits for it, and everything is stored', async () => {
+test('an agent that is faster than the disk waits for it, and everything is stored [2]', async () => {
   const flood = { repeat: 20_000, moves: [{ chunk: `{n} ${'.'.repeat(100)} ` }] }
   const fake = open().fake(withMoves({ chunk: 'Begin. ' }, flood, { mark: 'all written' }))
   const { session, reader } = await stage.open()
@@ -69,7 +70,7 @@ test('[2] an agent that is faster than the disk waits for it, and everything is 
   expect(reader.early).toEqual([])
 })
 
-test('[3] words that come after the response belong to the turn that has ended', async () => {
+test('words that come after the response belong to the turn that has ended [3]', async () => {
   open().fake(
     withMoves({ chunk: 'in time' }, { answer: { stopReason: 'end_turn' } }, { wait: 300 }, { chunk: 'too late' }),
   )
@@ -81,7 +82,7 @@ test('[3] words that come after the response belong to the turn that has ended',
   expect(reader.entries.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1)
 })
 
-test('[12] an update that nobody knows is kept at its place, one that is far too large only by its kind', async () => {
+test('an update that nobody knows is kept at its place, one that is far too large only by its kind [12]', async () => {
   open().fake(
     withMoves(
       { chunk: 'before' },
@@ -113,7 +114,7 @@ test('[12] an update that nobody knows is kept at its place, one that is far too
   expect((await stage.join(session)).entries).toEqual(reader.entries)
 })
 
-test('[13] messages begin where the role or the id changes, live and in a load', async () => {
+test('messages begin where the role or the id changes, live and in a load [13]', async () => {
   open().fake(
     withMoves(
       { chunk: 'hm', role: 'thought', messageId: 'a' },
@@ -132,7 +133,7 @@ test('[13] messages begin where the role or the id changes, live and in a load',
   expect(messages((await stage.join(session)).entries)).toEqual(told)
 })
 
-test('[14] a call that was never announced, announced twice or never ended is one call, and is closed with its turn', async () => {
+test('a call that was never announced, announced twice or never ended is one call, and is closed with its turn [14]', async () => {
   open().fake(
     withMoves(
       update('tool_call_update', { toolCallId: 'unheard', status: 'in_progress', title: 'Suddenly' }),
@@ -146,7 +147,7 @@ test('[14] a call that was never announced, announced twice or never ended is on
   expect(patches(reader, 'twice')).toMatchObject([{ title: 'Look', kind: 'read' }, { status: 'completed' }])
 })
 
-test("[15] the output of an agent's own terminal is one bounded text, seen while it grows", async () => {
+test("the output of an agent's own terminal is one bounded text, seen while it grows [15]", async () => {
   const output = (data: string): Move =>
     update('tool_call_update', { toolCallId: 'c', _meta: { terminal_output_delta: { terminal_id: 't', data } } })
   open().fake(
@@ -180,7 +181,7 @@ test.each([
   ['end_turn', [{ answer: { stopReason: 'end_turn' } }]],
   ['an error', [{ fail: { code: -32_603, message: 'aborted' } }]],
   ['more words', [{ chunk: 'as I was saying' }, { answer: { stopReason: 'cancelled' } }]],
-] as const)('[24] a cancel that is answered with %s ends the turn as cancelled', async (_how, moves) => {
+] as const)('a cancel that is answered with %s ends the turn as cancelled [24]', async (_how, moves) => {
   open().fake({ ...withMoves({ chunk: 'working' }, { untilCancel: true }), on: { 'session/cancel': moves } })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
@@ -202,7 +203,7 @@ const asks: Move = {
 }
 
 test.each(['cancelled', 'end_turn'])(
-  '[25] a turn that ends as %s after a refusal says that this is why',
+  'a turn that ends as %s after a refusal says that this is why [25]',
   async (stopReason) => {
     open().fake(withMoves(asks, { answer: { stopReason } }))
     const { session, reader } = await stage.open()
@@ -214,7 +215,7 @@ test.each(['cancelled', 'end_turn'])(
   },
 )
 
-test('[43] what is no message on stdout is skipped', async () => {
+test('what is no message on stdout is skipped [43]', async () => {
   open().fake(
     withMoves({ raw: 'Loading…\n' }, { raw: '{"half":\n' }, { raw: '\u0000\u0001[1,2]\n' }, { chunk: 'Hello.' }),
   )
@@ -226,7 +227,7 @@ test('[43] what is no message on stdout is skipped', async () => {
 test.each([
   ['a line of 70 MB', { raw: 'x', bytes: 70 * 1024 * 1024 }],
   ['output without any end of line', { raw: 'no newline ever ', bytes: 66 * 1024 * 1024 }],
-] as const)('[43] %s stops the agent with a clear error, and the next prompt starts it again', async (_what, flood) => {
+] as const)('%s stops the agent with a clear error, and the next prompt starts it again [43]', async (_what, flood) => {
   open().fake({ prompts: { hi: [{ chunk: 'Hello.' }, flood, { silent: true }] } })
   const { session, reader } = await stage.open()
   const end = await prompted(session, reader, 'hi')
@@ -235,7 +236,7 @@ test.each([
   expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('[44] a flood on stderr is bounded, masked, and harms no turn', async () => {
+test('a flood on stderr is bounded, masked, and harms no turn [44]', async () => {
   const key = 'sk-very-secret-123456'
   open().fake(withMoves({ stderr: `key is ${key}\n`, bytes: 100 * 1024 * 1024 }, { chunk: 'Done.' }), {
     env: { ACME_API_KEY: key },
@@ -248,7 +249,7 @@ test('[44] a flood on stderr is bounded, masked, and harms no turn', async () =>
   expect(logs.join('')).not.toContain(key)
 })
 
-test('[45] a second response and an unknown id are ignored; an error without a message is told all the same', async () => {
+test('a second response and an unknown id are ignored; an error without a message is told all the same [45]', async () => {
   open().fake({
     prompts: {
       hi: [
@@ -269,8 +270,8 @@ test('[45] a second response and an unknown id are ignored; an error without a m
   expect((await prompted(session, reader, 'odd')).error?.message).toContain('bored')
 })
 
-test('[46] an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end', async () => {
-  open().fake({
+test('an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end [46]', async () => {
+  open(hurriedClock(5)).fake({
     prompts: {
       hi: [
         { chunk: 'Started in the background.', messageId: 'a' },
@@ -296,8 +297,8 @@ test('[46] an agent that goes on by itself has a turn of its own; a prompt meanw
   expect(turns[2]).toMatchObject({ by: 'agent' })
 })
 
-test('[20] a permission that is asked for outside a turn has a turn of its own, and is answered', async () => {
-  open().fake({
+test('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
+  open(hurriedClock(5)).fake({
     prompts: {
       hi: [
         { chunk: 'Bye.', messageId: 'a' },

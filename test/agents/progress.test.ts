@@ -1,10 +1,11 @@
 /** Nobody looks at a screen where nothing happens: a start tells its steps, a silence since when it lasts, and both can be ended. */
 import { afterEach, expect, test } from 'vitest'
+import type { Clock } from '../../src/ports/clock.ts'
 import { until } from '../fixtures/process/running.ts'
-import { Stage, endOf, prompted, sent } from './stage.ts'
+import { Stage, endOf, hurriedClock, prompted, sent } from './stage.ts'
 
 let stage: Stage
-const open = (quietMs?: number): Stage => (stage = new Stage(undefined, quietMs))
+const open = (quietMs?: number, clock?: Clock): Stage => (stage = new Stage(undefined, quietMs, clock))
 
 afterEach(() => stage[Symbol.asyncDispose]())
 
@@ -24,7 +25,7 @@ test('a client is told every step of a start, and that it is over', async () => 
 })
 
 test('a client that comes during a start is told of it', async () => {
-  const fake = open().fake({ on: { initialize: [{ gate: 'go' }] } })
+  const fake = open(undefined, hurriedClock(5)).fake({ on: { initialize: [{ gate: 'go' }] } })
   const { session, reader } = await stage.open()
   const other = await stage.join(session)
   expect(other.activities).toMatchObject([{ state: 'starting', step: 'initialize' }])
@@ -48,7 +49,7 @@ test('an agent that says nothing in a turn is quiet since then, in its open call
   await until(() => reader.activities.at(-1) === undefined)
 })
 
-test('[23] an agent that ignores a cancel is ended at once by a force, and the next prompt has another', async () => {
+test('an agent that ignores a cancel is ended at once by a force, and the next prompt has another [23]', async () => {
   const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
   const fake = open().fake(plan, { quirks: { cancelKillMs: 3_600_000 } })
   const { session, reader } = await stage.open()

@@ -69,7 +69,7 @@ test.each([
   },
 )
 
-test('[4] [40] an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so', async () => {
+test('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40]', async () => {
   const fake = open().fake({
     prompts: {
       edit: [
@@ -107,7 +107,7 @@ test('[4] [40] an agent that cannot reopen anything is told the transcript with 
   expect(entry).toMatchObject({ content: { text: 'go on' } })
 })
 
-test('[26] an agent that dies before it reads the prompt, after it, and while idle', async () => {
+test('an agent that dies before it reads the prompt, after it, and while idle [26]', async () => {
   const fake = open().fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
   const { session, reader } = await stage.open()
   const gone = await prompted(session, reader, 'die')
@@ -125,7 +125,7 @@ test('[26] an agent that dies before it reads the prompt, after it, and while id
   expect(fake.prompts).toEqual(['die', 'next', 'last'])
 })
 
-test('[26] a prompt that could not be written goes to a fresh process, once', async () => {
+test('a prompt that could not be written goes to a fresh process, once [26]', async () => {
   const fake = open().fake({
     ...BOTH,
     prompts: { one: [{ chunk: 'one' }, { answer: { stopReason: 'end_turn' } }, { deafen: true }, { mark: 'deaf' }] },
@@ -139,7 +139,7 @@ test('[26] a prompt that could not be written goes to a fresh process, once', as
   expect(fake.processes).toHaveLength(1)
 })
 
-test('[26] a call that ran when the agent died may have run', async () => {
+test('a call that ran when the agent died may have run [26]', async () => {
   const call: Move = {
     update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'rm -r x', status: 'in_progress' },
   }
@@ -155,7 +155,7 @@ test.each([
   ['resumes', RESUMES],
   ['can do neither', {}],
 ] as const)(
-  '[27] the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it is told what it lost',
+  'the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it is told what it lost [27]',
   async (_what, plan) => {
     const fake = open().fake({ ...plan, ...works, keeps: 'prompts' })
     const { session, reader } = await stage.open()
@@ -172,7 +172,7 @@ test.each([
   },
 )
 
-test('[18] a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again', async () => {
+test('a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again [18]', async () => {
   open().fake({ prompts: { hi: [{ permission: {} }] } })
   const { session, reader } = await stage.open()
   await sent(session, 'hi')
@@ -187,7 +187,7 @@ test('[18] a permission that nobody answered waits, and after kill -9 its turn i
 })
 
 test.each(['before', 'after', 'split'] as const)(
-  '[31] [32] a replay that comes %s the response is swallowed, and nothing is doubled',
+  'a replay that comes %s the response is swallowed, and nothing is doubled [31] [32]',
   async (when) => {
     const fake = open().fake(LOADS)
     const { session, reader } = await stage.open()
@@ -202,7 +202,7 @@ test.each(['before', 'after', 'split'] as const)(
 )
 
 test.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls', 'pseudo users'] as const)(
-  '[33] a replay that is %s imports nothing that was said before',
+  'a replay that is %s imports nothing that was said before [33]',
   async (change) => {
     const fake = open().fake(LOADS, { quirks: { pseudoUser: ['<session_context>', '[Function Response'] } })
     const { session, reader } = await stage.open()
@@ -216,7 +216,7 @@ test.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls',
   },
 )
 
-test('[33] a replay without anything is no memory: the agent is told the transcript', async () => {
+test('a replay without anything is no memory: the agent is told the transcript [33]', async () => {
   const fake = open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -230,7 +230,7 @@ test('[33] a replay without anything is no memory: the agent is told the transcr
 test.each([
   ['-32002', { code: -32_002, message: 'no such session' }, ['1 new', '2 reseed']],
   ['its own words for it', { code: -32_603, message: 'Internal error: no rollout found' }, ['1 new', '2 reseed']],
-] as const)('[34] a load that is refused with %s is replaced by the transcript, visibly', async (_how, error, how) => {
+] as const)('a load that is refused with %s is replaced by the transcript, visibly [34]', async (_how, error, how) => {
   const fake = open().fake(LOADS, { quirks: { notFound: [{ text: 'no rollout found' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -241,7 +241,7 @@ test.each([
   expect(notices(after.reader)[0]).toContain(error.message)
 })
 
-test('[34] a load that fails otherwise is tried once more in a fresh process, then replaced', async () => {
+test('a load that fails otherwise is tried once more in a fresh process, then replaced [34]', async () => {
   const fake = open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -252,7 +252,7 @@ test('[34] a load that fails otherwise is tried once more in a fresh process, th
   expect(notices(after.reader)[0]).toContain('hiccup')
 })
 
-test('[34] a load that answers null is a load; a login that is missing is told and loses nothing', async () => {
+test('a load that answers null is a load; a login that is missing is told and loses nothing [34]', async () => {
   const fake = open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -267,7 +267,7 @@ test('[34] a load that answers null is a load; a login that is missing is told a
   expect(await prompted(second.session, second.reader, 'four')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('[34] a session that another program has open is waited for, then told, and nothing is lost', async () => {
+test('a session that another program has open is waited for, then told, and nothing is lost [34]', async () => {
   stage = new Stage(undefined, undefined, hurriedClock(10))
   const fake = stage.fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
   const { session, reader } = await stage.open()
@@ -282,7 +282,7 @@ test('[34] a session that another program has open is waited for, then told, and
   expect(await prompted(after.session, after.reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('[35] a resume that replays all the same is swallowed', async () => {
+test('a resume that replays all the same is swallowed [35]', async () => {
   const fake = open().fake(RESUMES)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -292,7 +292,7 @@ test('[35] a resume that replays all the same is swallowed', async () => {
   expect(after.reader.text).toBe('echo: oneecho: two')
 })
 
-test("[36] turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said", async () => {
+test("turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said [36]", async () => {
   const fake = open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -312,7 +312,7 @@ test("[36] turns that were made in the agent's own tool are taken in once, befor
 const LISTS = { capabilities: { loadSession: true, sessionCapabilities: { resume: {}, list: {} } } }
 
 test.each(['while nothing of it runs', 'while it lives'])(
-  '[36] turns that were made outside %s are found by the list of the agent, though it could resume',
+  'turns that were made outside %s are found by the list of the agent, though it could resume [36]',
   async (when) => {
     stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
     const fake = stage.fake(LISTS)
@@ -327,7 +327,7 @@ test.each(['while nothing of it runs', 'while it lives'])(
   },
 )
 
-test('[38] a list that is endless, has no times or fails says nothing: the agent resumes', async () => {
+test('a list that is endless, has no times or fails says nothing: the agent resumes [38]', async () => {
   stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
   const endless = { answer: { sessions: [{ sessionId: 'other', cwd: '/' }], nextCursor: 'again' } }
   const fake = stage.fake({ ...LISTS, on: { 'session/list': [endless] } })
@@ -341,7 +341,7 @@ test('[38] a list that is endless, has no times or fails says nothing: the agent
   expect(called(fake, ...OPENING)).toEqual([1, 0, 3])
 })
 
-test('[37] what the agent lost of its last turn is told once', async () => {
+test('what the agent lost of its last turn is told once [37]', async () => {
   const fake = open().fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -387,7 +387,7 @@ test('a session that never had a prompt begins anew, without a word', async () =
   expect(hows(after.reader)).toEqual(['1 new', '2 new'])
 })
 
-test('[55] a session that changes its agent and comes back has a conversation of its own each time, and the transcript is whole', async () => {
+test('a session that changes its agent and comes back has a conversation of its own each time, and the transcript is whole [55]', async () => {
   const fake = open().fake(BOTH)
   const other = stage.fake(BOTH, { name: 'other' })
   const { session, reader } = await stage.open()
@@ -403,7 +403,7 @@ test('[55] a session that changes its agent and comes back has a conversation of
   await until(() => other.processes.every((pid) => !runs(pid)))
 })
 
-test('[53] a session whose directory is gone is read, and a prompt says what is missing', async () => {
+test('a session whose directory is gone is read, and a prompt says what is missing [53]', async () => {
   open().fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')

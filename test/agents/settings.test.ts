@@ -28,7 +28,7 @@ function valuesOf(session: Session): Readonly<Record<string, unknown>> {
   return { mode: modes?.currentModeId, ...options }
 }
 
-test("[7] an agent's modes that are called like Parley's own never mean those", async () => {
+test("an agent's modes that are called like Parley's own never mean those [7]", async () => {
   const fake = open().fake({
     settings: { modes: MODES },
     prompts: { go: [{ permission: {}, onAnswer: { no: [{ chunk: 'refused' }] } }] },
@@ -44,7 +44,7 @@ test("[7] an agent's modes that are called like Parley's own never mean those", 
   expect(reader.text).toBe('refused')
 })
 
-test('[8] an option changes another; what the agent refuses keeps its old value and says why', async () => {
+test('an option changes another; what the agent refuses keeps its old value and says why [8]', async () => {
   const after = [
     { ...MODEL, currentValue: 'large' },
     { ...EFFORT, currentValue: 'high', options: [{ value: 'high', name: 'High' }] },
@@ -70,7 +70,7 @@ test('[8] an option changes another; what the agent refuses keeps its old value 
   expect(notices(reader)).toEqual([])
 })
 
-test('[9] what was set before a restart, and while the agent did not run, is set again before the next prompt', async () => {
+test('what was set before a restart, and while the agent did not run, is set again before the next prompt [9]', async () => {
   const fake = open().fake({
     capabilities: { loadSession: true },
     settings: { modes: MODES, configOptions: [EFFORT, MODEL] },
@@ -97,7 +97,7 @@ test('[9] what was set before a restart, and while the agent did not run, is set
   expect(valuesOf(after.session)).toMatchObject({ mode: 'plan', model: 'large', effort: 'high' })
 })
 
-test('[9] a wish that the agent refuses at its start is told, and its own value counts', async () => {
+test('a wish that the agent refuses at its start is told, and its own value counts [9]', async () => {
   open().fake({
     capabilities: { loadSession: true },
     settings: { modes: MODES },
@@ -127,13 +127,13 @@ test.each([
   ['both', { models: MODELS, configOptions: [MODEL, EFFORT] }, ['model', 'effort']],
   ['an unknown type', { configOptions: [{ id: 'x', name: 'X', type: 'slider', currentValue: 3 }, EFFORT] }, ['effort']],
   ['modes', { modes: MODES }, ['mode']],
-])('[10] an agent with %s has one list of options', async (_, settings, ids) => {
+])('an agent with %s has one list of options [10]', async (_, settings, ids) => {
   open().fake({ settings })
   const { session } = await stage.open()
   expect(session.existing.settings.configOptions.map(({ id }) => id)).toEqual(ids)
 })
 
-test('[10] a model from `models` is chosen by the verb that the agent understands', async () => {
+test('a model from `models` is chosen by the verb that the agent understands [10]', async () => {
   const fake = open().fake({ settings: { models: MODELS } }, { quirks: { modelVerb: 'set_model' } })
   const { session } = await stage.open()
   await until(() => fake.sessions.length > 0)
@@ -143,7 +143,7 @@ test('[10] a model from `models` is chosen by the verb that the agent understand
   await until(() => valuesOf(session)['model'] === 'b')
 })
 
-test('[11] the last list of commands counts, whenever it comes, also in a cold load', async () => {
+test('the last list of commands counts, whenever it comes, also in a cold load [11]', async () => {
   const commands = (...names: readonly string[]) => ({
     update: {
       sessionUpdate: 'available_commands_update',

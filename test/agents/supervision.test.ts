@@ -1,10 +1,11 @@
 /** Agents that hang, crash, ignore a cancel or leave processes behind: told, ended, and no other session is harmed. */
 import { afterEach, expect, test } from 'vitest'
+import type { Clock } from '../../src/ports/clock.ts'
 import { runs, until } from '../fixtures/process/running.ts'
-import { Stage, endOf, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, hurriedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
-const open = (): Stage => (stage = new Stage())
+const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
 
 afterEach(() => stage[Symbol.asyncDispose]())
 
@@ -12,7 +13,7 @@ test.each([
   ['answers version 9', { protocolVersion: 9 }, 'AGENT_PROTOCOL'],
   ['never answers', { on: { initialize: [{ stderr: 'still thinking\n' }, { silent: true as const }] } }, 'AGENT_STUCK'],
   ['ends at once', { start: [{ stderr: 'no module named x\n' }, { die: 3 }] }, 'AGENT_START_FAILED'],
-] as const)('[5] an agent that %s is a clear error, and the prompt was not sent', async (_what, plan, code) => {
+] as const)('an agent that %s is a clear error, and the prompt was not sent [5]', async (_what, plan, code) => {
   const fake = open().fake(plan, { quirks: { initMs: 1_500 } })
   const { session, reader } = await stage.open()
   const { error } = await prompted(session, reader, 'hi')
@@ -22,9 +23,9 @@ test.each([
   await until(() => fake.processes.length === 0)
 })
 
-test('[23] an agent that ignores a cancel holds the next prompt until it is killed; another session goes on', async () => {
+test('an agent that ignores a cancel holds the next prompt until it is killed; another session goes on [23]', async () => {
   const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
-  const fake = open().fake(plan, { quirks: { cancelKillMs: 3_500 } })
+  const fake = open(hurriedClock(5)).fake(plan, { quirks: { cancelKillMs: 3_500 } })
   const other = stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open()
   const quiet = await stage.open('acp:other')
@@ -41,7 +42,7 @@ test('[23] an agent that ignores a cancel holds the next prompt until it is kill
   expect(other.log.filter(({ start }) => start !== undefined)).toHaveLength(1)
 })
 
-test('[22] two clients prompt at once: the second is sent after the first has ended', async () => {
+test('two clients prompt at once: the second is sent after the first has ended [22]', async () => {
   const fake = open().fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })
   const { session, reader } = await stage.open()
   const first = await sent(session, 'one')
@@ -57,7 +58,7 @@ test.each([
   ['holds the pipe', { holdsPipe: true }],
   ['leads a session of its own', { ownSession: true }],
   ['ignores SIGTERM', { ignoresTerm: true }],
-] as const)('[28] a process of the agent that %s is gone after the session is closed', async (_what, grandchild) => {
+] as const)('a process of the agent that %s is gone after the session is closed [28]', async (_what, grandchild) => {
   const fake = open().fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
@@ -67,8 +68,8 @@ test.each([
   await until(() => all.every((pid) => !runs(pid)))
 })
 
-test('[29] [30] a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed', async () => {
-  const fake = open().fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
+test('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed [29] [30]', async () => {
+  const fake = open(hurriedClock(5)).fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   expect(fake.processes.length).toBeGreaterThan(0)
@@ -76,7 +77,7 @@ test('[29] [30] a wrapper and an agent that ends neither on EOF nor on SIGTERM a
   await until(() => fake.processes.length === 0)
 })
 
-test('[30] the stdin of an agent is never closed in the middle of its turn: it is cancelled first', async () => {
+test('the stdin of an agent is never closed in the middle of its turn: it is cancelled first [30]', async () => {
   const fake = open().fake({ prompts: { hi: [{ chunk: 'working' }, { untilCancel: true }] } })
   const { session, reader } = await stage.open()
   await sent(session, 'hi')
@@ -87,7 +88,7 @@ test('[30] the stdin of an agent is never closed in the middle of its turn: it i
   expect(events.indexOf('cancel')).toBeLessThan(events.indexOf('eof'))
 })
 
-test('[47] an agent that crashes at every start is held back, and says why', async () => {
+test('an agent that crashes at every start is held back, and says why [47]', async () => {
   const fake = open().fake({ start: [{ stderr: 'bad configuration\n' }, { die: 1 }] })
   const { session, reader } = await stage.open()
   const codes: (string | undefined)[] = []
@@ -99,8 +100,8 @@ test('[47] an agent that crashes at every start is held back, and says why', asy
   expect(fake.prompts).toEqual([])
 })
 
-test('[47] a start that takes long is cancelled at once', async () => {
-  open().fake({ on: { initialize: [{ gate: 'never' }] } })
+test('a start that takes long is cancelled at once [47]', async () => {
+  open(hurriedClock(5)).fake({ on: { initialize: [{ gate: 'never' }] } })
   stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open('acp:other')
   await prompted(session, reader, 'one')
@@ -110,7 +111,7 @@ test('[47] a start that takes long is cancelled at once', async () => {
   expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'cancelled' })
 })
 
-test('[52] of more sessions than may live at once, those that are idle are ended, and all answer', async () => {
+test('of more sessions than may live at once, those that are idle are ended, and all answer [52]', async () => {
   const fake = open().fake({ capabilities: { loadSession: true } })
   const opened = []
   for (let at = 0; at < 12; at += 1) {

@@ -24,7 +24,7 @@ async function beginTurn(client: RawClient, cwd: string): Promise<{ sessionId: s
   return { sessionId, prompt }
 }
 
-describe('A-TR-7 when stdin closes', () => {
+describe('when stdin closes [A-TR-7]', () => {
   test('before anything was asked, it ends by itself', async () => {
     const client = start(await stageWith(SLOW))
     expect(await client.leave()).toEqual({ code: 0, signal: null })
@@ -44,7 +44,7 @@ describe('A-TR-7 when stdin closes', () => {
   })
 })
 
-test('A-TR-3 what an MCP server prints or what it logs never reaches stdout', async () => {
+test('what an MCP server prints or what it logs never reaches stdout [A-TR-3]', async () => {
   const stage = await stageWith([{ toolCall: { name: 'echo', arguments: { text: 'heard' } } }])
   const client = await connect(stage)
   const { env: _env, type: _type, ...noisy } = stdioServer('noisy', { junk: true })
@@ -105,7 +105,7 @@ describe('a question', () => {
   }
   const ran = ({ received }: RawClient): boolean => JSON.stringify(received).includes('it ran"}}')
 
-  test('A-PM-1 names its options, and runs what was allowed', async () => {
+  test('names its options, and runs what was allowed [A-PM-1]', async () => {
     const { client, prompt, question } = await asked()
     const options = question.params?.['options'] as readonly Fields[]
     expect(new Set(options.map(({ optionId }) => optionId)).size).toBe(options.length)
@@ -120,14 +120,14 @@ describe('a question', () => {
     ['nonsense', { result: { yes: true } }],
     ['a no', { result: { outcome: { outcome: 'selected', optionId: 'reject_once' } } }],
     ['cancelled', { result: { outcome: { outcome: 'cancelled' } } }],
-  ])('A-PM-2 that is answered with %s is no yes', async (_what, answer) => {
+  ])('that is answered with %s is no yes [A-PM-2]', async (_what, answer) => {
     const { client, prompt, question } = await asked()
     client.send({ id: question.id, ...answer })
     expect((await client.answerTo(prompt)).result).toBeDefined()
     expect(ran(client)).toBe(false)
   })
 
-  test('A-PM-3 does not hold up a cancel, and is withdrawn by it', async () => {
+  test('does not hold up a cancel, and is withdrawn by it [A-PM-3]', async () => {
     const { client, prompt, question, sessionId } = await asked()
     client.notify('session/cancel', { sessionId })
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'cancelled' })
@@ -137,7 +137,7 @@ describe('a question', () => {
   })
 })
 
-test('A-NW-2 servers start in the cwd of the session, wherever the process was started', async () => {
+test('servers start in the cwd of the session, wherever the process was started [A-NW-2]', async () => {
   const stage = await stageWith([{ toolCall: { name: 'env', arguments: {} } }])
   const client = await connect(stage)
   mkdirSync(`${stage.cwd}/deep`)

@@ -65,6 +65,11 @@ export class TestClock implements Clock {
     })
   }
 
+  /** Whether anything waits for a later time. */
+  get isAwaited(): boolean {
+    return this.#due.length > 0
+  }
+
   /** Lets so much time pass, and all that happens in it happen in its order. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { AgentSession, Agents, Turn } from '../../ports/agent.ts'
 import { modelsOf } from '../../../test/model/puppet-model.ts'
+import { TestClock } from '../../../test/sim/clock.ts'
 import { systemClock } from '../clock.ts'
 import { openAgents } from './agents.ts'
 
@@ -17,14 +18,16 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-agents-'))
   path = join(directory, 'script.jsonl')
   await writeFile(path, '{"end": "refusal"}\n')
-  agents = openAgents({
-    default: `script:${path}`,
-    clock: systemClock,
-    models: modelsOf(),
-    maxSteps: 10,
-    titles: false,
-    promptDirectory: undefined,
-  })
+  agents = openAgents(options())
+})
+
+const options = () => ({
+  default: `script:${path}`,
+  clock: systemClock,
+  models: modelsOf(),
+  maxSteps: 10,
+  titles: false,
+  promptDirectory: undefined,
 })
 
 afterEach(() => rm(directory, { recursive: true, force: true }))
@@ -193,4 +196,27 @@ describe('a script that the user has not named', () => {
   ])('cannot be played where it %s a mode that permits more', async (_how, line, lines) => {
     await expect(played(...lines)).rejects.toMatchObject({ code: 'SCRIPT_INVALID', details: { line } })
   })
+})
+
+test('a call of a script waits ten seconds for servers that still connect, and is then made all the same', async () => {
+  await writeFile(path, '{"toolCall": {"name": "missing", "arguments": {}}}\n')
+  const clock = new TestClock()
+  const called: string[] = []
+  const servers = [{ name: 'silent', title: 'silent', state: 'connecting', tools: 0 }] as const
+  const list = () => ({ version: 1, tools: [], resources: [], templates: [], prompts: [], servers })
+  const waiting = {
+    ...turn,
+    tools: { list, ready: async () => list(), onChange: () => () => undefined },
+    newToolCallId: () => 'c-1',
+    report: async () => undefined,
+    call: async ({ name }: { readonly name: string }) => void called.push(name),
+  } as unknown as Turn
+  const own = openAgents({ ...options(), clock })
+  const ended = (await own.open(`script:${path}`, session)).run(waiting)
+  await vi.waitUntil(() => clock.isAwaited)
+  await clock.advance(9_999)
+  expect(called).toEqual([])
+  await clock.advance(1)
+  expect(await ended).toBe('end_turn')
+  expect(called).toEqual(['missing'])
 })

@@ -4,7 +4,7 @@ import type { ToolRequest } from '../../ports/agent.ts'
 import type { Tool, ToolResult } from '../../ports/tools.ts'
 import { ParleyError } from '../../errors/parley-error.ts'
 import { quiet } from '../../../test/sim/clock.ts'
-import { House, prompted } from '../../../test/sim/house.ts'
+import { House, here, prompted } from '../../../test/sim/house.ts'
 import { signal } from '../../../test/sim/puppet.ts'
 import type { Run } from '../../../test/sim/tools.ts'
 import { answer, cancel, text } from '../../../test/sim/words.ts'
@@ -44,6 +44,17 @@ function question({ state }: Session): string {
 }
 
 describe('a tool call', () => {
+  test('of a tool that nobody has is refused with the server that is still connecting', async () => {
+    const { house, session, reader } = await calling(async () => found, trusted, { ...request, name: 'missing' })
+    const mcpServers = [{ type: 'stdio', name: 'silent', command: '/x', args: [], env: {} }] as const
+    await house.sessions.open(session.id, { ...here, mcpServers })
+    house.tools.become('silent', 'connecting')
+    await prompted(session, 'p1')
+    expect(JSON.stringify(reader.entries)).toContain(
+      'There is no tool missing now. MCP server silent is still connecting.',
+    )
+  })
+
   test('is stored as in progress before the tool is called [T12]', async () => {
     const inJournal: unknown[] = []
     const { house, session, reader, results } = await calling(async () => {

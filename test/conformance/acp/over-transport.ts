@@ -8,6 +8,12 @@ import type { Transport } from './transport.ts'
 /** Whatever takes longer hangs, on a loaded machine too. Milliseconds. */
 const PATIENCE = 60_000
 
+/**
+ * What a transport can spoil: order, ids, replays, requests to the client. The rest is held over one transport, the unix
+ * socket, which is the quickest; `npm run conformance` has all of it over each.
+ */
+export const CARRIED = /^A-(?:TR|JR|IN|LD|RS|CL|PM|CA|CR|EL|DL|FS|TM)-/u
+
 /** Call once in a test file; cases that the transport cannot carry have no test there. `rows` narrows them down. */
 export function conformsOver(transport: Transport, rows = /^A-/u): void {
   const pool = new Pool()
