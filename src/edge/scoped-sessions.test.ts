@@ -41,7 +41,7 @@ const reaching = (scope: Scope, role: 'read' | 'prompt' | 'approve' = 'approve')
 
 async function listed(client: WireClient): Promise<readonly unknown[]> {
   const { result } = await client.request('session/list', {})
-  return (result?.['sessions'] as readonly { readonly sessionId: string }[]).map(({ sessionId }) => sessionId)
+  return ((result?.['sessions'] ?? []) as readonly { readonly sessionId: string }[]).map(({ sessionId }) => sessionId)
 }
 
 /** Every method on one session. */
