@@ -358,7 +358,7 @@ test('what the agent lost of its last turn is told once [37]', async () => {
   expect(lastPrompt(fake)).toEqual(['three'])
 })
 
-test('[37] an answer that the agent had not stored yet when it was killed is told, with the turn that was cut', async () => {
+test('an answer that the agent had not stored yet when it was killed is told, with the turn that was cut [37]', async () => {
   const fake = open().fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
   for (const words of ['one', 'two']) await prompted(session, reader, words)
