@@ -35,12 +35,12 @@ export const quirkRows: readonly QuirkRow[] = [
       textNoise: ['**Warning:**'],
       turnSignals: ['claude_origin'],
       cutKeeps: 'prompt',
-      asks: 'always',
+      asks: 'some',
     },
     notes: [
       'loads and resumes its sessions, with everything in them',
       'works on by itself after a turn, for background tasks',
-      'may start in its mode auto if your own settings say so: then it edits without asking',
+      'begins in its mode auto, in which it runs and edits without asking: mode = "default" has it ask',
     ],
     proof: 'measured',
     date: '2026-11',
@@ -73,6 +73,7 @@ export const quirkRows: readonly QuirkRow[] = [
     },
     notes: [
       'loads and resumes its sessions, with everything in them',
+      'begins in its mode Auto review, in which a model answers for you: mode = "workspace-write" has it ask you',
       'a refused permission ends its turn',
       'holds its session alone: its own tool cannot open it until Parley lets go of it',
     ],
