@@ -37,7 +37,7 @@ describe('a session', () => {
     expect(await house.sessions.find(one.id)).toMatchObject({ agent: 'script' })
   })
 
-  test('has the default where nobody named an agent', async () => {
+  test('has the default where no agent is named', async () => {
     const { session, reader } = await houseOfThree().open()
     await prompted(session, 'p1')
     expect(session.existing.agent).toBe('puppet')
@@ -72,7 +72,7 @@ describe('a session', () => {
     expect(session.existing).toMatchObject({ agent: 'script:/second', commands: [{ name: 'second' }] })
   })
 
-  test('that is at work goes on with the agent that it began with; the next prompt has the other', async () => {
+  test('that is at work keeps the agent that it began with; the next prompt has the other', async () => {
     const house = houseOfThree()
     const first = house.agents.named('script:/first')
     first.script = async (turn) => {
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect(reader.text).toBe('first, second')
   })
 
-  test('whose turn waits for an answer goes on with the agent that asked, though it has another by then', async () => {
+  test('whose turn waits for an answer continues with the agent that asked, although it has another by then', async () => {
     const house = houseOfThree()
     house.agents.named('script:/first').script = async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'x' }, options, state: null })

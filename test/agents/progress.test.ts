@@ -9,7 +9,7 @@ const open = (quietMs?: number, clock?: Clock): Stage => (stage = new Stage(unde
 
 afterEach(() => stage[Symbol.asyncDispose]())
 
-test('a client is told every step of a start, and that it is over', async () => {
+test('a client gets every step of a start, and its end', async () => {
   const fake = open().fake({ capabilities: { loadSession: true }, on: { initialize: [{ gate: 'go' }] } })
   fake.open('go')
   const first = await stage.open()

@@ -68,7 +68,7 @@ const made = (client: Client) => answer(client, 'terminal/create', { terminalId:
 const RUN = { terminal: { command: 'make', args: ['all'] } }
 
 describe('in one session of one server', () => {
-  test('each prompt asks its own client, whatever ids they use, and nobody else', async () => {
+  test('each prompt asks its own client, whatever ids they use, and no other', async () => {
     const place = await placeWith()
     const script = [{ readFile: { path: join(place.cwd, 'a.txt'), line: 2 } }]
     const { ada, bob, sessionId } = await company(await placeWithin(place, script))
@@ -108,7 +108,7 @@ describe('in one session of one server', () => {
     expect(failed(bob)).toMatchObject({ content: [{ type: 'content', content: { text: 'no rule\n' } }] })
   })
 
-  test('whoever leaves in the middle takes its terminal along, and the turn goes on and says so', async () => {
+  test('a client that leaves in the middle takes its terminal along, and the turn continues and says so', async () => {
     const { ada, bob, sessionId } = await company(await placeWith([RUN, RUN, { chunk: 'On we go.' }]))
     ada.ask('session/prompt', promptOf(sessionId, 'Build'))
     await made(ada)

@@ -32,7 +32,7 @@ function leaks({ home }: Run): readonly string[] {
   return [...filesBelow(home).flatMap(([, text]) => leaksIn(text)), ...leaksIn(commandLines())]
 }
 
-test('a command asks with the key of its shell; one without a key is told what to type', async () => {
+test('a command uses the key of its shell; one without a key says what to type', async () => {
   const run = await served()
   expect(await parley(ASK, { ...run, env: variables() })).toMatchObject({ code: 0, stdout: 'Hello there.\n' })
   const without = await parley(ASK, run)

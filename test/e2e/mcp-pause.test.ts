@@ -90,7 +90,7 @@ async function ended(one: Company, client: RawSocket): Promise<string> {
 
 describe('a question of a tool call', () => {
   test.each(ends)(
-    'is asked anew after %s; the answer goes out with what the server kept, and the turn goes on',
+    'is asked again after %s; the answer is sent with the state that the server gave, and the turn continues',
     { timeout: LONG },
     async (_how, end) => {
       const one = await company('asks the person in rounds')

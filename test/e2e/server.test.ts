@@ -143,7 +143,7 @@ describe('of many clients', () => {
     expect((await good.request('session/prompt', prompt)).result).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('those for whom there are no descriptors left are turned away, and the others stay', async () => {
+  test('clients for which there are no descriptors left are turned away, and the others stay', async () => {
     const place = await placeWith()
     const limited = spawn('/bin/sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, binary, 'serve'], {
       env: { ...cleanEnvironment(), PARLEY_HOME: place.home },
@@ -171,7 +171,7 @@ describe('of many clients', () => {
   })
 })
 
-test('sessions belong to the server: whoever prompted may leave, and another finds the turn going on', async () => {
+test('sessions belong to the server: the client that prompted may leave, and another finds the turn still running', async () => {
   const place = await placeWith([{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
   const server = await serve(place)
   const first = await RawSocket.open(place.socket)

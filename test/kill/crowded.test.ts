@@ -40,7 +40,7 @@ test('a server without a descriptor left is stopped by `parley stop` all the sam
   expect(town.server()).toBe(undefined)
 })
 
-test('when those have left who took the last descriptors, it serves whoever comes', async () => {
+test('when the clients that took the last descriptors have left, it serves new ones', async () => {
   const town = await crowdedTown()
   const server = town.server()
   for (const socket of crowd.splice(0)) socket.destroy()

@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
     put: 'synchronous = OFF',
     test: [
       'test/kill/sync-fails.test.ts',
-      'a sync that fails ends the turn in words, what was told is stored, and a later prompt works',
+      'a sync that fails ends the turn with an error, what clients saw is stored, and a later prompt works',
     ],
   },
   {
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'SessionLog.#store',
     find: "await faults.at('session.batch.decided')",
     put: "await faults.at('session.batch.decided'); this.#listener.published(entries)",
-    test: [WRITER_TEST, 'lets nobody see what it does not hold yet'],
+    test: [WRITER_TEST, 'publishes nothing that is not stored yet'],
   },
   {
     mechanism: 'order: an append that failed leaves the state as it was',
@@ -61,7 +61,7 @@ export const mutants: readonly Mutant[] = [
     put: 'false',
     test: [
       WRITER_TEST,
-      'in mid-turn tells the readers; nothing is told after the hole, and the turn ends once when there is room',
+      'in mid-turn reaches the readers; nothing is published after the gap, and the turn ends once when there is room',
     ],
   },
   {
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
     put: '$aborted',
     test: [
       'src/session/domain/permission-answer.test.ts',
-      'waits with nobody attached, also through kill -9, and goes on when answered',
+      'waits without an attached client, also through kill -9, and continues when answered',
     ],
   },
   {
@@ -212,7 +212,7 @@ export const mutants: readonly Mutant[] = [
     put: 'false',
     test: [
       'src/session/domain/decide.test.ts',
-      'keeps its turn when the owner stops, and the turn goes on when somebody has come',
+      'keeps its turn when the owner stops, and the turn continues when a client has come',
     ],
   },
   {
@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
     put: 'if (!isBusy($state) || $question === undefined) return []',
     test: [
       'src/session/domain/permission-answer.test.ts',
-      'goes to everyone; the first answer wins and the second is told that nobody waits',
+      'goes to every client; the first answer wins, and the second learns that the request is over',
     ],
   },
   {
@@ -277,7 +277,7 @@ export const mutants: readonly Mutant[] = [
     put: '$first > this.#cursor + 1',
     test: [
       'src/session/subscribers/subscription.test.ts',
-      'is owed nothing in memory, harms no other, and gets all once when it reads on',
+      'costs no memory, delays no other, and gets everything once when it reads again',
     ],
   },
   {
@@ -288,7 +288,7 @@ export const mutants: readonly Mutant[] = [
     put: '$unread > MAX_UNREAD_BYTES * 100',
     test: [
       'src/edge/acp/v1/attachment/slow-client.test.ts',
-      'and asks and asks is cut off; the session and the others go on, and it can come back',
+      'and sends one request after the other is cut off; the session and the others continue, and it can come back',
     ],
   },
   {

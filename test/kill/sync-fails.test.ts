@@ -27,7 +27,7 @@ const said = (updates: readonly SeenUpdate[]): string =>
     .join('')
 
 test(
-  'a sync that fails ends the turn in words, what was told is stored, and a later prompt works',
+  'a sync that fails ends the turn with an error, what clients saw is stored, and a later prompt works',
   async () => {
     expect(spawnSync('strace', ['-V']).status, 'this test needs strace: apt-get install strace').toBe(0)
     const town = await Town.found([{ chunk: 'word {n} ', times: 100, everyMs: 5 }])

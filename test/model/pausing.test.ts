@@ -135,7 +135,7 @@ describe('calls that wait for input', () => {
     expect(next.house.tools.called.toSorted()).toEqual(['a', 'c'])
   })
 
-  test('wait in the journal alone when nobody is there, and for somebody who can be asked', async () => {
+  test('wait in the journal while no client is there, until one comes that can be asked', async () => {
     const { house, model } = houseWith([calls({ id: '1', name: 'a' }), says('Good.')])
     furnished(house)
     const ada = await openStreet(house).client(able)

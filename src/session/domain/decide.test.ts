@@ -231,7 +231,7 @@ describe('a call whose server wants input', () => {
     given(...paused)
       .when(say.goesOn(1, 'c1'), say.goesOn(1, 'c1'))
       .then(say.continued('c1')))
-  test('keeps its turn when the owner stops, and the turn goes on when somebody has come', () =>
+  test('keeps its turn when the owner stops, and the turn continues when a client has come', () =>
     given(...paused)
       .when(say.halt, say.halt, { kind: 'resume_paused' }, { kind: 'resume_paused' })
       .then(say.suspended(1), say.resumed(1)))

@@ -57,7 +57,7 @@ describe('after a cut anywhere, the next owner', () => {
     forEveryCut(({ state }) => expect(decideBatch([{ kind: 'halt' }], state, 1).entries).toEqual([])))
 })
 
-test('in any life every prompt ends at most once, and each tool call is told before it is patched', () => {
+test('in every random history a prompt ends at most once, and a tool call is reported before it is patched', () => {
   const anyLife = fc.property(wishes, (wishes) => {
     const { accepted, ends, strays, leftOpen } = account(live(wishes).entries)
     expect(accepted).toEqual([...new Set(accepted)])

@@ -56,7 +56,7 @@ function question({ state }: Session): string {
 }
 
 describe('a question', () => {
-  test('goes to everyone; the first answer wins and the second is told that nobody waits', async () => {
+  test('goes to every client; the first answer wins, and the second learns that the request is over', async () => {
     const { house, heard } = asking()
     const { session, reader } = await house.open()
     const other = await house.join(session)
@@ -110,7 +110,7 @@ describe('a question', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 
-  test('waits with nobody attached, also through kill -9, and goes on when answered', async () => {
+  test('waits without an attached client, also through kill -9, and continues when answered', async () => {
     const { house } = asking()
     const { session } = await house.open()
     await prompted(session, 'p1')

@@ -29,7 +29,7 @@ function dictated() {
 }
 
 describe('a slow disk', () => {
-  test('lets nobody see what it does not hold yet', async () => {
+  test('publishes nothing that is not stored yet', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     house.disk.hold()
@@ -179,7 +179,7 @@ describe('a full disk', () => {
     expect(reader.kinds.at(-1)).toBe('turn_ended')
   })
 
-  test('in mid-turn tells the readers; nothing is told after the hole, and the turn ends once when there is room', async () => {
+  test('in mid-turn reaches the readers; nothing is published after the gap, and the turn ends once when there is room', async () => {
     const house = new House()
     const { say, script } = dictated()
     house.agent.script = script
@@ -420,7 +420,7 @@ describe('another writer', () => {
     expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
   })
 
-  test('takes the session while it is being closed: whoever closes it hears so, and it can be opened again', async () => {
+  test('takes the session while it is being closed: the client that closes it gets the error, and it can be opened again', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session } = await house.open()

@@ -60,7 +60,7 @@ describe('a client that joins', () => {
     expect(reader.entries).toEqual([])
   })
 
-  test('keeps what it was told when the journal cannot be read further for long, and can go on from there', async () => {
+  test('keeps what it got when the journal cannot be read for long, and can continue from there', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 2_000 })
@@ -82,7 +82,7 @@ describe('a client that joins', () => {
     expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
 
-  test('and whose journal cannot be read for a moment is told by itself, though nobody says any more', async () => {
+  test('and whose journal cannot be read for a moment gets the rest by itself, without a new entry', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 3 })
@@ -163,7 +163,7 @@ describe('the view of a client', () => {
 })
 
 describe('a client that does not read', () => {
-  test('is owed nothing in memory, harms no other, and gets all once when it reads on', async () => {
+  test('costs no memory, delays no other, and gets everything once when it reads again', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     const slow = await house.join(session)

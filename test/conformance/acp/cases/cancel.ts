@@ -169,7 +169,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CR-4',
-    name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one goes on',
+    name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one continues',
     ours: true,
     script: [{ chunk: 'w{n} ', times: 20, everyMs: 10 }],
     play: async (stage) => {

@@ -217,7 +217,7 @@ export const elicitationCases: readonly Case[] = [
   ),
   one({
     row: 'A-EL-2',
-    name: 'without forms the turn goes on, and says so',
+    name: 'without forms the turn continues and says so',
     script: [],
     play: async (stage) => turn(stage, FORM),
     check: ({ said }) => unless(said.includes('not offered') && said.endsWith('.'), `it said ${said}`),
@@ -295,7 +295,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-7',
-    name: 'that a link is done is told only to whoever got it, by its id',
+    name: 'only the client that got a link learns that it is done, by its id',
     client: URLS,
     script: [],
     play: async (stage) => {
@@ -316,7 +316,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-7',
-    name: 'the end of a link is told once, and to no other client of the session',
+    name: 'the end of a link is sent once, and to no other client of the session',
     company: true,
     client: URLS,
     script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],
@@ -342,7 +342,7 @@ export const elicitationCases: readonly Case[] = [
   ...['https://ada:secret@example.com/', 'http://example.com/', 'javascript:alert(1)'].map((url) =>
     one({
       row: 'A-EL-9',
-      name: `nobody is sent to ${url}`,
+      name: `no user is sent to ${url}`,
       client: URLS,
       script: [],
       play: async (stage) => turn(stage, [{ elicit: { message: 'Sign in.', url } }], accept),
@@ -411,7 +411,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-12',
-    name: 'what comes back of a link is told nowhere',
+    name: 'what a link returns reaches no client',
     client: URLS,
     script: [],
     play: async (stage) => {

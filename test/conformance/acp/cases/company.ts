@@ -69,7 +69,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-7',
-    name: 'a turn goes on when its client disconnects',
+    name: 'a turn continues when its client disconnects',
     company: true,
     ours: true,
     script: SLOW,
@@ -108,7 +108,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-4',
-    name: 'a client that watches a session is told when another closes and reopens it, and goes on in it',
+    name: 'a client that watches a session learns when another closes and reopens it, and continues in it',
     company: true,
     ours: true,
     play: async (stage) => {
@@ -142,7 +142,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-FS-2',
-    name: 'a client that leaves while it is asked ends the wait, and the turn goes on',
+    name: 'a client that leaves while it is asked ends the wait, and the turn continues',
     company: true,
     ours: true,
     client: READS,
@@ -184,7 +184,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-7',
-    name: 'a client that does not read delays nobody, and is told the rest when it reads on',
+    name: 'a client that does not read delays no other, and gets the rest when it reads again',
     company: true,
     ours: true,
     script: FLOOD,

@@ -198,7 +198,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-4',
-    name: 'the status of sessions is told to a client that asked for it',
+    name: 'a client that asked for the status of sessions gets it',
     ours: true,
     client: { _meta: { 'parley/notifications': ['turn', 'queue', 'presence'] } },
     play: async (stage) => {

@@ -81,7 +81,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-5',
-    name: 'keys that look like ours, with values that are none of ours, harm nobody',
+    name: 'keys of Parley with values that it does not know do no harm',
     play: async (stage) => {
       const _meta = { 'x/seq': -1, constructor: 'x', toString: 5, '': null }
       return stage.mustWork(

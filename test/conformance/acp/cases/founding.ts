@@ -85,7 +85,7 @@ export const foundingCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-1',
-    name: 'founding exchange B: what one process said another loads, and goes on as if nothing had happened',
+    name: 'founding exchange B: another process loads what one process stored, and continues it',
     script: TALK,
     play: async (stage) => {
       const sessionId = await stage.session()

@@ -82,7 +82,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-5',
-    name: 'capabilities that nobody knows are ignored',
+    name: 'unknown capabilities are ignored',
     raw: true,
     play: asked(1, {
       clientCapabilities: { unheardOf: true, fs: { more: {} }, session: { levitation: {} } },

@@ -96,7 +96,7 @@ export const jsonRpcCases: readonly Case[] = [
   ),
   one({
     row: 'A-JR-7',
-    name: 'while a prompt runs, other sessions and requests go on',
+    name: 'while a prompt runs, other sessions and requests are served',
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const [busy, other] = [await stage.session(), await stage.session()]

@@ -160,7 +160,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-8',
-    name: 'further directories, where they are told, are all of them, absolute and in order',
+    name: 'additional directories, where they are listed, are complete, absolute and in order',
     play: async (stage) => {
       stage.needs(can('additionalDirectories'))
       const more = [stage.dir('b'), stage.dir('a')]

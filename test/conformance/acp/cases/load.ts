@@ -75,7 +75,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-2',
-    name: 'a load is answered only when all was told, and nothing comes after it',
+    name: 'a load is answered after all updates of the history, and none comes after the response',
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ late, replayed }) =>
@@ -111,7 +111,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-4',
-    name: 'the conversation goes on with the next prompt',
+    name: 'the next prompt continues the conversation',
     script: TALK,
     play: async (stage) => {
       const { sessionId } = await loaded(stage)
@@ -167,7 +167,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-1',
-    name: 'a session that somebody has open and whose turn runs is told up to now, then goes on live',
+    name: 'a load of a session whose turn runs gives all up to now, then live updates',
     company: true,
     script: [{ chunk: 'w{n} ', times: 40, everyMs: 5 }],
     play: async (stage) => {
@@ -186,7 +186,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-4',
-    name: 'loading with other MCP servers while somebody is attached takes nothing from them',
+    name: 'a load with other MCP servers takes none from the clients that are attached',
     company: true,
     ours: true,
     script: [{ chunk: 'Here.' }],
@@ -240,7 +240,7 @@ export const resumeCases: readonly Case[] = [
   }),
   one({
     row: 'A-RS-2',
-    name: 'the conversation goes on with the next prompt',
+    name: 'the next prompt continues the conversation',
     play: async (stage) => {
       const { sessionId } = await loaded(stage, 'session/resume')
       return stage.prompt(sessionId, 'Again.')

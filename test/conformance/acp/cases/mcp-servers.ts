@@ -130,7 +130,7 @@ export const mcpCases: readonly Case[] = [
   }),
   one({
     row: 'A-MC-6',
-    name: 'a server that cannot be started keeps no session from opening, and its absence is told',
+    name: 'a session opens although a server cannot be started, and the client learns that it is missing',
     script: [callOf('echo', { text: 'x' })],
     play: async (stage) => {
       const gone = { name: 'gone', command: '/no/such/server', args: [], env: [] }

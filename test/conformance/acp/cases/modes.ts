@@ -210,7 +210,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-3',
-    name: 'a change by the agent is told with all of them',
+    name: 'a change by the agent is sent with all options',
     script: optional({ config: { configId: 'model', value: 'large' } }),
     play: async (stage) => {
       await stage.prompt(await stage.session())
@@ -237,7 +237,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-4',
-    name: 'boolean options are told to a client that knows them, and it can set them',
+    name: 'a client that knows boolean options gets them and can set them',
     client: BOOLEAN,
     script: optional(),
     play: async (stage) => {
@@ -313,7 +313,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-3',
-    name: 'a change by one client is told to the other',
+    name: 'a change by one client reaches the other',
     company: true,
     script: optional(),
     play: async (stage) => {
@@ -338,7 +338,7 @@ const COMMANDS = [
 export const commandCases: readonly Case[] = [
   one({
     row: 'A-SL-1',
-    name: 'commands are told as a list, with hints, and a later list replaces it',
+    name: 'commands come as a list, with hints, and a later list replaces it',
     script: [{ commands: [] }, { commands: COMMANDS }],
     play: async (stage) => {
       await stage.prompt(await stage.session())

@@ -118,7 +118,7 @@ export const newCases: readonly Case[] = [
   }),
   one({
     row: 'A-NW-7',
-    name: 'nothing is told of a session before its id',
+    name: 'no update of a session comes before its id',
     play: async (stage) => {
       await stage.session()
       await stage.a.quiet(150)

@@ -96,7 +96,7 @@ export const promptCases: readonly Case[] = [
   ),
   one({
     row: 'A-PR-4',
-    name: 'two sessions that speak at once are told apart',
+    name: 'updates of two sessions at once each name their session',
     script: [{ chunk: 'w{n} ', times: 15, everyMs: 3 }],
     play: async (stage) => {
       const both = [await stage.session(), await stage.session()]
@@ -167,7 +167,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-9',
-    name: 'the user’s message that is told again has an id',
+    name: 'a message of the user that is replayed has an id',
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       const sessionId = await stage.session()
@@ -197,7 +197,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-11',
-    name: 'the title that is told is the one that is listed',
+    name: 'the title in updates is the title in the list',
     script: [{ title: 'A new name' }, { chunk: '.' }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -293,7 +293,7 @@ function noticeCases(): readonly Case[] {
     }),
     one({
       row: 'A-PR-13',
-      name: 'notices and compaction are told to a client that asked for them',
+      name: 'a client that asked for notices and compaction gets them',
       script: NOTED,
       client: SHOWS_NOTED,
       play: async (stage) => {

@@ -25,7 +25,7 @@ async function echoed(stage: Stage) {
 export const toolCallCases: readonly Case[] = [
   one({
     row: 'A-TC-1',
-    name: 'a call is told with a title, before it runs',
+    name: 'a tool call is reported with a title before it runs',
     script: [callOf('echo', { text: 'x' })],
     play: echoed,
     check: ({ told: [call], ran }) =>
@@ -161,7 +161,7 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-8',
-    name: 'the name of a tool does not change once it is told',
+    name: 'the name of a tool does not change once it was reported',
     script: [
       callOf('words__echo', { text: 'x' }),
       { toolCall: { toolCallId: 'own', name: 'own', title: 'Own', status: 'pending' } },
@@ -190,7 +190,7 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-9',
-    name: 'a call that nobody finished is finished when the turn ends',
+    name: 'a call that is still open is finished when the turn ends',
     script: [PENDING],
     play: (stage) => turn(stage),
     check: law('A-TC-9'),
@@ -224,7 +224,7 @@ const PLAN = [
 export const planCases: readonly Case[] = [
   one({
     row: 'A-PL-1',
-    name: 'a plan is told with priorities and statuses',
+    name: 'a plan has priorities and statuses',
     script: [{ plan: PLAN }],
     play: async (stage) => {
       await stage.prompt(await stage.session())

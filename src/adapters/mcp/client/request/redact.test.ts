@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serverOrigin, redactor } from './redact.ts'
 
-test('no value of env is told, not even the part of one', () => {
+test('no value of env is shown, not even a part of one', () => {
   const redact = redactor({
     type: 'stdio',
     name: 's',
@@ -12,7 +12,7 @@ test('no value of env is told, not even the part of one', () => {
   expect(redact('x: secret-one-longer, secret-one\n  and tok-42')).toBe('x: [hidden], [hidden] and [hidden]')
 })
 
-test('no header, query, password or key in the path is told, encoded or not', () => {
+test('no header, query, password or key in the path is shown, encoded or not', () => {
   const url = 'https://sam:pa55word@mcp.example/s/0123456789abcdef0123/mcp?api_key=a%20secret&b=other'
   const redact = redactor({ type: 'http', name: 's', url, headers: [['Authorization', 'Bearer tok-42']] })
   const said = redact(`${url} / a secret / a%20secret / tok-42 / pa55word / 0123456789abcdef0123`)
@@ -20,7 +20,7 @@ test('no header, query, password or key in the path is told, encoded or not', ()
   expect(serverOrigin(url)).toBe('https://mcp.example')
 })
 
-test('no value is told as it stands in JSON, in a URL or in a form, nor unpacked', () => {
+test('no value is shown as it stands in JSON, in a URL or in a form, nor decoded', () => {
   const secret = 'pa"ss\\wörd & more'
   const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: { A: secret } })
   const forms = [JSON.stringify(secret), encodeURIComponent(secret), new URLSearchParams({ a: secret }).toString()]

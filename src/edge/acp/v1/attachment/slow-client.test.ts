@@ -31,7 +31,7 @@ test('gets a bounded part of a flood, delays no other client, and gets the rest 
   expect(bob.text === ada.text).toBe(true)
 }, 60_000)
 
-test('and asks and asks is cut off; the session and the others go on, and it can come back', async () => {
+test('and sends one request after the other is cut off; the session and the others continue, and it can come back', async () => {
   const street = openStreet()
   const ada = await street.client()
   const bob = await street.client()

@@ -88,7 +88,7 @@ describe('input', () => {
   })
 
   test.each(['http://example.com', 'https://ada:secret@example.com', 'javascript:alert(1)', 'example.com', 'https://'])(
-    'sends nobody to %s',
+    'sends no user to %s',
     async (url) => {
       agentDoes((turn) => turn.client.elicit?.url?.({ message: 'Go', url }))
       const { ada, id } = await inCompany()
