@@ -11,9 +11,15 @@ export interface ListenAddress {
 /** How clients reach the server from other machines. */
 export interface RemoteAccess {
   /** Files with the certificate and its key, as PEM. */
-  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly tls?:
+    | { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string | undefined }
+    | undefined
   /** Where a proxy with TLS receives clients. */
   readonly publicUrl?: URL | undefined
+  /** Pages of these origins may use the server, with a bearer token. */
+  readonly allowedOrigins?: readonly string[]
+  /** Addresses and networks of proxies that say where their clients come from. */
+  readonly trustedProxies?: readonly string[]
   readonly insecureHttp: boolean
 }
 

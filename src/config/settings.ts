@@ -21,6 +21,9 @@ export interface Setting {
     | 'agents_registry'
     | 'experimental'
     | 'listen'
+    | 'remote_connections'
+    | 'remote_requests_per_second'
+    | 'remote_sessions_per_minute'
     | 'faults'
   readonly env: string
   /**
@@ -140,6 +143,24 @@ export const settings: readonly Setting[] = [
       'Where a server listens for remote clients: `7777` (on 127.0.0.1), `HOST:PORT` or `[::1]:7777`, several separated by commas. Default: nowhere.',
   },
   {
+    key: 'remote_connections',
+    env: 'PARLEY_REMOTE_CONNECTIONS',
+    files: 'user',
+    sentence: 'How many remote clients may be connected at once; a quarter of them with one token. Default: 64.',
+  },
+  {
+    key: 'remote_requests_per_second',
+    env: 'PARLEY_REMOTE_REQUESTS_PER_SECOND',
+    files: 'user',
+    sentence: 'How many HTTP requests a remote client may make in a second; ten times as many at once. Default: 20.',
+  },
+  {
+    key: 'remote_sessions_per_minute',
+    env: 'PARLEY_REMOTE_SESSIONS_PER_MINUTE',
+    files: 'user',
+    sentence: 'How many sessions a remote client may start in a minute. Default: 20.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     files: 'none',
@@ -191,6 +212,10 @@ export interface Config {
   readonly experimental: boolean
   /** Where the server listens for remote clients; empty: nowhere. */
   readonly listen: readonly ListenAddress[]
+  /** Of remote clients. */
+  readonly remoteConnections: number
+  readonly remoteRequestsPerSecond: number
+  readonly remoteSessionsPerMinute: number
   readonly faults: readonly Fault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>

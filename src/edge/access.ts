@@ -24,6 +24,8 @@ export interface Principal {
   readonly scope?: Scope | undefined
   /** Whose marks of what was read count on this connection; absent: the owner's, who also holds all paired devices. */
   readonly person?: string
+  /** Counts one more new session: seconds to wait before it may be started, or 0. Absent: there is no limit. */
+  readonly waitForSession?: () => number
 }
 
 /** The principal of a transport that only the user who runs the server can open. */
@@ -128,6 +130,7 @@ const WITHIN_SCOPE: ReadonlySet<string> = new Set<Method>([
   '_parley/revoke',
   'session/delete',
 ])
+const MAKES_SESSIONS: ReadonlySet<string> = new Set<Method>(['session/new', 'session/fork', '_parley/fork'])
 
 /** Whether the server is between the order to stop and the stop. */
 export interface Draining {
@@ -193,6 +196,8 @@ export class Access {
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
     if (!this.#isWithinScope(method)) fail('SCOPE_TOO_NARROW', { what: method })
     if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
+    const seconds = MAKES_SESSIONS.has(method) ? (this.#principal.waitForSession?.() ?? 0) : 0
+    if (seconds > 0) fail('NEW_SESSIONS_LIMIT', { seconds })
   }
 
   /** Whether this connection may call the method now. */

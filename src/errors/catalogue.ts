@@ -110,6 +110,12 @@ export const catalogue = {
     false,
     (d) => `The server cannot listen on ${d.address}: ${d.reason}. Choose another address, or end what uses it.`,
   ),
+  NEW_SESSIONS_LIMIT: row<{ seconds: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `This credential has started too many sessions in a minute. Try again in ${d.seconds} s, or raise remote_sessions_per_minute on the server.`,
+  ),
   SOCKET_UNUSABLE: row<{ path: string; reason: string }>(
     INTERNAL,
     false,

@@ -23,7 +23,7 @@ let server: Remote
 let right: string
 
 beforeAll(async () => {
-  server = await remote([], { script: SCRIPT })
+  server = await remote([], { script: SCRIPT, env: { PARLEY_REMOTE_SESSIONS_PER_MINUTE: '1000' } })
   right = server.token('admin')
 })
 

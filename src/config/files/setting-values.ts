@@ -12,13 +12,20 @@ type Parse<Value> = (text: string) => Value
 /** Why a text is not allowed. */
 class Reason extends Error {}
 
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1
+}
+
 const parsers = {
   idle_minutes: number('it must be a number of minutes from 0', (value) => Number.isFinite(value) && value >= 0),
   max_stall_seconds: number(
     'it must be a whole number of seconds from 5, or 0',
     (value) => Number.isInteger(value) && (value === 0 || value >= 5),
   ),
-  max_steps: number('it must be a whole number from 1', (value) => Number.isInteger(value) && value >= 1),
+  remote_connections: number('it must be a whole number from 1', isCount),
+  remote_requests_per_second: number('it must be a whole number from 1', isCount),
+  remote_sessions_per_minute: number('it must be a whole number from 1', isCount),
+  max_steps: number('it must be a whole number from 1', isCount),
   model(text: string): string {
     if (/^[^:\s]+:\S/u.test(text)) return text
     throw new Reason('a model is PROVIDER:NAME, like ollama:qwen3; parley models lists them')

@@ -1,10 +1,8 @@
 /** The remote connections of the server, over WebSocket and HTTP alike: how many there may be, and who is cut. */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import type { Transport } from '../transport/transport.ts'
+import type { RemoteLimits } from './remote-limits.ts'
 import type { Refusal } from './request-checks.ts'
-
-const MAX_CONNECTIONS = 64
-const MAX_OF_ONE = 16
 
 /** A connection that can be ended because of who has it. */
 export interface RemoteTransport extends Transport {
@@ -22,19 +20,21 @@ export interface RemoteClientele {
 
 export class Connections {
   readonly #clients: RemoteClientele
+  readonly #most: number
   readonly #holders = new Map<RemoteTransport, TokenHolder>()
 
-  constructor(clients: RemoteClientele) {
+  constructor(clients: RemoteClientele, { connections }: Pick<RemoteLimits, 'connections'>) {
     this.#clients = clients
+    this.#most = connections
   }
 
   /** Undefined when there is room for one more. */
   refusalFor({ id }: TokenHolder): Refusal | undefined {
     const own = [...this.#holders.values()].filter((one) => one.id === id).length
-    if (own >= MAX_OF_ONE)
+    if (own >= Math.ceil(this.#most / 4))
       return { status: 429, sentence: `This access token has ${own} connections already; close one first.` }
-    if (this.#holders.size >= MAX_CONNECTIONS)
-      return { status: 429, sentence: `The server has ${MAX_CONNECTIONS} connections already; try again later.` }
+    if (this.#holders.size >= this.#most)
+      return { status: 429, sentence: `The server has ${this.#most} connections already; try again later.` }
     return undefined
   }
 

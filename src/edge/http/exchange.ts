@@ -1,7 +1,7 @@
 /** One request and its answer, whichever version of HTTP carries them. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
-import type { Reachable, Refusal } from './request-checks.ts'
+import { type Reachable, type Refusal, sharedWith } from './request-checks.ts'
 
 /** Sent with every answer of ours; a route may replace each of them. */
 export const PLAIN = {
@@ -56,9 +56,13 @@ export class Exchange {
     // Whatever the request still brings is not read.
     this.request.resume()
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    this.response.writeHead(status, { ...PLAIN, ...headers, 'Content-Length': String(length) })
+    this.response.writeHead(status, { ...this.#usual(), ...headers, 'Content-Length': String(length) })
     // Node leaves the body of an answer to HEAD out.
     this.response.end(body)
+  }
+
+  #usual(): Readonly<Record<string, string>> {
+    return { ...PLAIN, ...sharedWith(this.request.headers, this.reachable) }
   }
 
   /** One line that says why. */
@@ -68,7 +72,7 @@ export class Exchange {
 
   /** Begins an answer whose end is open; it is on its way at once. */
   stream(headers: Readonly<Record<string, string>>): ServerResponse {
-    this.response.writeHead(200, { ...PLAIN, ...headers })
+    this.response.writeHead(200, { ...this.#usual(), ...headers })
     this.response.flushHeaders()
     return this.response
   }

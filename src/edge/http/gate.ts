@@ -3,7 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Attempts } from '../../credentials/attempts.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { TrustedProxies } from './client-address.ts'
 import type { RemoteClientele } from './connections.ts'
+import type { RemoteLimits } from './remote-limits.ts'
 import {
   NO_CREDENTIAL,
   type Reachable,
@@ -13,16 +15,32 @@ import {
   refusalOfCookie,
   refusalOfHost,
   refusalOfOrigin,
+  tooManyRequests,
   tooManyTries,
 } from './request-checks.ts'
+import { RequestRate } from './request-rate.ts'
+
+interface Surroundings {
+  readonly clock: Pick<Clock, 'monotonicNow'>
+  readonly proxies: TrustedProxies
+  readonly limits: Pick<RemoteLimits, 'requestsPerSecond'>
+}
 
 export class Gate {
   readonly #attempts: Attempts
+  readonly #rate: RequestRate
+  readonly #proxies: TrustedProxies
   readonly #clients: Pick<RemoteClientele, 'holderOf'>
 
-  constructor(clients: Pick<RemoteClientele, 'holderOf'>, clock: Pick<Clock, 'monotonicNow'>) {
+  constructor(clients: Pick<RemoteClientele, 'holderOf'>, { clock, proxies, limits }: Surroundings) {
+    const { requestsPerSecond } = limits
     this.#clients = clients
+    this.#proxies = proxies
     this.#attempts = new Attempts(() => clock.monotonicNow())
+    this.#rate = new RequestRate(() => clock.monotonicNow(), {
+      perSecond: requestsPerSecond,
+      burst: 10 * requestsPerSecond,
+    })
   }
 
   /** What is wrong about a request whatever its credential is. */
@@ -38,10 +56,15 @@ export class Gate {
     const refusal = credential.kind === 'cookie' ? refusalOfCookie(method, headers, reachable) : undefined
     if (refusal !== undefined) return refusal
     const holder = this.#clients.holderOf(credential.token)
-    if (holder !== undefined) return holder
-    const address = socket.remoteAddress ?? ''
+    if (holder !== undefined) return this.#tooFast(holder) ?? holder
+    const address = this.#proxies.addressOf(socket.remoteAddress ?? '', headers)
     const wait = this.#attempts.waitFor(address)
     this.#attempts.wrong(address)
     return wait === 0 ? WRONG_CREDENTIAL : tooManyTries(wait)
+  }
+
+  #tooFast({ id }: TokenHolder): Refusal | undefined {
+    const wait = this.#rate.take(id)
+    return wait === 0 ? undefined : tooManyRequests(wait)
   }
 }

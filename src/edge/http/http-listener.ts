@@ -3,8 +3,7 @@
  * everything else only to whoever shows a credential, on loopback too: other users, pages and tunnels arrive there.
  */
 import { once } from 'node:events'
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
@@ -15,20 +14,22 @@ import { Connections, type RemoteClientele } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { Gate } from './gate.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
-import { type Reachable, type Refusal, cookieName } from './request-checks.ts'
+import { PREFLIGHT, type Reachable, type Refusal, cookieName, isPreflight } from './request-checks.ts'
+import type { RemoteLimits } from './remote-limits.ts'
+import { type Handlers, HttpServer, type Tls } from './server.ts'
+import type { TrustedProxies } from './client-address.ts'
 import { type Route, Routes, allows, pathOf } from './routes.ts'
 
-/** Connections that have shown nothing yet; they are gone after `HEADERS_MS`. */
-const MAX_SOCKETS = 1_024
-const HEADERS_MS = 10_000
-const REQUEST_MS = 30_000
-const HEADER_BYTES = 16 * 1024
-/** Longer than proxies keep a connection that they may use again: else one of theirs is lost now and then. */
-const KEEP_ALIVE_MS = 75_000
+/** How long the body of a request may take. */
+const BODY_MS = 30_000
 
 export interface ListenerOptions {
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  readonly tls: Tls | undefined
   readonly publicUrl: URL | undefined
+  /** Origins of pages that may use the server with a bearer token. */
+  readonly allowedOrigins: readonly string[]
+  readonly proxies: TrustedProxies
+  readonly limits: RemoteLimits
   readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>
   readonly clients: RemoteClientele
   /** Besides ACP. */
@@ -44,7 +45,7 @@ export interface ListenAddress {
 
 /** An address that is listened on. */
 interface Port {
-  readonly server: Server
+  readonly server: HttpServer
   readonly address: { readonly host: string; readonly port: number }
   /** With those that became WebSockets. */
   readonly sockets: Set<Socket>
@@ -59,10 +60,10 @@ export class HttpListener {
 
   /** Listens nowhere yet. */
   constructor(options: ListenerOptions) {
-    const { clients, clock, routes } = options
+    const { clients, clock, routes, limits, proxies } = options
     this.#options = options
-    this.#gate = new Gate(clients, clock)
-    this.#connections = new Connections(clients)
+    this.#gate = new Gate(clients, { clock, proxies, limits })
+    this.#connections = new Connections(clients, limits)
     this.#routes = new Routes([HEALTH, new AcpEndpoint(this.#connections, clock), ...routes])
   }
 
@@ -70,7 +71,7 @@ export class HttpListener {
   get listening(): readonly { readonly address: Port['address']; readonly page: string }[] {
     const scheme = this.#options.tls === undefined ? 'http' : 'https'
     return this.#ports.map(({ server, address }) => {
-      const { address: host, port } = server.address() as AddressInfo
+      const { address: host, port } = server.listening.address() as AddressInfo
       return { address, page: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/` }
     })
   }
@@ -87,29 +88,37 @@ export class HttpListener {
 
   /** Ends what is still open of requests and streams. WebSockets are not among these. */
   destroy(): void {
-    this.close()
-    for (const { server } of this.#ports) server.closeAllConnections()
+    for (const { server } of this.#ports) server.destroy()
+  }
+
+  /** New connections see this certificate. Throws what is wrong about it; then the old one stays. */
+  renew(tls: Tls): void {
+    for (const { server } of this.#ports) server.renew(tls)
   }
 
   /** One that is listened on already stays as it is. Throws LISTEN_FAILED and CONFIG_INVALID. */
   async listen({ host, port, isLoopback }: ListenAddress): Promise<void> {
     if (port !== 0 && this.#ports.some((one) => one.address.host === host && one.address.port === port)) return
-    const server = this.#serverFor()
+    let reachable: Reachable | undefined
+    const server = new HttpServer(
+      this.#options.tls,
+      this.#handlers(() => reachable ?? this.#reachable({ host, isLoopback, port })),
+    )
+    const { listening } = server
     const sockets = new Set<Socket>()
-    server.maxConnections = MAX_SOCKETS
-    server.on('connection', (socket: Socket) => {
+    listening.on('connection', (socket: Socket) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
     try {
-      server.listen(port, host)
-      await once(server, 'listening')
+      listening.listen(port, host)
+      await once(listening, 'listening')
     } catch (error) {
       return fail('LISTEN_FAILED', { address: `${host}, port ${port}`, reason: reasonOf(error) }, error)
     }
-    server.on('error', (error) => this.#options.clients.report(error))
-    this.#serve(server, this.#reachable(host, isLoopback, server))
-    const { port: chosen } = server.address() as AddressInfo
+    listening.on('error', (error) => this.#options.clients.report(error))
+    const { port: chosen } = listening.address() as AddressInfo
+    reachable = this.#reachable({ host, isLoopback, port: chosen })
     this.#ports = [...this.#ports, { server, address: { host, port: chosen }, sockets }]
   }
 
@@ -123,38 +132,21 @@ export class HttpListener {
     }
   }
 
-  #reachable(host: string, isLoopback: boolean, server: Server): Reachable {
-    const { tls, publicUrl } = this.#options
+  #reachable({ host, isLoopback, port }: ListenAddress): Reachable {
+    const { tls, publicUrl, allowedOrigins } = this.#options
     const hasTls = tls !== undefined
-    const { port } = server.address() as AddressInfo
-    return { host, isLoopback, hasTls, publicUrl, cookie: cookieName({ hasTls, publicUrl, port }) }
+    return { host, isLoopback, hasTls, publicUrl, allowedOrigins, cookie: cookieName({ hasTls, publicUrl, port }) }
   }
 
-  #serve(server: Server, reachable: Reachable): void {
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#answer(request, response, reachable).catch((error: unknown) => {
-        this.#options.clients.report(error)
-        response.destroy()
-      })
-    })
-    server.on('upgrade', (request: IncomingMessage, wire: Duplex, head: Buffer) =>
-      this.#upgrade(request, { wire, head }, reachable),
-    )
-  }
-
-  #serverFor(): Server {
-    const { tls } = this.#options
-    const limits = {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      maxHeaderSize: HEADER_BYTES,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    }
-    if (tls === undefined) return createServer(limits)
-    try {
-      return createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: HEADERS_MS })
-    } catch (error) {
-      return fail('CONFIG_INVALID', { key: '--tls-cert', reason: reasonOf(error) }, error)
+  #handlers(reachable: () => Reachable): Handlers {
+    return {
+      request: (request, response) => {
+        this.#answer(request, response, reachable()).catch((error: unknown) => {
+          this.#options.clients.report(error)
+          response.destroy()
+        })
+      },
+      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, reachable()),
     }
   }
 
@@ -163,6 +155,8 @@ export class HttpListener {
     const admitted = this.#admit(request, path, reachable)
     const holder = 'status' in admitted ? undefined : admitted.holder
     const exchange = new Exchange(request, response, { path, reachable, holder })
+    this.#hurry(request)
+    if (isPreflight(request, reachable)) return exchange.answer(204, PREFLIGHT)
     if ('status' in admitted) return exchange.refuse(admitted)
     if (!allows(admitted.route, exchange.method)) return exchange.refuse(methodUnknown(admitted.route))
     try {
@@ -171,6 +165,12 @@ export class HttpListener {
       this.#options.clients.report(error)
       exchange.refuse({ status: 500, sentence: 'The server could not answer; its log says why.' })
     }
+  }
+
+  /** Node watches this for HTTP/1.1 alone. */
+  #hurry(request: IncomingMessage): void {
+    const late = this.#options.clock.setTimer(BODY_MS, () => request.complete || request.destroy())
+    for (const end of ['end', 'close']) request.once(end, () => late.cancel())
   }
 
   #upgrade(

@@ -14,6 +14,8 @@ export interface Reachable {
   readonly isLoopback: boolean
   readonly hasTls: boolean
   readonly publicUrl: URL | undefined
+  /** Origins of pages that may come with a bearer token, and never with a cookie. */
+  readonly allowedOrigins: readonly string[]
   /** Name of the cookie that a browser shows as its credential. */
   readonly cookie: string
 }
@@ -60,7 +62,36 @@ function isOurs(name: string, whole: string, { host, isLoopback, publicUrl }: Re
 /** Programs send no origin; pages always do when they open a WebSocket. */
 export function refusalOfOrigin(headers: IncomingHttpHeaders, reachable: Reachable): Refusal | undefined {
   const { origin } = headers
-  return origin === undefined || isOwnOrigin(headers, reachable) ? undefined : FOREIGN_ORIGIN
+  const isAllowed = origin === undefined || isOwnOrigin(headers, reachable) || isForeign(headers, reachable)
+  return isAllowed ? undefined : FOREIGN_ORIGIN
+}
+
+/** A page of another origin that the settings name. */
+function isForeign({ origin }: IncomingHttpHeaders, { allowedOrigins }: Reachable): boolean {
+  return origin !== undefined && allowedOrigins.includes(origin)
+}
+
+/** A browser asks whether such a page may send what it wants to send. */
+export function isPreflight({ method, headers }: IncomingMessage, reachable: Reachable): boolean {
+  return method === 'OPTIONS' && isForeign(headers, reachable) && refusalOfHost(headers, reachable) === undefined
+}
+
+export const PREFLIGHT = {
+  'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version, Last-Event-ID',
+  'Access-Control-Max-Age': '600',
+} as const
+
+/** What lets such a page read an answer. */
+export function sharedWith(headers: IncomingHttpHeaders, reachable: Reachable): Readonly<Record<string, string>> {
+  const { origin } = headers
+  if (origin === undefined || !isForeign(headers, reachable)) return {}
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': 'Acp-Connection-Id',
+    Vary: 'Origin',
+  }
 }
 
 /** A browser adds the cookie to what a foreign page sends too; only the origin tells who did. */
@@ -131,6 +162,14 @@ export function tooManyTries(seconds: number): Refusal {
   return {
     status: 429,
     sentence: `Too many wrong credentials came from this network. Try again in ${seconds} s.`,
+    headers: { 'Retry-After': String(seconds) },
+  }
+}
+
+export function tooManyRequests(seconds: number): Refusal {
+  return {
+    status: 429,
+    sentence: `This credential makes too many requests. Try again in ${seconds} s.`,
     headers: { 'Retry-After': String(seconds) },
   }
 }

@@ -1,11 +1,14 @@
 /** Clients that reach the server over the network: who holds a token may connect, until the token is removed or changed. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
+import { TrustedProxies } from '../../edge/http/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
 import { pageRoutes } from '../../edge/http/page/page-files.ts'
+import type { RemoteLimits } from '../../edge/http/remote-limits.ts'
+import type { Tls } from '../../edge/http/server.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
@@ -14,8 +17,11 @@ import type { Clock } from '../../ports/clock.ts'
 
 /** Revocation takes effect within a second; commands change the tokens, which are a small file. */
 const LOOK_MS = 250
+/** How soon a renewed certificate is used. */
+const RENEW_MS = 5_000
 
 export interface RemoteSurroundings {
+  readonly limits: RemoteLimits
   readonly clock: Clock
   serve(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
   report(error: unknown): void
@@ -30,19 +36,32 @@ export class RemoteClients implements RemoteClientele {
   #problems: ReadonlySet<string> = new Set()
   readonly #listener: HttpListener
 
+  readonly #access: RemoteAccess
+  /** When the files of the certificate were last changed. */
+  #certified: string
+  /** The change that was no use. */
+  #refused: string | undefined
+
   /** Nobody can connect before `listen`. Throws CONFIG_INVALID. */
-  constructor(home: string, { tls, publicUrl }: RemoteAccess, around: RemoteSurroundings) {
+  constructor(home: string, access: RemoteAccess, around: RemoteSurroundings) {
+    const { tls, publicUrl, allowedOrigins = [], trustedProxies = [] } = access
+    this.#access = access
+    this.#certified = changesOf(access)
     const { clock } = around
     this.#credentials = new Credentials(home, clock)
     this.#around = around
     this.#listener = new HttpListener({
-      tls: tls && { cert: pem('--tls-cert', tls.certFile), key: pem('--tls-key', tls.keyFile) },
+      tls: tls && tlsOf(tls),
       publicUrl,
+      allowedOrigins,
+      proxies: new TrustedProxies(trustedProxies),
+      limits: around.limits,
       clock,
       clients: this,
       routes: [...pageRoutes(), ...pairingRoutes(deskOf(this.#credentials, clock), clock)],
     })
     this.#look()
+    if (tls !== undefined) this.#renewLater()
   }
 
   get listening(): HttpListener['listening'] {
@@ -93,6 +112,28 @@ export class RemoteClients implements RemoteClientele {
     this.#around.clock.setTimer(LOOK_MS, () => this.#look())
   }
 
+  #renewLater(): void {
+    this.#around.clock.setTimer(RENEW_MS, () => {
+      this.#renew()
+      this.#renewLater()
+    })
+  }
+
+  /** Whoever renews a certificate may have written one of its two files so far: then the next look finds the pair. */
+  #renew(): void {
+    const { tls } = this.#access
+    const certified = changesOf(this.#access)
+    if (tls === undefined || certified === this.#certified) return
+    try {
+      this.#listener.renew(tlsOf(tls))
+      this.#certified = certified
+      this.#around.note('certificate renewed', { cert: tls.certFile })
+    } catch (error) {
+      if (certified !== this.#refused) this.#around.report(error)
+      this.#refused = certified
+    }
+  }
+
   #refresh(): void {
     const problems = new Set<string>()
     this.#ring = this.#credentials.ring((error) => {
@@ -111,6 +152,20 @@ function deskOf(credentials: Credentials, clock: Pick<Clock, 'now'>): DeviceDesk
     leave: (holder) => credentials.leave(holder),
     now: () => clock.now(),
   }
+}
+
+function tlsOf({ certFile, keyFile, clientCaFile }: NonNullable<RemoteAccess['tls']>): Tls {
+  return {
+    cert: pem('--tls-cert', certFile),
+    key: pem('--tls-key', keyFile),
+    clientCa: clientCaFile === undefined ? undefined : pem('--client-ca', clientCaFile),
+  }
+}
+
+function changesOf({ tls }: RemoteAccess): string {
+  const files =
+    tls === undefined ? [] : [tls.certFile, tls.keyFile, tls.clientCaFile].filter((file) => file !== undefined)
+  return files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0).join(' ')
 }
 
 function pem(key: string, path: string): Buffer {

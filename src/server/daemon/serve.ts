@@ -14,6 +14,7 @@ import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
+import { RequestRate } from '../../edge/http/request-rate.ts'
 import { serverMethods } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../server-info.ts'
@@ -95,12 +96,20 @@ class Server implements RunningServer {
     this.#silence = owner.clock.abortSource()
     const working = () => this.#sessions?.atWork() ?? []
     this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
+    const perMinute = config.remoteSessionsPerMinute
+    const newSessions = new RequestRate(() => owner.clock.monotonicNow(), {
+      perSecond: perMinute / 60,
+      burst: perMinute,
+    })
     this.#ports = new RemotePorts(config.home, {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
-      serve: (wire, { role, scope }, transport) =>
-        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role, scope })),
+      limits: { connections: config.remoteConnections, requestsPerSecond: config.remoteRequestsPerSecond },
+      serve: (wire, { id, role }, transport) => {
+        const waitForSession = () => newSessions.take(id)
+        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role, waitForSession }))
+      },
     })
     this.ended = this.#end()
     // The caller awaits it later; until then a rejection is not unhandled.

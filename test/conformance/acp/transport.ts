@@ -133,6 +133,13 @@ export function http(): Transport {
   })
 }
 
+/** Cases hurry more than anyone who types. */
+const HASTE = {
+  PARLEY_REMOTE_CONNECTIONS: '256',
+  PARLEY_REMOTE_REQUESTS_PER_SECOND: '10000',
+  PARLEY_REMOTE_SESSIONS_PER_MINUTE: '10000',
+}
+
 function remote(name: string, connect: (url: string, token: string) => Promise<Ends>): Transport {
   const homes = new Homes()
   const doors = new Map<string, Promise<{ readonly port: number; readonly token: string }>>()
@@ -149,7 +156,7 @@ function remote(name: string, connect: (url: string, token: string) => Promise<E
     async open(place) {
       const home = homes.of(place)
       const { port, token } = await doorOf(home)
-      await started(home, { ...place.env, PARLEY_LISTEN: String(port) })
+      await started(home, { ...place.env, PARLEY_LISTEN: String(port), ...HASTE })
       return connect(`ws://127.0.0.1:${port}/acp`, token)
     },
     introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),

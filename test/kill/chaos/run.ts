@@ -44,7 +44,11 @@ export async function runTown(
   mkdirSync(orders)
   const isFake = plans.some(({ kind }) => kind !== undefined)
   const teller = isFake ? new FakeTeller(directory) : await scriptTeller(directory)
-  const env = { ...environmentOf(plans, orders), PARLEY_LISTEN: String(await freePort()) }
+  const env = {
+    ...environmentOf(plans, orders),
+    PARLEY_LISTEN: String(await freePort()),
+    PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000',
+  }
   const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, env })
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)

@@ -1,4 +1,5 @@
 /** `parley serve`: runs the server, in the foreground until a signal, or as the background process of another command. */
+import { isIP } from 'node:net'
 import { configFor } from '../../configured.ts'
 import type { RemoteAccess } from '../../../config/listen.ts'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
@@ -47,11 +48,33 @@ function accessFrom(options: CommandInput['options']): RemoteAccess {
     const key = certFile === undefined ? '--tls-cert' : '--tls-key'
     fail('CONFIG_INVALID', { key, value: 'absent', reason: 'a certificate and its key belong together' })
   }
+  const clientCaFile = textOption(options, 'clientCa')
+  if (clientCaFile !== undefined && certFile === undefined) {
+    const reason = 'clients show certificates over TLS alone; add --tls-cert and --tls-key'
+    fail('CONFIG_INVALID', { key: '--client-ca', value: JSON.stringify(clientCaFile), reason })
+  }
   return {
-    tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
+    tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile, clientCaFile },
     publicUrl: publicUrlFrom(textOption(options, 'publicUrl')),
+    allowedOrigins: textsOption(options, 'allowOrigin').map(originFrom),
+    trustedProxies: textsOption(options, 'trustProxy').map(networkFrom),
     insecureHttp: options['insecureHttp'] === true,
   }
+}
+
+function originFrom(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && url.origin !== 'null' && url.origin === text) return text
+  const reason = 'it must be an origin, such as https://app.example'
+  return fail('CONFIG_INVALID', { key: '--allow-origin', value: JSON.stringify(text), reason })
+}
+
+function networkFrom(text: string): string {
+  const [address = '', bits] = text.split('/')
+  const most = isIP(address) === 6 ? 128 : 32
+  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most))) return text
+  const reason = 'it must be an address, such as 127.0.0.1, or a network, such as 10.0.0.0/8'
+  return fail('CONFIG_INVALID', { key: '--trust-proxy', value: JSON.stringify(text), reason })
 }
 
 function publicUrlFrom(text: string | undefined): URL | undefined {

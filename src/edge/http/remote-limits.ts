@@ -1,0 +1,8 @@
+/** What remote clients may ask for, as the settings say. */
+
+export interface RemoteLimits {
+  /** Connections at once; a quarter of them with one credential. */
+  readonly connections: number
+  /** Requests of one credential; ten times as many at once. */
+  readonly requestsPerSecond: number
+}
