@@ -5,4 +5,6 @@ export interface RemoteLimits {
   readonly connections: number
   /** Requests of one credential; ten times as many at once. */
   readonly requestsPerSecond: number
+  /** That one credential starts. */
+  readonly sessionsPerMinute: number
 }

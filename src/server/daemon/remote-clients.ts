@@ -3,11 +3,13 @@ import { readFileSync, statSync } from 'node:fs'
 import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
+import type { Principal } from '../../edge/access.ts'
 import { TrustedProxies } from '../../edge/http/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
 import { pageRoutes } from '../../edge/http/page/page-files.ts'
 import type { RemoteLimits } from '../../edge/http/remote-limits.ts'
+import { RequestRate } from '../../edge/http/request-rate.ts'
 import type { Tls } from '../../edge/http/server.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
@@ -23,7 +25,7 @@ const RENEW_MS = 5_000
 export interface RemoteSurroundings {
   readonly limits: RemoteLimits
   readonly clock: Clock
-  serve(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
+  serve(transport: Transport, principal: Principal): void
   report(error: unknown): void
   note(what: string, details: Readonly<Record<string, unknown>>): void
 }
@@ -35,6 +37,7 @@ export class RemoteClients implements RemoteClientele {
   /** Of files of credentials that cannot be used. They are reported once. */
   #problems: ReadonlySet<string> = new Set()
   readonly #listener: HttpListener
+  readonly #newSessions: RequestRate
 
   readonly #access: RemoteAccess
   /** When the files of the certificate were last changed. */
@@ -50,6 +53,8 @@ export class RemoteClients implements RemoteClientele {
     const { clock } = around
     this.#credentials = new Credentials(home, clock)
     this.#around = around
+    const { sessionsPerMinute: burst } = around.limits
+    this.#newSessions = new RequestRate(() => clock.monotonicNow(), { perSecond: burst / 60, burst })
     this.#listener = new HttpListener({
       tls: tls && tlsOf(tls),
       publicUrl,
@@ -83,7 +88,10 @@ export class RemoteClients implements RemoteClientele {
   }
 
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
-    this.#around.serve(holder.hidesTools === true ? withoutToolOutput(transport) : transport, holder, over)
+    const { id, role, scope, hidesTools } = holder
+    const waitForSession = (): number => this.#newSessions.take(id)
+    const shown = hidesTools === true ? withoutToolOutput(transport) : transport
+    this.#around.serve(shown, { transport: over, isLocalUser: false, role, scope, waitForSession })
     try {
       this.#credentials.used(holder)
     } catch (error) {

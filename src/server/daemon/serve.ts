@@ -14,7 +14,6 @@ import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
-import { RequestRate } from '../../edge/http/request-rate.ts'
 import { serverMethods } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../server-info.ts'
@@ -96,20 +95,16 @@ class Server implements RunningServer {
     this.#silence = owner.clock.abortSource()
     const working = () => this.#sessions?.atWork() ?? []
     this.#uncaught = new Uncaught({ clock: owner.clock, working, report: owner.log.report })
-    const perMinute = config.remoteSessionsPerMinute
-    const newSessions = new RequestRate(() => owner.clock.monotonicNow(), {
-      perSecond: perMinute / 60,
-      burst: perMinute,
-    })
     this.#ports = new RemotePorts(config.home, {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
-      limits: { connections: config.remoteConnections, requestsPerSecond: config.remoteRequestsPerSecond },
-      serve: (wire, { id, role }, transport) => {
-        const waitForSession = () => newSessions.take(id)
-        void this.#clients.serve(wire, this.#context({ transport, isLocalUser: false, role, waitForSession }))
+      limits: {
+        connections: config.remoteConnections,
+        requestsPerSecond: config.remoteRequestsPerSecond,
+        sessionsPerMinute: config.remoteSessionsPerMinute,
       },
+      serve: (wire, principal) => void this.#clients.serve(wire, this.#context(principal)),
     })
     this.ended = this.#end()
     // The caller awaits it later; until then a rejection is not unhandled.
