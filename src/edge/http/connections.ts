@@ -1,7 +1,7 @@
 /** The remote connections of the server, over WebSocket and HTTP alike: how many there may be, and who is cut. */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import type { Transport } from '../transport/transport.ts'
-import type { RemoteLimits } from './remote-limits.ts'
+import type { RemoteLimits } from './admission/remote-limits.ts'
 import type { Refusal } from './request-checks.ts'
 
 /** A connection that can be ended because of who has it. */

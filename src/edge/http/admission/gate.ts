@@ -1,10 +1,10 @@
 /** Lets a request in: by its host, its origin and its credential, in this order. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { TokenHolder } from '../../credentials/access-tokens.ts'
-import { Attempts } from '../../credentials/attempts.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { TokenHolder } from '../../../credentials/access-tokens.ts'
+import { Attempts } from '../../../credentials/attempts.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { TrustedProxies } from './client-address.ts'
-import type { RemoteClientele } from './connections.ts'
+import type { RemoteClientele } from '../connections.ts'
 import type { RemoteLimits } from './remote-limits.ts'
 import {
   NO_CREDENTIAL,
@@ -17,7 +17,7 @@ import {
   refusalOfOrigin,
   tooManyRequests,
   tooManyTries,
-} from './request-checks.ts'
+} from '../request-checks.ts'
 import { RequestRate } from './request-rate.ts'
 
 interface Surroundings {

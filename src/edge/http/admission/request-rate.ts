@@ -1,5 +1,5 @@
 /** How many requests somebody may make: so many at once, and so many more each second. */
-import { LruMap } from '../../async/lru.ts'
+import { LruMap } from '../../../async/lru.ts'
 
 const MOST_KEYS = 10_000
 
