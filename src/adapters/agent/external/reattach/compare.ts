@@ -34,7 +34,7 @@ export function compare(transcript: readonly PastTurn[], replayed: readonly Repl
   const last = transcript.at(-1)
   const found = last && (inOrder.get(last) ?? replayed.find((one) => isSameTurn(one, last)))
   return {
-    outside: replayed.filter((one) => !isTold(one)),
+    outside: replayed.filter((one) => !isTold(one) && !one.prompt.trimEnd().endsWith(PROMPT_FOLLOWS)),
     unknown: transcript.slice(lastKnown + 1),
     ...(found !== undefined && { last: found }),
     isEmpty: replayed.length === 0 && transcript.some(({ end }) => end === 'end_turn'),
@@ -77,6 +77,9 @@ function isMerged({ prompt }: ReplayedTurn, turn: PastTurn): boolean {
   const ours = squeezed(promptText(turn.prompt))
   return ours !== '' && squeezed(prompt).includes(ours)
 }
+
+/** Stands before the user's prompt in all that is rendered for an agent (`reseed.ts`); nobody types it. */
+export const PROMPT_FOLLOWS = 'The prompt of the user follows.'
 
 export function promptText(prompt: readonly Content[]): string {
   return prompt.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
