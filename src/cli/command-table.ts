@@ -37,6 +37,7 @@ const agentOption: OptionRow = {
 /** `parley` without a command name. */
 export const chat: CommandRow = {
   usage: 'chat',
+  isRemote: true,
   summary: 'chat in this directory: its newest session, or a new one',
   options: [session, cwd, agent, model, embedded],
   examples: ['parley', 'parley --session 1f3a'],
@@ -46,6 +47,7 @@ export const chat: CommandRow = {
 export const commands: readonly CommandRow[] = [
   {
     usage: 'run <prompt>',
+    isRemote: true,
     summary: 'answer one prompt; the exit code says how the turn ended',
     options: [json, session, cwd, agent, model, embedded, agentCommand, agentOption],
     examples: [
@@ -57,6 +59,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'new',
+    isRemote: true,
     summary: 'start a session: open its chat at a terminal, print its id elsewhere',
     options: [json, cwd, agent, model],
     examples: ['parley new', 'parley new --json --cwd ~/notes'],
@@ -64,6 +67,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'attach [id]',
+    isRemote: true,
     summary: 'join a session, also in the middle of a turn; default: the newest of this directory',
     options: [json, cwd, agent],
     examples: ['parley attach', 'parley attach 1f3a --json'],
@@ -71,6 +75,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'ls',
+    isRemote: true,
     summary: 'list the sessions, newest first',
     options: [
       json,
@@ -89,6 +94,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'search <query...>',
+    isRemote: true,
     summary: 'search all sessions; every word must occur',
     options: [
       json,
@@ -117,6 +123,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'rename <id> <title>',
+    isRemote: true,
     summary: 'change the title of a session',
     options: [],
     examples: ["parley rename 1f3a 'The storage question'"],
@@ -124,6 +131,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'fork <id>',
+    isRemote: true,
     summary: 'fork a session; print the new id',
     options: [
       json,
@@ -134,6 +142,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'close <id...>',
+    isRemote: true,
     summary: 'close sessions, cancelling running turns; they can be opened again',
     options: [],
     examples: ['parley close 1f3a 77b2'],
@@ -141,6 +150,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'release <id...>',
+    isRemote: true,
     summary: 'end idle external agents now, so that their own tools can open the session',
     options: [],
     examples: ['parley release 1f3a'],
@@ -148,6 +158,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'rm <id...>',
+    isRemote: true,
     summary: 'delete sessions permanently; asks first',
     options: [{ flags: '--yes', summary: 'do not ask' }],
     examples: ['parley rm 1f3a', 'parley rm --yes 1f3a 77b2'],
@@ -155,8 +166,18 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'acp',
+    isRemote: true,
     summary: 'serve an editor over ACP on stdin and stdout',
-    options: [embedded, agent],
+    options: [
+      embedded,
+      agent,
+      {
+        flags: '--map <local=remote>',
+        summary: "with --server: where the editor's directory is there; repeatable, the longest wins",
+        many: true,
+      },
+      { flags: '--lend', summary: "with --server: let the server use the editor's files and terminals" },
+    ],
     examples: ['parley acp', 'parley acp --embedded --agent guide'],
     load: () => import('./commands/server/acp.ts'),
   },
@@ -187,6 +208,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'status',
+    isRemote: true,
     summary: 'show server status',
     options: [jsonObject],
     examples: ['parley status', 'parley status --json'],
@@ -194,6 +216,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'stop',
+    isRemote: true,
     summary: 'stop the server after its running turns',
     options: [{ flags: '--grace <seconds>', summary: 'how long to wait for running turns; default: 10' }],
     examples: ['parley stop', 'parley stop --grace 60'],

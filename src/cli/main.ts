@@ -1,9 +1,11 @@
 /** `parley`: finds the command, runs it, and turns any error into one clear line and an exit code. */
 import { Command, CommanderError, Option } from 'commander'
-import { reasonOf } from '../errors/parley-error.ts'
+import { fail, reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
 import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './runtime/exit-codes.ts'
 import { chat, commands } from './command-table.ts'
+import { noteCommand } from './runtime/running-command.ts'
+import { textOption } from './runtime/options.ts'
 import { complain, printable } from './say.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
@@ -11,7 +13,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
-    const run: Run = async ({ load }, input) => (code = (await (await load?.())?.run(input)) ?? USAGE)
+    const run: Run = async ({ usage, isRemote = false, load }, input) => {
+      const [name = ''] = usage.split(' ')
+      const server = textOption(input.options, 'server')
+      if (server !== undefined && !isRemote) fail('COMMAND_LOCAL', { command: name, server })
+      noteCommand({ name, isRemote, server })
+      return (code = (await (await load?.())?.run(input)) ?? USAGE)
+    }
     await programFor(argv, run).parseAsync(argv, { from: 'user' })
     return output.failed ? FAILED : code
   } catch (error) {
@@ -42,6 +50,7 @@ export function programFor(argv: readonly string[], run: Run): Command {
     .description('The session server for AI agents that you can kill.')
     .usage('[options] [command]')
     .option('-V, --version', 'print the version')
+    .option('--server <name>', 'use a server elsewhere: a name from parley login, its address, or ssh://HOST')
     .enablePositionalOptions()
     .showHelpAfterError('(see parley --help)')
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
@@ -63,6 +72,9 @@ interface Parsing {
 function addCommand(parent: Command, row: CommandRow, parsing: Parsing): void {
   const command = parent.command(row.usage).description(row.summary)
   for (const option of row.options) command.addOption(optionFor(option))
+  // It may stand behind the command too; the program's own help shows it once.
+  if (row.isRemote === true)
+    command.addOption(optionFor({ flags: '--server <name>', summary: 'as above', hidden: true }))
   command.showHelpAfterError(`(see ${pathOf(command)} --help)`)
   command.addHelpText('after', examplesText(row))
   const inner = row.commands ?? []

@@ -20,7 +20,8 @@ export async function main(argv: readonly string[]): Promise<number | undefined>
   // An editor that has closed our stderr misses a sentence and nothing else.
   process.stderr.on('error', () => undefined)
   try {
-    await relayStdio(agent)
+    // A server elsewhere needs more than this file loads.
+    if (!(await relayStdio(agent))) return undefined
     // An attempt to start a server may still run; no client is left for it.
     process.exit(OK)
   } catch (error) {
@@ -37,9 +38,13 @@ function agentIn(argv: readonly string[]): string | undefined | null {
   return first.startsWith('--agent=') && second === undefined ? first.slice('--agent='.length) : null
 }
 
-/** Relays between the editor and the server until the editor closes stdin. Rejects with CONFIG_INVALID. */
-export async function relayStdio(agent: string | undefined): Promise<void> {
+/**
+ * Relays between the editor and the server of this machine until the editor closes stdin. False where the settings name
+ * another server. Rejects with CONFIG_INVALID.
+ */
+export async function relayStdio(agent: string | undefined): Promise<boolean> {
   const config = await loadConfig({ agent })
+  if (config.server !== undefined) return false
   await relay({
     input: process.stdin,
     output: unblockedStdout(),
@@ -60,6 +65,7 @@ export async function relayStdio(agent: string | undefined): Promise<void> {
     // For the user; stdout carries the protocol alone.
     say: complain,
   })
+  return true
 }
 
 async function dialPrivately({ socket }: Config): Promise<Socket> {
@@ -74,7 +80,7 @@ async function start({ home, socket, environment }: Config): Promise<void> {
 }
 
 /** Node writes to pipes synchronously on stdout; an editor that does not read would block the relay. */
-function unblockedStdout(): NodeJS.WritableStream {
+export function unblockedStdout(): NodeJS.WritableStream {
   const stdout = fstatSync(1)
   return stdout.isFIFO() || stdout.isSocket() ? new Socket({ fd: 1, readable: false, writable: true }) : process.stdout
 }

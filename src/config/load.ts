@@ -18,6 +18,8 @@ export interface Flags {
   readonly withoutProject?: boolean
   /** As the setting `listen`. */
   readonly listen?: string | undefined
+  /** As the setting `server`. */
+  readonly server?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -118,6 +120,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     remoteConnections: values.remote_connections ?? 64,
     remoteRequestsPerSecond: values.remote_requests_per_second ?? 20,
     remoteSessionsPerMinute: values.remote_sessions_per_minute ?? 20,
+    server: values.server,
     faults: values.faults ?? [],
     warnings,
     providerVariables: lent,
@@ -133,10 +136,11 @@ function fromEnvironment(environment: Environment): SettingTexts {
   return Object.fromEntries(set)
 }
 
-function given({ agent, model, listen }: Flags): SettingTexts {
+function given({ agent, model, listen, server }: Flags): SettingTexts {
   return {
     ...(agent !== undefined && { agent: { text: agent } }),
     ...(model !== undefined && { model: { text: model } }),
+    ...(server !== undefined && { server: { text: server } }),
     ...(listen !== undefined && { listen: { text: listen, place: '--listen' } }),
   }
 }

@@ -24,6 +24,7 @@ export interface Setting {
     | 'remote_connections'
     | 'remote_requests_per_second'
     | 'remote_sessions_per_minute'
+    | 'server'
     | 'faults'
   readonly env: string
   /**
@@ -161,6 +162,13 @@ export const settings: readonly Setting[] = [
     sentence: 'How many sessions a remote client may start in a minute. Default: 20.',
   },
   {
+    key: 'server',
+    env: 'PARLEY_SERVER',
+    files: 'user',
+    sentence:
+      'The server elsewhere that commands use, as `--server` does: a name from `parley login`, its address, or `ssh://HOST`. Default: the one of this machine.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     files: 'none',
@@ -216,6 +224,8 @@ export interface Config {
   readonly remoteConnections: number
   readonly remoteRequestsPerSecond: number
   readonly remoteSessionsPerMinute: number
+  /** The server elsewhere that commands use; absent: that of this machine. */
+  readonly server?: string | undefined
   readonly faults: readonly Fault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>

@@ -186,6 +186,28 @@ export const catalogue = {
     false,
     () => 'No server listens for other devices. Open a port on this machine with: parley web',
   ),
+  SERVER_UNKNOWN: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `No server ${d.name} is known here. Log in to it first: parley login URL`,
+  ),
+  SERVER_REFUSED: row<{ server: string; reason: string }>(
+    AUTH_REQUIRED,
+    false,
+    (d) => `The server ${d.server} refuses the connection: ${d.reason}`,
+  ),
+  COMMAND_LOCAL: row<{ command: string; server: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) =>
+      `parley ${d.command} works on this machine alone, and ${d.server} is another server. Run it there, or here without --server and PARLEY_SERVER.`,
+  ),
+  CWD_ELSEWHERE: row<{ cwd: string; server: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `There is no directory ${d.cwd} on the server ${d.server} that this connection may use. Say where it is there: parley acp --server ${d.server} --map ${d.cwd}=DIRECTORY_THERE`,
+  ),
   DEVICE_UNKNOWN: row<{ name: string }>(
     INVALID_PARAMS,
     false,

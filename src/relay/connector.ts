@@ -3,11 +3,12 @@
  * answers the client with SERVER_LOST.
  */
 import { type Socket, connect } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
 
 export interface ServerAccess {
   /** A connection to the server that runs, if one does. */
-  dial(): Promise<Socket>
+  dial(): Promise<Duplex>
   /** Resolves when a server accepts connections, whichever program started it. */
   start(): Promise<void>
   pause(ms: number): Promise<void>
@@ -48,7 +49,7 @@ export class Connector {
   }
 
   /** Starts a server where none runs. Throws why that failed, once another attempt is not worth it. */
-  async connect(): Promise<Socket> {
+  async connect(): Promise<Duplex> {
     let reason: unknown = new Error(`it ended ${this.#failures} times in a row`)
     while (this.#failures < PAUSES_MS.length) {
       await this.#pause()
@@ -69,7 +70,7 @@ export class Connector {
     if (ms > 0) await this.#server.pause(ms)
   }
 
-  async #dialOrStart(): Promise<Socket> {
+  async #dialOrStart(): Promise<Duplex> {
     try {
       return await this.#server.dial()
     } catch {

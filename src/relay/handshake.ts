@@ -10,8 +10,8 @@ type Fields = Readonly<Record<string, unknown>>
 export interface Handshake {
   /** The version of this program. */
   readonly version: string
-  /** The full name of the agent of new sessions. */
-  readonly agent: string
+  /** The full name of the agent of new sessions; absent: the server's own. */
+  readonly agent?: string | undefined
   /** A user named it. */
   readonly agentChosen: boolean
   /** The token that the server may demand. */

@@ -1,5 +1,5 @@
 /** `parley acp`: passes messages between an editor's stdin and stdout and the server, and outlives that server. */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../rpc/framing.ts'
 import { errorMessage, parseMessage } from '../rpc/json-rpc.ts'
@@ -32,7 +32,7 @@ type Server =
   /** `isStarting`: none runs, and one is being started. */
   | { readonly kind: 'connecting'; readonly isStarting: boolean }
   /** `isProven`: it has answered all that it was asked at first. */
-  | { readonly kind: 'connected'; readonly socket: Socket; isProven: boolean }
+  | { readonly kind: 'connected'; readonly socket: Duplex; isProven: boolean }
   /** It was stopped, or cannot be reached. The next request of the client starts one. */
   | { readonly kind: 'absent'; readonly why: ParleyError }
 
@@ -107,7 +107,7 @@ class Relay {
   }
 
   /** The server as soon as it may be sent something, or why there is none. */
-  async #connectedServer(): Promise<Socket | ParleyError> {
+  async #connectedServer(): Promise<Duplex | ParleyError> {
     let hasTried = this.#server.kind !== 'absent'
     for (;;) {
       const server = this.#server
@@ -134,7 +134,7 @@ class Relay {
   }
 
   /** A server is gone: the next one is started at once, or with the next request if a user stopped the server. */
-  async #nextServer(): Promise<Socket> {
+  async #nextServer(): Promise<Duplex> {
     const { ending } = this.#state
     const why = new ParleyError('SERVER_STOPPING', {})
     // Before the client is sent anything, which may take time: no message goes to the server that is gone.
@@ -145,7 +145,7 @@ class Relay {
     return this.#server.kind === 'absent' ? this.#awaitServer(why) : this.#connect()
   }
 
-  async #connect(): Promise<Socket> {
+  async #connect(): Promise<Duplex> {
     try {
       return await this.#connector.connect()
     } catch (error) {
@@ -157,7 +157,7 @@ class Relay {
   }
 
   /** Until another program starts a server, or the client sends a request. */
-  async #awaitServer(why: ParleyError): Promise<Socket> {
+  async #awaitServer(why: ParleyError): Promise<Duplex> {
     const { server } = this.#deps
     this.#become({ kind: 'absent', why })
     for (let ms = PROBE_INTERVAL_MS.first; ; ms = Math.min(ms * 2, PROBE_INTERVAL_MS.longest)) {
@@ -169,7 +169,7 @@ class Relay {
   }
 
   /** Until the server's side closes. It is read no faster than the client reads. */
-  async #readServer(socket: Socket): Promise<void> {
+  async #readServer(socket: Duplex): Promise<void> {
     // A server of ours sends no line without end.
     const framing = new LineFraming(Number.POSITIVE_INFINITY)
     try {

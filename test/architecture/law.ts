@@ -68,7 +68,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     may: ['credentials', 'session', 'session/domain', 'ports', 'errors', 'text', 'rpc', 'async', 'workspace'],
     node: 'any',
   },
-  relay: { may: ['errors', 'rpc'], node: ['net'] },
+  relay: { may: ['errors', 'rpc'], node: ['net', 'stream'] },
   // A library: it knows neither HTTP nor MCP, so that a builtin tool and the document server can both search it.
   'docs-search/index': {
     may: ['errors', 'text', 'async', 'sqlite', 'threads', 'path-rules', 'workspace', 'state-files'],
@@ -171,7 +171,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unpdf: ['docs-search/index'],
   uqr: ['cli'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
-  ws: ['edge'],
+  ws: ['edge', 'cli'], // who listens, and who connects to a server elsewhere
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 
@@ -239,6 +239,8 @@ export const habits = {
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
       'src/cli/relay.ts', // starts before anything that has a clock is loaded
       'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
+      'src/cli/remote/remote-stream.ts', // pings another machine, and does not wait for it for ever
+      'src/server/admin/admin-client.ts', // does not wait for ever for a server that hangs
       'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet
       'src/web/', // frames, and the time of day, for people who look at a screen
       'src/docs-search/', // a server of its own without ports; its tests wait for events

@@ -44,7 +44,22 @@ export async function openConnection(reaching: ConnectOptions, face: ClientDeleg
     const { reachCommand } = await import('./connect-command.ts')
     return reachCommand({ ...reaching, command: agentCommand }, face)
   }
-  return reaching.embedded ? withinProcess(reaching, face) : overSocket(reaching, face)
+  if (reaching.embedded) return withinProcess(reaching, face)
+  return reaching.config.server === undefined ? overSocket(reaching, face) : overNetwork(reaching, face)
+}
+
+/** To a server elsewhere: it is not started, not replaced by a newer one, and gets none of this machine's keys. */
+async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+  const { dialRemote } = await import('../remote/dial-remote.ts')
+  const { agent, ...hello } = helloOf(reaching)
+  const options = agent?.chosen === true ? { ...hello, agent } : hello
+  const client = await connect({ dial: dialRemote(reaching.config, reaching.signal), pause, newId }, face, options)
+  return {
+    client,
+    async close() {
+      client.close()
+    },
+  }
 }
 
 async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {

@@ -9,6 +9,8 @@ export interface CommandRow {
   readonly examples: readonly string[]
   /** Loaded when the command runs; a group of commands may have nothing to run by itself. */
   readonly load?: () => Promise<CommandModule>
+  /** It takes `--server`: it can use a server elsewhere. */
+  readonly isRemote?: true
   /** Commands of its own, as `parley mcp` has `add`. */
   readonly commands?: readonly CommandRow[]
 }

@@ -47,6 +47,7 @@ const parsers = {
     if (addresses !== undefined) return addresses
     throw new Reason('an address is PORT, HOST:PORT or [IPV6]:PORT')
   },
+  server: String,
   docs_key: String,
   server_token: String,
   client_token: String,

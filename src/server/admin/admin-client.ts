@@ -1,5 +1,5 @@
 /** Sends one request to the running server from outside, such as its status or to stop. Never starts a server. */
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { ParleyError, fail } from '../../errors/parley-error.ts'
 import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
 import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
@@ -8,6 +8,7 @@ import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import-methods.ts'
 import { type ServerPlace, dial } from '../launch/launch.ts'
 import type { ListenAnswer, ListenOrder, Status, StopAnswer, StopOrder } from './admin-methods.ts'
+import type { Searched } from '../compose/session-search.ts'
 import type { LiveMcp } from './mcp-servers.ts'
 
 /** A server that does not answer for so long hangs. */
@@ -17,6 +18,8 @@ const IMPORT_TIMEOUT_MS = 600_000
 
 /** The server to ask, and the token that it may demand. */
 export interface AdminTarget extends ServerPlace {
+  /** Connects to a server elsewhere; absent: to the one of the state directory. */
+  readonly connect?: () => Promise<Duplex>
   readonly clientToken?: string | undefined
 }
 
@@ -27,18 +30,23 @@ interface AdminRequest {
 }
 
 /** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST, as the others do. */
-export async function askStatus(target: ServerPlace): Promise<Status> {
+export async function askStatus(target: AdminTarget): Promise<Status> {
   return (await request(target, { method: '_parley/status', params: {} })) as Status
 }
 
 /** The answer comes before the server has stopped. */
-export async function askToStop(target: ServerPlace, order: StopOrder): Promise<StopAnswer> {
+export async function askToStop(target: AdminTarget, order: StopOrder): Promise<StopAnswer> {
   return (await request(target, { method: '_parley/stop', params: order })) as StopAnswer
 }
 
 /** The answer comes when the ports are open or closed. Throws also why one cannot be opened. */
 export async function askToListen(target: AdminTarget, order: ListenOrder): Promise<ListenAnswer> {
   return (await request(target, { method: '_parley/listen', params: order })) as ListenAnswer
+}
+
+/** Searches the sessions of a server elsewhere. Throws also what is wrong with the query. */
+export async function askToSearch(target: AdminTarget, query: object): Promise<Searched> {
+  return (await request(target, { method: '_parley/search', params: query })) as Searched
 }
 
 export async function askServers(target: AdminTarget): Promise<LiveMcp> {
@@ -58,15 +66,15 @@ export async function askToImportFromAgent(target: AdminTarget, order: AgentImpo
 }
 
 async function request(
-  { home, socket, clientToken }: AdminTarget,
+  { home, socket, clientToken, connect }: AdminTarget,
   { method, params, timeoutMs = TIMEOUT_MS }: AdminRequest,
 ): Promise<unknown> {
-  const connection = await dial(socket)
+  const connection = await (connect ?? (() => dial(socket)))()
   let isSilent = false
-  connection.setTimeout(timeoutMs, () => {
+  const silence = setTimeout(() => {
     isSilent = true
     connection.destroy()
-  })
+  }, timeoutMs)
   try {
     const _meta = { 'parley/token': clientToken }
     const initialize = { protocolVersion: 1, clientCapabilities: {}, _meta }
@@ -77,12 +85,13 @@ async function request(
       ? fail('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })
       : fail('CONNECTION_LOST', { method })
   } finally {
+    clearTimeout(silence)
     connection.destroy()
   }
 }
 
 /** The response to the request, undefined when the connection ends without one. Throws PEER_REFUSED when either request failed. */
-async function responseOn(connection: Socket, method: string): Promise<Response | undefined> {
+async function responseOn(connection: Duplex, method: string): Promise<Response | undefined> {
   for await (const response of responsesOn(connection)) {
     if (response.error !== undefined) {
       const { code, message: reason = 'The server gave no reason.' } = response.error
@@ -93,7 +102,7 @@ async function responseOn(connection: Socket, method: string): Promise<Response 
   return undefined
 }
 
-async function* responsesOn(connection: Socket): AsyncGenerator<Response> {
+async function* responsesOn(connection: Duplex): AsyncGenerator<Response> {
   const framing = new LineFraming(Number.POSITIVE_INFINITY)
   try {
     for await (const bytes of connection) {

@@ -53,6 +53,23 @@ export const access: readonly CommandRow[] = [
     ],
   },
   {
+    usage: 'login <url>',
+    isRemote: true,
+    summary: 'log in to a server elsewhere, with a pairing link, or with a token on standard input',
+    options: [
+      { flags: '--name <name>', summary: 'what --server calls it; default: the first part of its host name' },
+      { flags: '--ca <file>', summary: 'a certificate to trust, as PEM, if its own is signed by nobody known' },
+      {
+        flags: '--header <header>',
+        summary: 'a header that a proxy before it wants, as NAME: VALUE; repeatable',
+        many: true,
+      },
+      jsonObject,
+    ],
+    examples: ["parley login 'https://studio.example/#pair=CODE'", 'parley login https://studio.example --name studio'],
+    load: () => import('./login.ts'),
+  },
+  {
     usage: 'share [id]',
     summary: 'let others read one session, live, by a link that ends; without an id, list the links',
     options: [

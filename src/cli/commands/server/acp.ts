@@ -1,17 +1,38 @@
 /**
  * `parley acp`, which an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to
- * the server.
+ * the server of this machine, or to one elsewhere.
  */
+import { fail } from '../../../errors/parley-error.ts'
+import { EMBEDDED_REMEDY, dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
-import { EMBEDDED_REMEDY, dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
-import { textOption } from '../../runtime/options.ts'
+import { textOption, textsOption } from '../../runtime/options.ts'
+import { runningCommand } from '../../runtime/running-command.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const agent = textOption(options, 'agent')
+  const flags = { maps: textsOption(options, 'map'), lends: options['lend'] === true }
   if (options['embedded'] === true) await embed(agent)
-  else await (await import('../../relay.ts')).relayStdio(agent)
+  else await relayFor(agent, flags)
   return OK
+}
+
+async function relayFor(
+  agent: string | undefined,
+  flags: { readonly maps: readonly string[]; readonly lends: boolean },
+) {
+  const { loadConfig } = await import('../../../config/load.ts')
+  const config = await loadConfig({ agent, server: runningCommand().server })
+  if (config.server !== undefined) {
+    const { relayElsewhere } = await import('../../remote/relay-elsewhere.ts')
+    await relayElsewhere(config, flags)
+    // An attempt to reach the server may still run; no client is left for it.
+    process.exit(OK)
+  }
+  const [unused] = [...(flags.maps.length > 0 ? ['--map'] : []), ...(flags.lends ? ['--lend'] : [])]
+  const reason = 'it is for a server elsewhere, which --server names'
+  if (unused !== undefined) return fail('CONFIG_INVALID', { key: unused, value: 'set', reason })
+  await (await import('../../relay.ts')).relayStdio(agent)
 }
 
 async function embed(agent: string | undefined): Promise<void> {

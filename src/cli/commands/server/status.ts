@@ -3,6 +3,7 @@ import { askStatus } from '../../../server/admin/admin-client.ts'
 import type { Status } from '../../../server/admin/admin-methods.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { lenientConfig } from '../../configured.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { paintOn } from '../../output/terminal-io.ts'
@@ -11,7 +12,7 @@ import type { Paint } from '../../output/terminal/colors.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await lenientConfig()
-  const status = await askStatus(config)
+  const status = await askStatus({ ...config, ...(await remoteOf(config)) })
   if (options['json'] === true) printJson(status)
   else process.stdout.write(table(status, paintOn(process.stdout, config)))
   return OK

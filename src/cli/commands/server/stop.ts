@@ -3,6 +3,8 @@ import { fail } from '../../../errors/parley-error.ts'
 import { stopServer } from '../../../server/launch/stop.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { lenientConfig } from '../../configured.ts'
+import { askToStop } from '../../../server/admin/admin-client.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption } from '../../runtime/options.ts'
 
@@ -10,7 +12,13 @@ const GRACE_SECONDS = '10'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const graceMs = millisecondsOf(textOption(options, 'grace') ?? GRACE_SECONDS)
-  const pid = await stopServer(await lenientConfig(), {
+  const config = await lenientConfig()
+  if (config.server !== undefined) {
+    await askToStop({ ...config, ...(await remoteOf(config)) }, { graceMs })
+    process.stdout.write(`The Parley server ${config.server} stops.\n`)
+    return OK
+  }
+  const pid = await stopServer(config, {
     graceMs,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   })

@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import type { Config } from '../../../config/settings.ts'
 import { configFor } from '../../configured.ts'
 import { type Listed, openReader } from '../../../server/offline/offline-sessions.ts'
+import { noDisplay, workWith } from '../../connect/with-client.ts'
+import { OK } from '../../runtime/exit-codes.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { printJson } from '../../output/json.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
@@ -21,9 +23,10 @@ const MOST_SHOWN = 20
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const cwd = textOption(options, 'cwd')
+  const printer = printerFor(options, config)
+  if (config.server !== undefined) return await listElsewhere(config, cwd, printer)
   const { signal } = watchStops()
   const reader = await openReader(config)
-  const printer = printerFor(options, config)
   let found = 0
   try {
     for await (const session of reader.list(cwd === undefined ? undefined : resolve(cwd))) {
@@ -37,6 +40,18 @@ export async function run({ options }: CommandInput): Promise<number> {
   if (!signal.aborted) printer.end?.()
   if (found === 0 && process.stderr.isTTY) process.stderr.write(`${noneIn(cwd)}\n`)
   return signal.aborted ? (signal.reason as number) : 0
+}
+
+/** A directory of there is named as it is there. */
+function listElsewhere(config: Config, cwd: string | undefined, printer: Printer): Promise<number> {
+  return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
+    for await (const info of client.sessions(cwd)) {
+      if (stops.signal.aborted) break
+      printer.print({ ...info, updatedAt: info.updatedAt ?? '', _meta: { 'parley/agent': '' } } as Listed)
+    }
+    printer.end?.()
+    return OK
+  })
 }
 
 interface Printer {

@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { type Passage, searchSessions } from '../../../server/compose/session-search.ts'
+import { askToSearch } from '../../../server/admin/admin-client.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
@@ -23,7 +25,9 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const cwd = textOption(options, 'cwd')
   const config = await configFor()
   const asked = { query: args.join(' '), limit, timeoutMs: SEARCH_TIMEOUT_MS }
-  const found = await searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
+  const found = await (config.server === undefined
+    ? searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
+    : askToSearch({ ...config, ...(await remoteOf(config)) }, { query: asked.query, limit, cwd }))
   const asJson = options['json'] === true
   const paint = paintOn(process.stdout, config)
   for (const passage of found.passages) {

@@ -1,0 +1,69 @@
+/** `parley login URL`: makes this machine a device of a server elsewhere, or keeps a token for it. */
+import { hostname } from 'node:os'
+import { fail } from '../../../errors/parley-error.ts'
+import { configFor } from '../../configured.ts'
+import { printJson } from '../../output/json.ts'
+import { type KnownServer, KnownServers, pageOf } from '../../remote/known-servers.ts'
+import { openRemote, pairWith } from '../../remote/remote-stream.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { textOption, textsOption } from '../../runtime/options.ts'
+
+const HEADER = /^([!#$%&'*+.^`|~\w-]+): *(.*)$/u
+
+export async function run({ args: [text = ''], options }: CommandInput): Promise<number> {
+  const page = pageOf(text) ?? badUrl(text)
+  const name =
+    textOption(options, 'name') ?? (new URL(page).hostname.replace(/^\[|\]$/gu, '').split('.')[0] || 'server')
+  const ca = textOption(options, 'ca')
+  const headers = headersFrom(textsOption(options, 'header'))
+  const { home } = await configFor()
+  const more = { ...(ca !== undefined && { ca }), ...(Object.keys(headers).length > 0 && { headers }) }
+  const secret = new URL(text).hash.replace(/^#/u, '') || (await pasted())
+  const token = await tokenFor(secret, { page, headers })
+  const server: KnownServer = { name, url: page, token, ...more }
+  // Whatever is wrong is said now, and nothing is kept that does not work.
+  ;(await openRemote(server)).destroy()
+  new KnownServers(home).add(server)
+  if (options['json'] === true) printJson({ name, url: page })
+  else process.stdout.write(`Logged in to ${name}. Use it with: parley --server ${name}\n`)
+  return OK
+}
+
+/** A pairing link, its code or what follows `#` is used up; a token is kept as it is. */
+async function tokenFor(
+  secret: string,
+  { page, headers }: { page: string; headers: Record<string, string> },
+): Promise<string> {
+  const code = /^(?:.*#)?(?:pair=)?([\w-]{26})$/u.exec(secret)?.[1]
+  if (code === undefined) return secret.replace(/^.*#/u, '')
+  return (await pairWith(page, code, { name: hostname(), headers })).token
+}
+
+/** From standard input, where neither the list of processes nor the history of the shell has it. */
+async function pasted(): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write('Paste a pairing link or a token, then Enter: ')
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input: process.stdin })
+  for await (const line of lines) if (line.trim() !== '') return line.trim()
+  return fail('CONFIG_INVALID', {
+    key: 'URL',
+    value: 'without a code',
+    reason: 'give a pairing link, or a token on standard input',
+  })
+}
+
+function headersFrom(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, value] = HEADER.exec(text) ?? []
+      if (name !== undefined && value !== undefined) return [name.toLowerCase(), value]
+      return fail('CONFIG_INVALID', { key: '--header', value: 'set', reason: 'it must be of the form NAME: VALUE' })
+    }),
+  )
+}
+
+function badUrl(text: string): never {
+  const reason = 'it must be a pairing link, or an address such as https://parley.example'
+  return fail('CONFIG_INVALID', { key: 'URL', value: JSON.stringify(text.replace(/#.*$/su, '')), reason })
+}

@@ -1,0 +1,76 @@
+/** Servers elsewhere that the user has logged in to: their addresses, and the tokens that they gave, for the user's eyes only. */
+import type { Config } from '../../config/settings.ts'
+import { CredentialFile } from '../../credentials/credential-file.ts'
+import { fail } from '../../errors/parley-error.ts'
+
+export interface KnownServer {
+  readonly name: string
+  /** Of the page, with a slash at its end: `https://studio.example/`; or `ssh://studio`, which needs no token. */
+  readonly url: string
+  readonly token?: string
+  /** A file with the certificate that its own is checked against. */
+  readonly ca?: string
+  /** What a proxy before it wants to see. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Content {
+  readonly servers: readonly KnownServer[]
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
+
+export class KnownServers {
+  readonly #file: CredentialFile<Content>
+
+  constructor(home: string) {
+    this.#file = new CredentialFile(home, 'servers.json', { empty: { servers: [] }, isContent })
+  }
+
+  /** Takes the place of one with the same name. Throws TOKEN_NAME_INVALID and TOKENS_UNUSABLE. */
+  add(server: KnownServer): void {
+    if (!NAME.test(server.name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(server.name) })
+    this.#file.change(({ servers }) => ({
+      content: { servers: [...servers.filter(({ name }) => name !== server.name), server] },
+      result: undefined,
+    }))
+  }
+
+  /** By its name or its address. Throws SERVER_UNKNOWN and TOKENS_UNUSABLE. */
+  find(nameOrUrl: string): KnownServer {
+    if (isSsh(nameOrUrl)) return { name: new URL(nameOrUrl).hostname, url: nameOrUrl }
+    const { servers } = this.#file.read()
+    const found = servers.find(({ name }) => name === nameOrUrl) ?? servers.find(({ url }) => url === pageOf(nameOrUrl))
+    return found ?? fail('SERVER_UNKNOWN', { name: JSON.stringify(nameOrUrl) })
+  }
+}
+
+/** The server that the settings or `--server` name. Throws SERVER_UNKNOWN. */
+export function serverOf({ home, server = '' }: Config): KnownServer {
+  return new KnownServers(home).find(server)
+}
+
+export function isSsh(text: string): boolean {
+  // A host that begins with a dash would be an option of ssh.
+  return /^ssh:\/\/[^-/\s][^\s]*$/u.test(text) && URL.canParse(text)
+}
+
+/** The address of a page without what follows it; undefined for what is none. */
+export function pageOf(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^(?:https?|wss?):$/u.test(url.protocol)) return undefined
+  const path = url.pathname.replace(/(?:\/acp)?\/?$/u, '/')
+  return `${url.protocol.replace('ws', 'http')}//${url.host}${path}`
+}
+
+function isContent(value: unknown): value is Content {
+  const servers = (value as { readonly servers?: unknown } | null)?.servers
+  return Array.isArray(servers) && servers.every(isServer)
+}
+
+function isServer(value: unknown): value is KnownServer {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, url, token, ca } = value as Readonly<Record<string, unknown>>
+  const isOptional = (one: unknown): boolean => one === undefined || typeof one === 'string'
+  return typeof name === 'string' && typeof url === 'string' && isOptional(token) && isOptional(ca)
+}

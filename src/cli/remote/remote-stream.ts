@@ -1,0 +1,147 @@
+/** A connection to a server elsewhere, as lines in both directions: over WebSocket, or through `ssh`. */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import { ParleyError, fail, reasonOf } from '../../errors/parley-error.ts'
+import { type KnownServer, isSsh } from './known-servers.ts'
+
+const HANDSHAKE_MS = 10_000
+/** Below the idle limits of usual proxies; the server gives up who is silent for 45 s, and so do we. */
+const PING_MS = 20_000
+
+/** Throws SERVER_REFUSED where another try is of no use, and SERVER_LOST where it may be. */
+export async function openRemote(server: KnownServer): Promise<Duplex> {
+  return isSsh(server.url) ? overSsh(server.url) : new WebSocketStream(await openSocket(server))
+}
+
+function overSsh(url: string): Duplex {
+  const { username, hostname, port } = new URL(url)
+  const host = username === '' ? hostname : `${username}@${hostname}`
+  const options = port === '' ? [] : ['-p', port]
+  const child = spawn('ssh', [...options, '--', host, 'parley', 'acp'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin })
+  child.on('error', (error) => stream.destroy(error))
+  return stream
+}
+
+async function openSocket({ name, url, token = '', ca, headers }: KnownServer): Promise<WebSocket> {
+  const { WebSocket: Socket } = await import('ws')
+  const socket = new Socket(new URL('acp', url.replace(/^http/u, 'ws')), ['parley.lines.v1', 'acp.v1'], {
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    handshakeTimeout: HANDSHAKE_MS,
+    perMessageDeflate: false,
+    ...(ca !== undefined && { ca: readFileSync(ca) }),
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(socket))
+    socket.once('error', (error) => reject(unreachable(name, error)))
+    socket.once('unexpected-response', (_request, response) => {
+      const { statusCode = 0 } = response
+      response.setEncoding('utf8')
+      let said = ''
+      response.on('data', (text: string) => (said = `${said}${text}`.slice(0, 400)))
+      response.once('end', () => reject(refused(name, statusCode, said)))
+      response.once('error', (error) => reject(unreachable(name, error)))
+    })
+  })
+}
+
+/** What a proxy says while the server is away passes. */
+function refused(server: string, status: number, said: string): ParleyError {
+  const reason = `${status}${said.trim() === '' ? '' : `: ${said.trim().replaceAll(/\s+/gu, ' ')}`}`
+  const isForGood = status >= 400 && status < 500 && status !== 408 && status !== 429
+  return isForGood
+    ? new ParleyError('SERVER_REFUSED', { server, reason })
+    : new ParleyError('SERVER_LOST', { reason: `${server} answers ${reason}` })
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|TLS/u
+
+function unreachable(server: string, error: Error): ParleyError {
+  const { code = '' } = error as NodeJS.ErrnoException
+  if (CERTIFICATE.test(code))
+    return new ParleyError(
+      'SERVER_REFUSED',
+      { server, reason: `its certificate is not trusted (${reasonOf(error)})` },
+      error,
+    )
+  return new ParleyError('SERVER_LOST', { reason: `${server}: ${reasonOf(error)}` }, error)
+}
+
+/** Frames as lines, each with its newline. */
+class WebSocketStream extends Duplex {
+  readonly #socket: WebSocket
+  readonly #ping: NodeJS.Timeout
+  #rest = ''
+  #isAlive = true
+
+  constructor(socket: WebSocket) {
+    super({ allowHalfOpen: false })
+    this.#socket = socket
+    socket.on('message', (data: Buffer) => {
+      this.#isAlive = true
+      if (!this.push(`${data.toString()}\n`)) socket.pause()
+    })
+    socket.on('pong', () => (this.#isAlive = true))
+    socket.on('close', () => this.#ended())
+    socket.on('error', () => this.#ended())
+    this.#ping = setInterval(() => this.#check(), PING_MS)
+    this.#ping.unref()
+  }
+
+  override _read(): void {
+    this.#socket.resume()
+  }
+
+  override _write(bytes: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    const lines = `${this.#rest}${bytes.toString()}`.split('\n')
+    this.#rest = lines.pop() ?? ''
+    const text = lines.filter((line) => line !== '').join('\n')
+    // Whoever reads sees the end.
+    if (text === '' || this.#socket.readyState !== this.#socket.OPEN) return done()
+    this.#socket.send(text, () => done())
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.close(1000)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearInterval(this.#ping)
+    this.#socket.terminate()
+    done(error)
+  }
+
+  /** A connection of which nothing is heard is one no longer. */
+  #check(): void {
+    if (!this.#isAlive) return this.#socket.terminate()
+    this.#isAlive = false
+    this.#socket.ping()
+  }
+
+  #ended(): void {
+    clearInterval(this.#ping)
+    if (!this.readableEnded) this.push(null)
+  }
+}
+
+/** Throws SERVER_REFUSED for the one, and SERVER_LOST for the other, as `openRemote` does. */
+export async function pairWith(
+  page: string,
+  code: string,
+  { name, headers }: { name: string; headers?: KnownServer['headers'] },
+) {
+  const response = await fetch(new URL('pair', page), {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ code, name }),
+    signal: AbortSignal.timeout(HANDSHAKE_MS),
+  }).catch((error: unknown) =>
+    fail('SERVER_LOST', { reason: `${page}: ${reasonOf((error as Error).cause ?? error)}` }, error),
+  )
+  const text = await response.text()
+  if (!response.ok) throw refused(page, response.status, text.slice(0, 400))
+  return JSON.parse(text) as { readonly token: string; readonly role: string; readonly name?: string }
+}

@@ -1,0 +1,173 @@
+/** Commands and editors with a server elsewhere: another state directory here, reached over its port alone. */
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Credentials } from '../../src/credentials/key-ring.ts'
+import { jsonLines, parley } from './cli.ts'
+import { updatesIn } from './message.ts'
+import { freshDirectory, initialize, promptOf } from './parley.ts'
+import { cleanUp, startRelay } from './relays.ts'
+import { type Place, cleanUpServers, logOf, placeWith, requirePid, pidIn, start } from './server.ts'
+
+cleanUpServers()
+cleanUp()
+
+let there: Place
+let url: string
+/** A machine without a server of its own. */
+let here: string
+
+beforeEach(async () => {
+  there = await placeWith([
+    {
+      toolCall: {
+        toolCallId: 'c',
+        title: 'Look',
+        kind: 'read',
+        status: 'completed',
+        locations: [{ path: '/srv/app/x.ts' }],
+      },
+    },
+    { chunk: 'Hello.' },
+  ])
+  const cli = start(there, ['serve', '--listen', '0'])
+  await cli.until('/acp')
+  url = `http://127.0.0.1:${/127\.0\.0\.1:(\d+)/u.exec(cli.stdout)?.[1]}/`
+  here = freshDirectory()
+})
+
+const credentials = () => new Credentials(there.home, Date)
+const at = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => parley(args, { home: here, env })
+
+async function logIn(role: 'read' | 'approve' | 'admin' = 'admin'): Promise<void> {
+  const { code } = credentials().devices.offer({ role, name: 'laptop' })
+  expect(await at(['login', `${url}#pair=${code}`, '--name', 'studio'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('parley --server studio') as string,
+  })
+}
+
+test('login uses up a link, and keeps what it got for the user alone', async () => {
+  await logIn()
+  expect(credentials().devices.all()).toMatchObject([{ name: 'laptop' }])
+  const file = join(here, 'servers.json')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readFileSync(file, 'utf8')).toContain('parley_')
+  expect(await at(['login', `${url}#pair=${'x'.repeat(26)}`])).toMatchObject({ code: 1, stdout: '' })
+  expect(await at(['--server', 'nowhere', 'ls'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('parley login') as string,
+  })
+})
+
+test('commands work there: a session is made, prompted, listed, found, renamed and deleted; others say that they are local', async () => {
+  await logIn()
+  const run = await at(['run', '--server', 'studio', '--cwd', there.cwd, 'Hi'])
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') as string })
+  const [session] = jsonLines((await at(['--server', 'studio', 'ls', '--json'])).stdout)
+  const id = String(session?.['sessionId'])
+  expect(session).toMatchObject({ cwd: there.cwd })
+  expect(await at(['rename', id, 'Greeting'], { PARLEY_SERVER: url })).toMatchObject({ code: 0 })
+  expect((await at(['--server', url, 'search', 'Hello'])).stdout).toContain('Greeting')
+  expect(JSON.parse((await at(['status', '--server', 'studio', '--json'])).stdout)).toMatchObject({
+    socket: there.socket,
+  })
+  expect(await at(['rm', '--yes', id], { PARLEY_SERVER: 'studio' })).toMatchObject({ code: 0 })
+  expect((await at(['--server', 'studio', 'ls', '--json'])).stdout).toBe('')
+  for (const args of [
+    ['--server', 'studio', 'doctor'],
+    ['--server', 'studio', 'token', 'ls'],
+  ])
+    expect(await at(args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/works on this machine alone/u) as string,
+    })
+  expect(readdirSync(here).some((name) => name.startsWith('server.'))).toBe(false)
+})
+
+test('a device that was removed is told so, at once', async () => {
+  await logIn()
+  credentials().devices.remove('laptop')
+  expect(await at(['--server', 'studio', 'ls'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('401') as string,
+  })
+})
+
+describe('an editor', () => {
+  const editor = (args: readonly string[] = []) =>
+    startRelay({ home: here, cwd: here, agent: '' }, { args: ['--server', 'studio', ...args] })
+  const maps = () => [
+    '--map',
+    `/Users/ada=${there.cwd}/..`,
+    '--map',
+    `/Users/ada/app=${there.cwd}`,
+    '--map',
+    '/Volumes/srv=/srv',
+  ]
+
+  test('sees its own paths, is told where the server is, and keeps its files and commands', async () => {
+    await logIn()
+    const client = editor(maps())
+    const { result } = await client.request('initialize', {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
+    })
+    expect(result?.['agentInfo']).toMatchObject({ title: 'Parley · studio' })
+    const stdio = { name: 'mine', command: '/usr/bin/false', args: [], env: [] }
+    const opened = await client.request('session/new', { cwd: '/Users/ada/app', mcpServers: [stdio] })
+    const sessionId = String(opened.result?.['sessionId'])
+    expect(client.stderr).toMatch(/MCP server of the editor is a command of this machine, and left out/u)
+    expect((await client.request('session/prompt', promptOf(sessionId, 'Hi'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+    expect(JSON.stringify(updatesIn(client.received))).toContain('/Volumes/srv/app/x.ts')
+    expect((await client.request('session/list', {})).result).toMatchObject({ sessions: [{ cwd: '/Users/ada/app' }] })
+    expect((await at(['--server', 'studio', 'ls', '--json'])).stdout).toContain(there.cwd)
+    await client.leave()
+  })
+
+  test('whose directory is not there is told which flag says where it is', async () => {
+    await logIn('approve')
+    const client = editor()
+    await initialize(client)
+    const { error } = await client.request('session/new', { cwd: '/Users/ada/app', mcpServers: [] })
+    expect(error).toMatchObject({
+      data: { code: 'CWD_ELSEWHERE' },
+      message: expect.stringContaining('--map /Users/ada/app=') as string,
+    })
+    await client.leave()
+  })
+
+  test('outlives the server: after kill -9 its prompt is answered once, and the session goes on', async () => {
+    there = await placeWith([{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+    const cli = start(there, ['serve', '--listen', '0'])
+    await cli.until('/acp')
+    const [, port = ''] = /127\.0\.0\.1:(\d+)/u.exec(cli.stdout) ?? []
+    url = `http://127.0.0.1:${port}/`
+    await logIn()
+    const client = editor()
+    await initialize(client)
+    const { result } = await client.request('session/new', { cwd: there.cwd, mcpServers: [] })
+    const sessionId = String(result?.['sessionId'])
+    const asked = client.ask('session/prompt', promptOf(sessionId, 'Go'))
+    await client.until((message) => updatesIn([message]).length > 0)
+    process.kill(requirePid(pidIn(there.home)), 'SIGKILL')
+    await cli.finished
+    await start(there, ['serve', '--listen', port]).until('/acp')
+    expect((await client.answerTo(asked)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+    expect((await client.request('session/list', {})).result).toMatchObject({ sessions: [{ sessionId }] })
+    expect(logOf(there)).not.toContain('uncaught')
+    await client.leave()
+  })
+
+  test('whose server takes it no more is told so', async () => {
+    await logIn()
+    credentials().devices.remove('laptop')
+    const client = editor()
+    const { error } = await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+    expect(error).toMatchObject({ data: { code: 'SERVER_REFUSED' } })
+    await client.leave()
+  })
+})
