@@ -9,10 +9,19 @@ import { schemas } from './acp/v1/methods/params.ts'
 
 cleanUp()
 
-const ALWAYS = ['initialize', 'authenticate', 'logout']
+const ALWAYS = ['initialize', 'authenticate', 'logout', '_parley/ping']
 /** By the least role that may call them. */
 const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
-  read: ['session/load', 'session/resume', 'session/list', '$/cancel_request', '_parley/search', '_parley/page'],
+  read: [
+    'session/load',
+    'session/resume',
+    'session/list',
+    '$/cancel_request',
+    '_parley/search',
+    '_parley/page',
+    '_parley/outline',
+    '_parley/seen',
+  ],
   prompt: [
     'session/new',
     'session/fork',
@@ -20,12 +29,14 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     'session/cancel',
     'session/close',
     '_parley/rename',
+    '_parley/withdraw',
+    '_parley/promote',
     '_parley/fork',
     '_parley/complete',
     '_parley/force_cancel',
     '_parley/release',
   ],
-  approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke'],
+  approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke', '_parley/answer'],
   admin: [
     'session/delete',
     '_parley/servers',

@@ -23,7 +23,9 @@ export interface Principal {
   /** The sessions that exist for it; absent: all. */
   readonly scope?: Scope | undefined
   /** Whose marks of what was read count on this connection; absent: the owner's, who also holds all paired devices. */
-  readonly person?: string
+  readonly person?: string | undefined
+  /** The name of the device or the token; absent: clients name themselves. */
+  readonly name?: string | undefined
   /** Counts one more new session: seconds to wait before it may be started, or 0. Absent: there is no limit. */
   readonly waitForSession?: () => number
 }
@@ -60,12 +62,18 @@ export const METHOD_ACCESS = {
   '$/cancel_request': READ,
   '_parley/search': READ,
   '_parley/page': READ,
+  '_parley/outline': READ,
+  '_parley/seen': READ,
+  '_parley/ping': ANYONE,
   'session/new': PROMPT,
   'session/fork': PROMPT,
   'session/prompt': PROMPT,
   'session/cancel': PROMPT,
   'session/close': PROMPT,
   '_parley/rename': PROMPT,
+  // Those of other clients only with the role approve.
+  '_parley/withdraw': PROMPT,
+  '_parley/promote': PROMPT,
   // Who may cancel a turn may also end the agent that does not listen.
   '_parley/force_cancel': PROMPT,
   '_parley/release': PROMPT,
@@ -75,6 +83,7 @@ export const METHOD_ACCESS = {
   'session/set_mode': APPROVE,
   'session/set_config_option': APPROVE,
   '_parley/revoke': APPROVE,
+  '_parley/answer': APPROVE,
   'session/delete': ADMIN,
   // Says why an MCP server does not start, which may quote its command and its directory.
   '_parley/servers': ADMIN,
@@ -115,6 +124,12 @@ const WITHIN_SCOPE: ReadonlySet<string> = new Set<Method>([
   '$/cancel_request',
   '_parley/search',
   '_parley/page',
+  '_parley/outline',
+  '_parley/seen',
+  '_parley/ping',
+  '_parley/answer',
+  '_parley/withdraw',
+  '_parley/promote',
   'session/new',
   'session/fork',
   'session/prompt',

@@ -64,6 +64,21 @@ class ScopedSessions implements SessionDirectory {
     return this.#sessions.page(id, query)
   }
 
+  async outline(id: string): ReturnType<SessionDirectory['outline']> {
+    await this.#require(id)
+    return this.#sessions.outline(id)
+  }
+
+  async answer(...[id, answer]: Parameters<SessionDirectory['answer']>): ReturnType<SessionDirectory['answer']> {
+    await this.#require(id)
+    return this.#sessions.answer(id, answer)
+  }
+
+  async changeQueue(...[id, change]: Parameters<SessionDirectory['changeQueue']>): Promise<boolean> {
+    await this.#require(id)
+    return this.#sessions.changeQueue(id, change)
+  }
+
   async rename(id: string, title: string): Promise<void> {
     await this.#require(id)
     return this.#sessions.rename(id, title)

@@ -54,6 +54,11 @@ export const sessionRows = {
     false,
     (d) => `Permission request ${d.request} is not open; it was answered or withdrawn before.`,
   ),
+  PERMISSION_OPTION_UNKNOWN: row<{ option: string; request: string; offered: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Permission request ${d.request} does not offer ${d.option}. It offers: ${d.offered}.`,
+  ),
   MODE_UNKNOWN: row<{ mode: string; known: string }>(
     INVALID_PARAMS,
     false,

@@ -11,7 +11,7 @@
  */
 import type { AgentActivity, ClientVariables, PromptKinds } from '../ports/agent.ts'
 import type { ClientPeer } from '../ports/client-peer.ts'
-import type { Content, Meta, Notice, SlashCommand, Usage } from '../ports/values/content.ts'
+import type { Content, Meta, Notice, PermissionOutcome, SlashCommand, Usage } from '../ports/values/content.ts'
 import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { Settings } from '../ports/values/settings.ts'
@@ -20,6 +20,7 @@ import type { McpServer, ServerStatus } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
+import type { OutlinePrompt } from './log/find-entries.ts'
 import type { PageQuery, SessionPage } from './log/read-page.ts'
 import type { SessionChange } from './session-watch.ts'
 
@@ -37,6 +38,15 @@ export interface SessionDirectory {
   find(id: SessionId): Promise<SessionSummary | undefined>
   /** A part of the conversation, without opening the session. Throws SESSION_NOT_FOUND. */
   page(id: SessionId, query: PageQuery): Promise<SessionPage>
+  /** All prompts, the first one first. Throws SESSION_NOT_FOUND. */
+  outline(id: SessionId): Promise<readonly OutlinePrompt[]>
+  /**
+   * Answers an open permission request, without attaching a client. A session that is not in memory is opened for it, and a
+   * suspended turn goes on. Throws SESSION_NOT_FOUND, PERMISSION_UNKNOWN, PERMISSION_OPTION_UNKNOWN.
+   */
+  answer(id: SessionId, answer: OutsideAnswer): Promise<CountedAnswer>
+  /** Takes back a prompt that waits, or makes it the next one. False if it does not wait. Throws SESSION_NOT_FOUND. */
+  changeQueue(id: SessionId, change: QueueChange): Promise<boolean>
   /** Throws SESSION_NOT_FOUND and TITLE_INVALID. */
   rename(id: SessionId, title: string): Promise<void>
   /** Takes back an answer that was given for all later calls. Throws SESSION_NOT_FOUND. */
@@ -58,6 +68,22 @@ export interface SessionDirectory {
    */
   whenOpened(listener: (session: SessionHandle) => void): () => void
 }
+
+export interface OutsideAnswer {
+  readonly requestId: string
+  readonly optionId: string
+  readonly by: string
+}
+
+/** `counted`: it was this answer. Else `outcome` is the answer that was first, by `by`. */
+export interface CountedAnswer {
+  readonly counted: boolean
+  readonly outcome: PermissionOutcome
+  readonly by?: string
+}
+
+/** Commands about a prompt that waits. */
+export type QueueChange = Extract<Command, { readonly kind: 'withdraw_waiting' | 'promote' }>
 
 /** The configuration that a client sends when it opens a session. */
 export interface SessionConfig {
@@ -126,6 +152,8 @@ export interface SubscribedClient {
   readonly name: string
   readonly title?: string
   readonly version?: string
+  /** What stands under the prompts and answers of its user; absent: nothing does. */
+  readonly author?: string
 }
 
 /** One client's part in a session, from `subscribe` to `end`. */

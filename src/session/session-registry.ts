@@ -7,9 +7,11 @@ import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import { SessionAgents, agentCapabilities } from './session-agents.ts'
 import type { Command } from './domain/commands.ts'
-import { type Existing, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
+import { type Existing, type State, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
-import type { SessionConfig, SessionDirectory } from './handle.ts'
+import type { CountedAnswer, OutsideAnswer, QueueChange, SessionConfig, SessionDirectory } from './handle.ts'
+import { answerFromOutside } from './lifecycle/answer.ts'
+import { type OutlinePrompt, outlineOf } from './log/find-entries.ts'
 import { forkSession } from './lifecycle/fork.ts'
 import { loadState, retryRead } from './log/read-journal.ts'
 import { type PageQuery, type SessionPage, readPage } from './log/read-page.ts'
@@ -106,6 +108,32 @@ export class SessionRegistry implements SessionDirectory {
 
   page(id: SessionId, query: PageQuery): Promise<SessionPage> {
     return retryRead(this.#ports.clock, () => readPage(this.#ports.journal, id, query))
+  }
+
+  async outline(id: SessionId): Promise<readonly OutlinePrompt[]> {
+    await this.#stored(id)
+    return outlineOf(this.#ports.journal, id)
+  }
+
+  async answer(id: SessionId, answer: OutsideAnswer): Promise<CountedAnswer> {
+    const { cwd, additionalDirectories, phase } = await this.#stored(id)
+    const live = await this.#withLive(id, async (session) => session)
+    const waits = phase === 'suspended' || phase === 'waiting'
+    const session = live ?? (waits ? await this.open(id, { cwd, additionalDirectories, mcpServers: [] }) : undefined)
+    return answerFromOutside({ id, journal: this.#ports.journal, session }, answer)
+  }
+
+  async changeQueue(id: SessionId, change: QueueChange): Promise<boolean> {
+    await this.#stored(id)
+    // Nothing waits in a session that is not in memory, but for behind a suspended turn.
+    const state: State = await this.#withLive(id, async (session) => session?.state ?? loadState(this.#ports, id))
+    if (!isBusy(state) || !state.queue.some(({ promptId }) => promptId === change.promptId)) return false
+    await this.#dispatch(id, change)
+    return true
+  }
+
+  async #stored(id: SessionId): Promise<SessionSummary> {
+    return (await this.find(id)) ?? fail('SESSION_NOT_FOUND', { session: id })
   }
 
   async rename(id: SessionId, title: string): Promise<void> {

@@ -11,7 +11,7 @@ import { WireClient } from './wire-client.ts'
 export const cwd = '/'
 
 /** What a server may be set to. */
-type Settings = Partial<Pick<ServerContext, 'token' | 'experimental' | 'sessions' | 'methods' | 'principal'>>
+type Settings = Partial<Pick<ServerContext, 'token' | 'experimental' | 'sessions' | 'methods' | 'principal' | 'seen'>>
 
 export class Street {
   readonly house: House

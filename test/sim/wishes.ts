@@ -104,6 +104,8 @@ const commands = {
   prompt: fc.record({ kind: fc.constant('prompt'), promptId, content: fc.array(content, { maxLength: 2 }) }),
   cancel: fc.record({ kind: fc.constant('cancel'), queued: fc.subarray(['p1', 'p3', 'p5']) }),
   withdraw: fc.record({ kind: fc.constant('withdraw'), promptId }),
+  withdraw_waiting: fc.record({ kind: fc.constant('withdraw_waiting'), promptId }),
+  promote: fc.record({ kind: fc.constant('promote'), promptId, now: fc.boolean() }),
   reject_unknown_prompts: fc.record({
     kind: fc.constant('reject_unknown_prompts'),
     promptIds: fc.subarray(['p2', 'p4', 'p6']),

@@ -103,7 +103,7 @@ export interface ServerContext {
   readonly draining?: Draining
   /** Aborts when the server is about to end the connection. */
   readonly stopping?: Signal
-  readonly clock: Pick<Clock, 'id' | 'now'>
+  readonly clock: Pick<Clock, 'id' | 'now' | 'setTimer'>
   /** What each person has read; absent: nothing is remembered beyond the connection. */
   readonly seen?: SeenMarks
   report(error: unknown): void

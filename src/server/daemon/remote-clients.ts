@@ -88,10 +88,12 @@ export class RemoteClients implements RemoteClientele {
   }
 
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
-    const { id, role, scope, hidesTools } = holder
+    const { id, kind, name, role, scope, hidesTools } = holder
+    // All paired devices are the owner's; who holds a token or a share link is somebody else.
+    const person = kind === 'device' ? undefined : `${kind} ${name}`
     const waitForSession = (): number => this.#newSessions.take(id)
     const shown = hidesTools === true ? withoutToolOutput(transport) : transport
-    this.#around.serve(shown, { transport: over, isLocalUser: false, role, scope, waitForSession })
+    this.#around.serve(shown, { transport: over, isLocalUser: false, role, scope, name, person, waitForSession })
     try {
       this.#credentials.used(holder)
     } catch (error) {

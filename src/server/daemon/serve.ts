@@ -1,11 +1,11 @@
 /** The server: owns the state, listens on its socket, serves every connection, and ends in order. */
+import { openSeenMarks } from './seen-file.ts'
 import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
 import { requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'
 import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/session-registry.ts'
 import { Clients } from './clients.ts'
@@ -77,6 +77,7 @@ class Server implements RunningServer {
   readonly #clients: Clients
   readonly #drain: Drain
   readonly #started: number
+  readonly #seen: ReturnType<typeof openSeenMarks>
   /** Aborts just before every connection is closed. */
   readonly #silence: AbortSource
   readonly #uncaught: Uncaught
@@ -91,6 +92,7 @@ class Server implements RunningServer {
     this.lost = lossOf(owner.ownership)
     this.#clients = new Clients(owner.clock)
     this.#started = owner.clock.monotonicNow()
+    this.#seen = openSeenMarks(config.home, owner)
     this.#drain = new Drain(owner.clock, () => this.#census().working)
     this.#silence = owner.clock.abortSource()
     const working = () => this.#sessions?.atWork() ?? []
@@ -157,6 +159,7 @@ class Server implements RunningServer {
       principal,
       methods: serverMethods(this.#owner, this.#orders(), principal.scope),
       activity,
+      seen: this.#seen,
       stopping: this.#silence.signal,
       draining: this.#drain,
       clock,
@@ -226,7 +229,7 @@ const DRAIN_POLL_MS = 50
 
 /** The time between the order to stop and the stop, in which running turns may end by themselves. */
 class Drain {
-  readonly #clock: Clock
+  readonly #clock: Owner['clock']
   readonly #working: () => number
   /** On the monotonic clock. */
   #deadline: number | undefined
@@ -235,7 +238,7 @@ class Drain {
   readonly drained: Promise<void>
   isStopping = false
 
-  constructor(clock: Clock, working: () => number) {
+  constructor(clock: Owner['clock'], working: () => number) {
     this.#clock = clock
     this.#working = working
     const begun = new Promise<void>((resolve) => (this.#begin = resolve))

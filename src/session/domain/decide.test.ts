@@ -74,6 +74,18 @@ describe('a cancel', () => {
     given(...cancelling)
       .when(say.ends(1, 'end_turn'))
       .then(ended(1, 'p1', 'cancelled')))
+  test('of a waiting prompt by anyone leaves the running turn alone', () => {
+    const two = given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
+    two.when({ kind: 'withdraw_waiting', promptId: 'p2' }).then(say.withdrawn('p2', 'cancelled'))
+    two.when({ kind: 'withdraw_waiting', promptId: 'p1' }).then()
+    two.when({ kind: 'promote', promptId: 'p3' }).then({ kind: 'prompt_promoted', promptId: 'p3' })
+    two.when({ kind: 'promote', promptId: 'p2' }).then()
+    two
+      .when({ kind: 'promote', promptId: 'p3', now: true })
+      .then({ kind: 'prompt_promoted', promptId: 'p3' }, say.cancelRequested(1))
+    two.when({ kind: 'promote', promptId: 'p2', now: true }).then(say.cancelRequested(1))
+  })
+
   test('withdraws the open question, so that the agent stops waiting', () =>
     given(...waiting)
       .when(say.cancel())
@@ -295,6 +307,8 @@ const commands: Record<Command['kind'], Command> = {
   fork: say.fork,
   close: say.close,
   withdraw: say.withdraw('p1'),
+  withdraw_waiting: { kind: 'withdraw_waiting', promptId: 'p1' },
+  promote: { kind: 'promote', promptId: 'p1' },
   reject_unknown_prompts: { kind: 'reject_unknown_prompts', promptIds: ['p1', 'p9'] },
   notice: { kind: 'notice', text: 'The directory is gone.' },
   set_agent_capabilities: say.offer,
@@ -355,6 +369,8 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
     waiting: ['permission_resolved', 'turn_cancel_requested'],
     suspended: ['permission_resolved', 'turn_cancel_requested', 'tool_call_patched', 'turn_ended'],
   },
+  withdraw_waiting: { absent: SNF, ...everywhereElse(nothing) },
+  promote: { absent: SNF, ...everywhereElse(nothing) },
   reject_unknown_prompts: { absent: SNF, ...everywhereElse(['prompt_withdrawn']) },
   notice: { absent: SNF, ...everywhereElse(['notice']) },
   answer: {

@@ -43,6 +43,10 @@ export function decide(command: Command, state: State): readonly Body[] {
       return isBusy(state) ? cancel(command, state) : []
     case 'withdraw':
       return isBusy(state) ? withdraw(command, state) : []
+    case 'withdraw_waiting':
+      return isBusy(state) && isQueued(command, state) ? withdraw(command, state) : []
+    case 'promote':
+      return isBusy(state) && isQueued(command, state) ? promote(command, state) : []
     case 'reject_unknown_prompts':
       return rejectUnknownPrompts(command, state)
     case 'notice':
@@ -116,9 +120,10 @@ function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'abs
 function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
   if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
   if (isKnown(command.promptId, state)) return []
-  const { promptId, content, additionalDirectories = [], meta } = command
+  const { promptId, content, additionalDirectories = [], meta, by } = command
   const roots = additionalDirectories.length === 0 ? {} : { additionalDirectories }
-  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...(meta && { meta }) }
+  const attached = { ...(meta && { meta }), ...(by && { by }) }
+  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...attached }
   if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, command), ...firstTitle(content, state)]
   if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
   return [accepted]
@@ -155,7 +160,21 @@ function rejectUnknownPrompts(
   return [...new Set(unknown)].map((promptId) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
 }
 
-function withdraw({ promptId }: Of<'withdraw'>, state: Busy): readonly Body[] {
+function isQueued({ promptId }: Of<'withdraw_waiting' | 'promote'>, { queue }: Busy): boolean {
+  return queue.some((queued) => queued.promptId === promptId)
+}
+
+function promote({ promptId, now = false }: Of<'promote'>, state: Busy): readonly Body[] {
+  const isNext = state.queue[0]?.promptId === promptId
+  const promoted: readonly Body[] = isNext ? [] : [{ kind: 'prompt_promoted', promptId }]
+  // A suspended turn ends at once, and what is next then begins: the promoted one.
+  const queue = state.queue.toSorted(
+    (one, other) => Number(other.promptId === promptId) - Number(one.promptId === promptId),
+  )
+  return now ? [...promoted, ...cancelTurn({ ...state, queue })] : promoted
+}
+
+function withdraw({ promptId }: { readonly promptId: string }, state: Busy): readonly Body[] {
   if (state.turn.promptId === promptId) return cancelTurn(state)
   const waits = state.queue.some((queued) => queued.promptId === promptId)
   return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []

@@ -70,7 +70,11 @@ export type Body =
       readonly additionalDirectories?: readonly string[]
       /** The `_meta` that the sender attached to the prompt, unchanged. */
       readonly meta?: Meta
+      /** The name of the client that sent it. */
+      readonly by?: string
     }
+  /** The prompt is the next one of those that wait. */
+  | { readonly kind: 'prompt_promoted'; readonly promptId: string }
   /**
    * The end of a prompt whose turn never began. It is also written for a prompt that never arrived, when its client asks
    * after a lost connection what became of it.
@@ -118,6 +122,8 @@ export type Body =
       readonly content: Content
       /** The `_meta` of the prompt as a whole, stored with its first part. */
       readonly meta?: Meta
+      /** The name of the client that sent the prompt. */
+      readonly by?: string
       /** Asked in a turn that the agent had without Parley; `promptId` is made up then. */
       readonly origin?: 'outside'
     }
@@ -239,14 +245,14 @@ export type Body =
   | { readonly kind: 'compaction_summary'; readonly compactionId: string; readonly content: Content }
 
 /** The entries that begin a turn: its number, and the user's prompt as its first message. */
-export function beginTurn(number: number, { promptId, content, meta }: UserPrompt): readonly Body[] {
+export function beginTurn(number: number, { promptId, content, meta, by }: UserPrompt): readonly Body[] {
   const turnId = `t${number}`
   const messageId = `${turnId}-user`
   return [
     { kind: 'turn_started', turnId, promptId },
     ...content.map((content, at): Body => {
       const attached = at === 0 && meta !== undefined ? { meta } : {}
-      return { kind: 'message_chunk', role: 'user', messageId, promptId, content, ...attached }
+      return { kind: 'message_chunk', role: 'user', messageId, promptId, content, ...attached, ...(by && { by }) }
     }),
   ]
 }
@@ -255,6 +261,7 @@ interface UserPrompt {
   readonly promptId: string
   readonly content: readonly Content[]
   readonly meta?: Meta
+  readonly by?: string
 }
 
 /** A fact with its place and time: `seq` is 1, 2, 3 … without gaps, `at` is milliseconds since 1970. */
@@ -316,6 +323,7 @@ const KINDS: Readonly<Record<Body['kind'], true>> = {
   session_configured: true,
   session_closed: true,
   prompt_accepted: true,
+  prompt_promoted: true,
   prompt_withdrawn: true,
   turn_started: true,
   turn_suspended: true,

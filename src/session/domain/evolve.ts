@@ -99,6 +99,8 @@ function inTurn(state: Busy, entry: Entry): Existing {
         queue: state.queue.filter((queued) => queued.promptId !== entry.promptId),
         recentPrompts: remember(state, withdrawn(entry)),
       }
+    case 'prompt_promoted':
+      return { ...state, queue: state.queue.toSorted((one, other) => rank(one, entry) - rank(other, entry)) }
     case 'turn_started':
       return prompted({ ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } })
     case 'turn_cancel_requested':
@@ -199,11 +201,11 @@ function configured<Now extends Existing>(state: Now, entry: Body & { readonly k
 }
 
 function queued(entry: Body & { readonly kind: 'prompt_accepted' }): QueuedPrompt {
-  const { promptId, content, additionalDirectories = [], meta } = entry
-  return { promptId, content, additionalDirectories, ...(meta && { meta }) }
+  const { promptId, content, additionalDirectories = [], meta, by } = entry
+  return { promptId, content, additionalDirectories, ...(meta && { meta }), ...(by && { by }) }
 }
 
-function turnOf({ content: prompt, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
+function turnOf({ content: prompt, by: _sender, ...queued }: QueuedPrompt, { agent }: Existing): OpenTurn {
   const asked = { ...queued, prompt, agent }
   return {
     turnId: '',
@@ -339,6 +341,10 @@ function answered(state: Busy, entry: Entry & { readonly kind: 'permission_resol
 /** Two calls of one tool may both have asked before the first "always". */
 function withGrant({ grants }: Busy, grant: Grant | undefined): readonly Grant[] {
   return grant === undefined || grants.some((held) => isSameGrant(held, grant)) ? grants : [...grants, grant]
+}
+
+function rank({ promptId }: QueuedPrompt, promoted: { readonly promptId: string }): number {
+  return promptId === promoted.promptId ? 0 : 1
 }
 
 /** The next prompt of the queue begins at once; its `turn_started` is the next entry. */

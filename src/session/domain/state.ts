@@ -152,6 +152,8 @@ export interface RequiredInput {
 
 export interface QueuedPrompt {
   readonly promptId: string
+  /** The name of the client that sent it. */
+  readonly by?: string
   readonly content: readonly Content[]
   readonly additionalDirectories: readonly string[]
   readonly meta?: Meta

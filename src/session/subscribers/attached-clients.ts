@@ -102,7 +102,9 @@ export class AttachedClients {
     this.#registries.promptBegan(promptId, subscription)
     this.#provideFor(promptId, subscription)
     try {
-      const command = { kind: 'prompt', promptId, content, additionalDirectories, ...(meta && { meta }) } as const
+      const by = this.#attached.get(subscription)?.client.author
+      const sent = { ...(meta && { meta }), ...(by !== undefined && { by }) }
+      const command = { kind: 'prompt', promptId, content, additionalDirectories, ...sent } as const
       const entries = await log.request(command)
       return entries.length > 0 || isOpenPrompt(promptId, log.state) ? 'open' : 'ended'
     } finally {

@@ -76,12 +76,13 @@ class V1Connection implements VersionConnection {
       capabilities,
       peers: services && new ClientPeers({ transport, requests, services }),
       mayAnswer: access.hasRole('approve'),
+      author: server.principal.name ?? capabilities.info.name,
       report: (error: unknown) => server.report(error),
     }
     const { agents, clock, experimental = false } = server
     const sessions = withinScope(await server.sessions, access.scope)
     const { seen = new SeenMarks({}, { now: () => clock.now(), save: async () => undefined }) } = server
-    return new Methods({ sessions, client, agents, agent, experimental, access, seen, newId: () => clock.id() })
+    return new Methods({ sessions, client, agents, agent, experimental, access, seen, clock })
   }
 
   async #authenticate(params: unknown): Promise<object> {

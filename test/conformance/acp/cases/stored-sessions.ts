@@ -28,6 +28,35 @@ export const storedSessionCases: readonly Case[] = [
     mutant: onResult('_parley/page', 'updates', []),
   }),
   one({
+    row: 'A-EX-1',
+    name: 'a permission request is answered from outside, once',
+    ours: true,
+    script: [{ permission: { title: 'Delete it' } }, { chunk: 'Done.' }],
+    client: { _meta: { 'parley/notifications': ['sessions'] } },
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const ended = stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Go' }] })
+      await stage.a.until(({ method }) => method === 'session/request_permission')
+      await stage.a.quiet()
+      const rows = stage.a.received.flatMap(({ params }) => listOf(params?.['sessions']).map(fieldsOf))
+      const waiting = fieldsOf(rows.findLast((row) => row['waiting'] !== undefined)?.['waiting'])
+      const optionId = fieldsOf(listOf(waiting['options'])[0])['optionId']
+      const params = { sessionId, requestId: waiting['requestId'], optionId }
+      const first = stage.mustWork(await stage.a.request('_parley/answer', params), '_parley/answer')
+      const end = stage.mustWork(await ended, 'session/prompt')
+      const again = stage.mustWork(await stage.a.request('_parley/answer', params), '_parley/answer')
+      return { first, again, end }
+    },
+    check: ({ first, again, end }) =>
+      unless(
+        first['counted'] === true &&
+          JSON.stringify(first) === JSON.stringify(again) &&
+          end['stopReason'] === 'end_turn',
+        JSON.stringify({ first, again, end }),
+      ),
+    mutant: onResult('_parley/answer', 'counted', false),
+  }),
+  one({
     row: 'A-EX-4',
     name: 'the list of sessions is told to a client that asked for it, and its changes',
     ours: true,

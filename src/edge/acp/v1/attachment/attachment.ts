@@ -45,6 +45,8 @@ export interface ConnectedClient {
   readonly peers: ClientPeers | undefined
   /** Whether its role lets it answer permission requests; others see the call and what was answered. */
   readonly mayAnswer: boolean
+  /** What stands under the prompts and answers of this client. */
+  readonly author: string
   report(error: unknown): void
 }
 
@@ -106,7 +108,8 @@ export class Attachment implements SessionSink {
     const { info } = this.#client.capabilities
     this.#peer?.follow(this)
     try {
-      const options = { config, client: info, ...(this.#peer && { peer: this.#peer }) }
+      const client = { ...info, author: this.#client.author }
+      const options = { config, client, ...(this.#peer && { peer: this.#peer }) }
       this.#attached = { subscription: await this.session.subscribe(from, this, options), config }
       requireWanted()
     } catch (error) {
@@ -335,7 +338,7 @@ export class Attachment implements SessionSink {
   async #resolvePermission(requestId: string, { optionId, why }: PermissionOutcome): Promise<void> {
     try {
       if (optionId === undefined) return await this.subscription.decline(requestId, why)
-      const by = this.#client.capabilities.info.name
+      const by = this.#client.author
       await this.session.dispatch({ kind: 'answer', requestId, optionId, by })
     } catch (error) {
       // Another client was first, or the session was closed meanwhile: neither is an error.

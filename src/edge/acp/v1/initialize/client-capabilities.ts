@@ -17,6 +17,8 @@ export interface ClientCapabilities {
   readonly wantsServerNotification: boolean
   /** The client wants the list of all sessions, and every change in it. */
   readonly wantsSessionList: boolean
+  /** The client wants a sign of life every 20 seconds. */
+  readonly wantsAlive: boolean
 }
 
 /** Update kinds that a client can show besides the baseline of ACP. Kinds that it did not name are not sent to it. */
@@ -42,7 +44,7 @@ const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent'] as c
 export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 
 /** All that exist, for the answer to `initialize`. */
-export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions'] as const
+export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions', 'alive'] as const
 
 /** For readers that are no client, as `parley show`: everything is shown. */
 export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: true, notices: true }
@@ -111,5 +113,6 @@ function parseNotifications(meta: Fields) {
     notifications: new Set(SESSION_NOTIFICATIONS.filter((name) => wanted.includes(name))),
     wantsServerNotification: wanted.includes('server'),
     wantsSessionList: wanted.includes('sessions'),
+    wantsAlive: wanted.includes('alive'),
   }
 }

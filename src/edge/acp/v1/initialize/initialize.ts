@@ -9,6 +9,12 @@ const PROTOCOL_VERSION = 1
 /** Methods on sessions beyond ACP; `docs/internals/protocol.md` describes them. */
 const SESSION_METHODS = [
   '_parley/page',
+  '_parley/outline',
+  '_parley/seen',
+  '_parley/answer',
+  '_parley/withdraw',
+  '_parley/promote',
+  '_parley/ping',
   '_parley/rename',
   '_parley/fork',
   '_parley/revoke',

@@ -14,7 +14,20 @@ const titles = (client: WireClient) => client.updates.flatMap(({ update }) => up
 
 test('what can be asked is advertised', async () => {
   const client = await openStreet().client()
-  const names = ['page', 'rename', 'fork', 'revoke', 'force_cancel', 'release']
+  const names = [
+    'page',
+    'outline',
+    'seen',
+    'answer',
+    'withdraw',
+    'promote',
+    'ping',
+    'rename',
+    'fork',
+    'revoke',
+    'force_cancel',
+    'release',
+  ]
   expect(client.received[0]?.result).toMatchObject({
     agentCapabilities: { _meta: { parley: { methods: names.map((name) => `_parley/${name}`) } } },
   })

@@ -1,6 +1,7 @@
 /** ACP v1's methods as commands to sessions: one row each. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
-import type { RequestId } from '../../../../rpc/json-rpc.ts'
+import { type RequestId, notificationMessage } from '../../../../rpc/json-rpc.ts'
+import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { SeenMarks } from '../../../seen-marks.ts'
@@ -17,8 +18,11 @@ export interface MethodsContext extends OpenContext {
   /** Methods that ACP has not settled yet are offered too. */
   readonly experimental: boolean
   readonly seen: SeenMarks
-  newId(): string
+  readonly clock: Pick<Clock, 'id' | 'setTimer'>
 }
+
+/** Half of the 45 seconds after which a silent connection counts as dead. */
+const ALIVE_MS = 20_000
 
 /** The methods of one connection, and the sessions that it has open. */
 export class V1Methods implements VersionMethods {
@@ -29,6 +33,7 @@ export class V1Methods implements VersionMethods {
   readonly #stored: StoredMethods
   readonly #reader: SessionReader
   readonly #stopSeeing: () => void
+  #alive: Timer | undefined
   /** Absent for a client that did not ask for the list. */
   readonly #feed: SessionFeed | undefined
 
@@ -37,7 +42,10 @@ export class V1Methods implements VersionMethods {
     this.#sessions = context.sessions
     this.#attachments = new Attachments(context.sessions, context.client)
     this.#open = new OpenMethods(context, this.#attachments)
-    this.#stored = new StoredMethods(context)
+    this.#stored = new StoredMethods({
+      ...context,
+      isOwnPrompt: (sessionId, promptId) => this.#attachments.get(sessionId)?.prompts.has(promptId) === true,
+    })
     const { sessions, client, access, seen } = context
     this.#reader = { sessions, isUnread: (row) => seen.isUnread(access.person, row) }
     const { transport } = client
@@ -48,11 +56,21 @@ export class V1Methods implements VersionMethods {
       if (person === access.person) this.#feed?.look(id).catch(report)
     })
     this.authenticated()
+    if (client.capabilities.wantsAlive) this.#sayAlive()
   }
 
   /** The client may list sessions, or may not yet. */
   authenticated(): void {
     if (this.#context.access.allows('session/list')) this.#feed?.start()
+  }
+
+  /** A page in a browser cannot see the pings of its WebSocket. */
+  #sayAlive(): void {
+    const { clock, client } = this.#context
+    this.#alive = clock.setTimer(ALIVE_MS, () => {
+      if (!client.transport.isBackpressured()) client.transport.send([notificationMessage('_parley/alive', {})])
+      this.#sayAlive()
+    })
   }
 
   /** Undefined when there is no such method. */
@@ -82,6 +100,8 @@ export class V1Methods implements VersionMethods {
         return this.#close(parseParams(method, params))
       case 'session/delete':
         return this.#delete(parseParams(method, params))
+      case '_parley/ping':
+        return Promise.resolve({ result: {} })
       default:
         return this.#stored.request(method, params)
     }
@@ -114,6 +134,7 @@ export class V1Methods implements VersionMethods {
   detach(): void {
     this.#feed?.stop()
     this.#stopSeeing()
+    this.#alive?.cancel()
     this.#context.client.peers?.leave()
     this.#attachments.detach()
   }
@@ -123,7 +144,7 @@ export class V1Methods implements VersionMethods {
     const content = asContent(params.prompt)
     requireAccepted(content, await attachment.session.promptKinds())
     // The client's own id for the prompt: a prompt that is sent again with the same id runs once.
-    const promptId = params._meta?.['parley/promptId'] ?? this.#context.newId()
+    const promptId = params._meta?.['parley/promptId'] ?? this.#context.clock.id()
     await attachment.prompt({ promptId, content, meta: metaOfPrompt(params) }, id)
     return 'answered later'
   }

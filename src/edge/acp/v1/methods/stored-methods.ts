@@ -1,13 +1,20 @@
 /** The methods beyond ACP that work on any stored session, attached or not. `docs/internals/protocol.md` describes them. */
+import { fail } from '../../../../errors/parley-error.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { MethodAnswer } from '../../version.ts'
+import type { Access } from '../../../access.ts'
+import type { SeenMarks } from '../../../seen-marks.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
 import { pageOut } from '../render/page.ts'
 import { type Parsed, parseParams } from './params.ts'
 
 interface StoredContext {
   readonly sessions: SessionDirectory
-  readonly client: { readonly capabilities: Pick<ClientCapabilities, 'display'> }
+  readonly client: { readonly capabilities: Pick<ClientCapabilities, 'display'>; readonly author: string }
+  readonly access: Access
+  readonly seen: SeenMarks
+  /** Whether this connection waits for the end of the prompt. */
+  isOwnPrompt(sessionId: string, promptId: string): boolean
 }
 
 /** Updates of a page for a client that names no number. */
@@ -27,6 +34,16 @@ export class StoredMethods {
     switch (method) {
       case '_parley/page':
         return this.#page(parseParams(method, params))
+      case '_parley/answer':
+        return this.#answer(parseParams(method, params))
+      case '_parley/withdraw':
+        return this.#withdraw(parseParams(method, params))
+      case '_parley/promote':
+        return this.#promote(parseParams(method, params))
+      case '_parley/seen':
+        return this.#seen(parseParams(method, params))
+      case '_parley/outline':
+        return this.#outline(parseParams(method, params))
       case '_parley/rename':
         return this.#rename(parseParams(method, params))
       case '_parley/revoke':
@@ -47,6 +64,37 @@ export class StoredMethods {
     const query = { before: before ?? undefined, limit: limit ?? PAGE_LIMIT }
     const page = await this.#sessions.page(sessionId, query)
     return { result: pageOut(sessionId, page, this.#context.client.capabilities.display) }
+  }
+
+  /** Idempotent: who asks again is told how the request ended. */
+  async #answer({ sessionId, requestId, optionId }: Parsed<'_parley/answer'>): Promise<MethodAnswer> {
+    const by = this.#context.client.author
+    return { result: await this.#sessions.answer(sessionId, { requestId, optionId, by }) }
+  }
+
+  async #withdraw({ sessionId, promptId }: Parsed<'_parley/withdraw'>): Promise<MethodAnswer> {
+    if (!this.#context.isOwnPrompt(sessionId, promptId))
+      this.#context.access.requireRole('approve', 'To withdraw a prompt that another client sent')
+    return {
+      result: { withdrawn: await this.#sessions.changeQueue(sessionId, { kind: 'withdraw_waiting', promptId }) },
+    }
+  }
+
+  async #promote({ sessionId, promptId, now }: Parsed<'_parley/promote'>): Promise<MethodAnswer> {
+    const change = { kind: 'promote', promptId, now: now === true } as const
+    return { result: { promoted: await this.#sessions.changeQueue(sessionId, change) } }
+  }
+
+  /** What ended after `seq` is unread again: a person may also mark by hand. */
+  async #seen({ sessionId, seq }: Parsed<'_parley/seen'>): Promise<MethodAnswer> {
+    const row = (await this.#sessions.find(sessionId)) ?? fail('SESSION_NOT_FOUND', { session: sessionId })
+    const { access, seen } = this.#context
+    await seen.mark(access.person, sessionId, Math.min(seq, row.lastSeq))
+    return { result: {} }
+  }
+
+  async #outline({ sessionId }: Parsed<'_parley/outline'>): Promise<MethodAnswer> {
+    return { result: { prompts: await this.#sessions.outline(sessionId) } }
   }
 
   /** Attached clients are notified as of any title. */
