@@ -1,7 +1,7 @@
 /** A small part of `npm run conformance -- fuzz`, from a seed that is always the same. */
 import { expect, test } from 'vitest'
-import { fuzz } from './fuzz.ts'
-import { Chance, seedOf } from './chance.ts'
+import { fuzz, seedOf } from './fuzz.ts'
+import { chanceOf } from '../../series/chance.ts'
 import { inputOf } from './inputs.ts'
 
 test('hostile input harms neither the server nor any other client, and every session loads after it', async () => {
@@ -11,7 +11,7 @@ test('hostile input harms neither the server nor any other client, and every ses
 
 test('the same seed makes the same inputs', () => {
   const from = (seed: number): string => {
-    const chance = new Chance(seed)
+    const chance = chanceOf(seed)
     const world = { cwd: '/w', sessions: ['s'], id: () => 'r' }
     return Array.from({ length: 50 }, () => inputOf(chance, world).bytes.toString('latin1').slice(0, 300)).join('')
   }

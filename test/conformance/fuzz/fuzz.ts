@@ -9,7 +9,6 @@ import { startServer } from '../../../src/server/launch/launch.ts'
 import { binary } from '../../e2e/parley.ts'
 import { carrying, runs, until } from '../../fixtures/process/running.ts'
 import { Attacker } from './attacker.ts'
-import { seedOf } from './chance.ts'
 import { wash } from './wave.ts'
 
 export interface Fuzz {
@@ -237,4 +236,9 @@ function kill(pid: number): void {
   } catch {
     // It was faster.
   }
+}
+
+/** The seed of one wave of a run, so that it can be played alone. */
+export function seedOf(seed: number, wave: number): number {
+  return (Math.imul(seed + 1, 2_654_435_761) ^ Math.imul(wave + 1, 40_503)) >>> 0
 }

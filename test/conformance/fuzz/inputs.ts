@@ -1,6 +1,6 @@
 /** What is thrown at the server: good messages of every kind, and what chance makes of them. */
 import type { Fields } from '../../e2e/message.ts'
-import type { Chance } from './chance.ts'
+import type { Chance } from '../../series/chance.ts'
 
 export interface World {
   readonly cwd: string
@@ -51,44 +51,49 @@ const VALUES: readonly [unknown, ...unknown[]] = [
 ]
 
 export function inputOf(chance: Chance, world: World): Input {
-  if (chance.oneIn(20_000)) return { bytes: Buffer.alloc(34 * 1024 * 1024 + chance.below(8_000_000), 0x61) }
-  if (chance.oneIn(400)) return { bytes: deep(chance) }
+  if (chance.happens(1 / 20_000)) return { bytes: Buffer.alloc(34 * 1024 * 1024 + chance.between(0, 7999999), 0x61) }
+  if (chance.happens(1 / 400)) return { bytes: deep(chance) }
   const id = world.id()
   const message = valid(chance, world, id)
   const line = Buffer.from(`${JSON.stringify(message)}\n`)
-  if (chance.oneIn(4)) return 'id' in message ? { bytes: line, asks: id } : { bytes: line }
-  return { bytes: chance.oneIn(2) ? Buffer.from(`${twisted(chance, message)}\n`) : garbled(chance, line) }
+  if (chance.happens(1 / 4)) return 'id' in message ? { bytes: line, asks: id } : { bytes: line }
+  return { bytes: chance.happens(1 / 2) ? Buffer.from(`${twisted(chance, message)}\n`) : garbled(chance, line) }
 }
 
 function deep(chance: Chance): Buffer {
-  const depth = 100 + chance.below(200_000)
+  const depth = 100 + chance.between(0, 199999)
   const inside = chance.pick(['1', '"x"', ''])
   const [open, close] = chance.pick([
     ['[', ']'],
     ['{"a":', '}'],
   ])
-  const tower = `${open.repeat(depth)}${inside}${chance.oneIn(3) ? '' : close.repeat(depth)}`
+  const tower = `${open.repeat(depth)}${inside}${chance.happens(1 / 3) ? '' : close.repeat(depth)}`
   return Buffer.from(
-    chance.oneIn(2) ? `${tower}\n` : `{"jsonrpc":"2.0","id":"d","method":"session/new","params":${tower}}\n`,
+    chance.happens(1 / 2) ? `${tower}\n` : `{"jsonrpc":"2.0","id":"d","method":"session/new","params":${tower}}\n`,
   )
 }
 
 type Maker = (chance: Chance, world: World) => Fields
 
 const session = (chance: Chance, { sessions }: World): string =>
-  sessions.length === 0 || chance.oneIn(8) ? 'no-such' : (sessions[chance.below(sessions.length)] ?? 'no-such')
+  sessions.length === 0 || chance.happens(1 / 8)
+    ? 'no-such'
+    : (sessions[chance.between(0, sessions.length - 1)] ?? 'no-such')
 const opening: Maker = (chance, world) => ({
   sessionId: session(chance, world),
-  cwd: chance.oneIn(10) ? '/no/such' : world.cwd,
-  mcpServers: chance.oneIn(50) ? [{ name: 'x', command: '/bin/true', args: [], env: [] }] : [],
-  ...(chance.oneIn(5) ? { _meta: { 'parley/after': chance.below(50) } } : {}),
-  ...(chance.oneIn(20) ? { additionalDirectories: ['/tmp'] } : {}),
+  cwd: chance.happens(1 / 10) ? '/no/such' : world.cwd,
+  mcpServers: chance.happens(1 / 50) ? [{ name: 'x', command: '/bin/true', args: [], env: [] }] : [],
+  ...(chance.happens(1 / 5) ? { _meta: { 'parley/after': chance.between(0, 49) } } : {}),
+  ...(chance.happens(1 / 20) ? { additionalDirectories: ['/tmp'] } : {}),
 })
 const named: Maker = (chance, world) => ({ sessionId: session(chance, world) })
 
 const MAKERS: readonly [readonly [string, Maker], ...(readonly [string, Maker])[]] = [
-  ['initialize', (chance) => ({ protocolVersion: chance.below(4), clientCapabilities: { terminal: chance.oneIn(2) } })],
-  ['session/list', (chance, { cwd }) => (chance.oneIn(2) ? { cwd } : { cursor: chance.pick(ODD) })],
+  [
+    'initialize',
+    (chance) => ({ protocolVersion: chance.between(0, 3), clientCapabilities: { terminal: chance.happens(1 / 2) } }),
+  ],
+  ['session/list', (chance, { cwd }) => (chance.happens(1 / 2) ? { cwd } : { cursor: chance.pick(ODD) })],
   ['session/load', opening],
   ['session/resume', opening],
   [
@@ -123,16 +128,16 @@ const RARE: readonly [readonly [string, Maker], ...(readonly [string, Maker])[]]
 ]
 
 function valid(chance: Chance, world: World, id: string): Fields {
-  if (chance.oneIn(12)) return { jsonrpc: '2.0', ...notification(chance, world) }
-  if (chance.oneIn(30)) return { jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId: 'x' } } }
-  const [method, make] = chance.oneIn(40) ? chance.pick(RARE) : chance.pick(MAKERS)
+  if (chance.happens(1 / 12)) return { jsonrpc: '2.0', ...notification(chance, world) }
+  if (chance.happens(1 / 30)) return { jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId: 'x' } } }
+  const [method, make] = chance.happens(1 / 40) ? chance.pick(RARE) : chance.pick(MAKERS)
   return { jsonrpc: '2.0', id, method, params: make(chance, world) }
 }
 
 function notification(chance: Chance, world: World): Fields {
   return chance.pick<Fields>([
     { method: 'session/cancel', params: named(chance, world) },
-    { method: '$/cancel_request', params: { requestId: `r${chance.below(1000)}` } },
+    { method: '$/cancel_request', params: { requestId: `r${chance.between(0, 999)}` } },
     { method: '_x/n', params: {} },
     { method: 'session/update', params: {} },
   ])
@@ -142,16 +147,17 @@ function notification(chance: Chance, world: World): Fields {
 function twisted(chance: Chance, message: Fields): string {
   const copy = structuredClone(message) as Record<string, unknown>
   const places = placesIn(copy)
-  for (let times = 1 + chance.below(3); times > 0; times -= 1) {
-    const [holder, key] = places[chance.below(places.length)] ?? [copy, 'x']
-    const what = chance.below(6)
+  for (let times = 1 + chance.between(0, 2); times > 0; times -= 1) {
+    const [holder, key] = places[chance.between(0, places.length - 1)] ?? [copy, 'x']
+    const what = chance.between(0, 5)
     if (what === 0) delete holder[key]
     else if (what === 1) holder[chance.pick(ODD)] = chance.pick(VALUES)
     else holder[key] = what < 4 ? chance.pick(VALUES) : chance.pick(ODD)
   }
   const text = JSON.stringify(copy)
   // A key that stands twice, or one that prototypes have.
-  if (chance.oneIn(10)) return text.replace('{', chance.pick(['{"id":1,', '{"__proto__":{"x":1},', '{"method":"foo",']))
+  if (chance.happens(1 / 10))
+    return text.replace('{', chance.pick(['{"id":1,', '{"__proto__":{"x":1},', '{"method":"foo",']))
   return text
 }
 
@@ -163,7 +169,7 @@ function placesIn(holder: Record<string, unknown>): readonly (readonly [Record<s
 
 /** The line with its bytes disturbed. */
 function garbled(chance: Chance, line: Buffer): Buffer {
-  const at = chance.below(line.length)
+  const at = chance.between(0, line.length - 1)
   const more = chance.pick([
     [0],
     [0xff],
@@ -175,7 +181,7 @@ function garbled(chance: Chance, line: Buffer): Buffer {
     [0x7b],
     [0x22],
   ])
-  switch (chance.below(5)) {
+  switch (chance.between(0, 4)) {
     case 0:
       return Buffer.concat([line.subarray(0, at), Buffer.from(more), line.subarray(at)])
     case 1:
@@ -184,10 +190,10 @@ function garbled(chance: Chance, line: Buffer): Buffer {
       return Buffer.concat([line.subarray(at), line])
     case 3: {
       const copy = Buffer.from(line)
-      copy[at] = chance.below(256)
+      copy[at] = chance.between(0, 255)
       return copy
     }
     default:
-      return Buffer.concat([Buffer.from(' \t\r\n'.repeat(chance.below(20))), line])
+      return Buffer.concat([Buffer.from(' \t\r\n'.repeat(chance.between(0, 19))), line])
   }
 }

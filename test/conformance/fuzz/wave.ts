@@ -1,6 +1,6 @@
 /** One wave of inputs from one seed, on a few connections at once, and what must hold when it is over. */
 import { Attacker } from './attacker.ts'
-import { Chance } from './chance.ts'
+import { type Chance, chanceOf } from '../../series/chance.ts'
 import { type World, inputOf } from './inputs.ts'
 
 export interface Wave {
@@ -23,11 +23,11 @@ export interface Washed {
 const CONNECTIONS = 3
 
 export async function wash(wave: Wave): Promise<Washed> {
-  const chance = new Chance(wave.seed)
+  const chance = chanceOf(wave.seed)
   const attackers = await Promise.all(Array.from({ length: CONNECTIONS }, () => Attacker.open(wave.socket)))
   const share = Math.ceil(wave.inputs / CONNECTIONS)
   await Promise.all(
-    attackers.map((attacker) => attack(attacker, new Chance(chance.below(2 ** 31)), { ...wave, inputs: share })),
+    attackers.map((attacker) => attack(attacker, chanceOf(chance.between(0, 2 ** 31 - 1)), { ...wave, inputs: share })),
   )
   await Promise.all(attackers.map((attacker) => attacker.leave()))
   return {
@@ -39,10 +39,10 @@ export async function wash(wave: Wave): Promise<Washed> {
 
 async function attack(attacker: Attacker, chance: Chance, wave: Wave): Promise<void> {
   // Some never introduce themselves.
-  if (!chance.oneIn(10)) await attacker.demand('hello', 'initialize', introduction(wave.agent))
+  if (!chance.happens(1 / 10)) await attacker.demand('hello', 'initialize', introduction(wave.agent))
   let count = 0
   // Far enough from each other that no disturbed byte makes one of another.
-  const id = (): string => `r${(count += 1)}-${chance.below(2 ** 31).toString(36)}`
+  const id = (): string => `r${(count += 1)}-${chance.between(0, 2 ** 31 - 1).toString(36)}`
   const world: World = { cwd: wave.cwd, sessions: wave.sessions.slice(-20), id }
   const asked: string[] = []
   for (let done = 0; done < wave.inputs; done += 1) {
@@ -59,8 +59,8 @@ function introduction(agent: string) {
 
 async function inPieces(attacker: Attacker, chance: Chance, bytes: Buffer): Promise<void> {
   attacker.note(bytes)
-  if (!chance.oneIn(5)) return attacker.throw(bytes)
-  const at = chance.below(bytes.length)
+  if (!chance.happens(1 / 5)) return attacker.throw(bytes)
+  const at = chance.between(0, bytes.length - 1)
   await attacker.throw(bytes.subarray(0, at))
   await new Promise(setImmediate)
   await attacker.throw(bytes.subarray(at))
