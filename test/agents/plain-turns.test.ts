@@ -8,7 +8,7 @@ import type { Entry } from '../../src/session/domain/entries.ts'
 import { until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Move } from '../fake-agent/case.ts'
-import { Stage, endOf, hurriedClock, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
@@ -271,7 +271,7 @@ test('a second response and an unknown id are ignored; an error without a messag
 })
 
 test('an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end [46]', async () => {
-  open(hurriedClock(5)).fake({
+  open(pacedClock(5)).fake({
     prompts: {
       hi: [
         { chunk: 'Started in the background.', messageId: 'a' },
@@ -298,7 +298,7 @@ test('an agent that goes on by itself has a turn of its own; a prompt meanwhile 
 })
 
 test('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
-  open(hurriedClock(5)).fake({
+  open(pacedClock(5)).fake({
     prompts: {
       hi: [
         { chunk: 'Bye.', messageId: 'a' },

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/ports/clock.ts'
 import { until } from '../fixtures/process/running.ts'
-import { Stage, endOf, hurriedClock, prompted, sent } from './stage.ts'
+import { Stage, endOf, pacedClock, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (quietMs?: number, clock?: Clock): Stage => (stage = new Stage(undefined, quietMs, clock))
@@ -25,7 +25,7 @@ test('a client gets every step of a start, and its end', async () => {
 })
 
 test('a client that comes during a start is told of it', async () => {
-  const fake = open(undefined, hurriedClock(5)).fake({ on: { initialize: [{ gate: 'go' }] } })
+  const fake = open(undefined, pacedClock(5)).fake({ on: { initialize: [{ gate: 'go' }] } })
   const { session, reader } = await stage.open()
   const other = await stage.join(session)
   expect(other.activities).toMatchObject([{ state: 'starting', step: 'initialize' }])

@@ -5,7 +5,7 @@ import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
-import { Stage, hurriedClock, notices, prompted, sent } from './stage.ts'
+import { Stage, pacedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (): Stage => (stage = new Stage())
@@ -268,7 +268,7 @@ test('a load that answers null is a load; a login that is missing is told and lo
 })
 
 test('a session that another program has open is waited for, then told, and nothing is lost [34]', async () => {
-  stage = new Stage(undefined, undefined, hurriedClock(10))
+  stage = new Stage(undefined, undefined, pacedClock(10))
   const fake = stage.fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -314,7 +314,8 @@ const LISTS = { capabilities: { loadSession: true, sessionCapabilities: { resume
 test.each(['while nothing of it runs', 'while it lives'])(
   'turns that were made outside %s are found by the list of the agent, though it could resume [36]',
   async (when) => {
-    stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
+    // The agent's list is waited for a second of this clock.
+    stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
     const fake = stage.fake(LISTS)
     const { session, reader } = await stage.open()
     await prompted(session, reader, 'one')

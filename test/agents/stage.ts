@@ -157,8 +157,8 @@ export class Stage {
   }
 }
 
-/** So many times as fast, for whoever must wait in vain. */
-export function hurriedClock(times: number): Clock {
+/** So many times as fast as the machine's: for whoever waits in vain, or, below 1, for who must not give up on a busy machine. */
+export function pacedClock(times: number): Clock {
   return {
     ...systemClock,
     monotonicNow: () => systemClock.monotonicNow() * times,

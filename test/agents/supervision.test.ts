@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import type { Clock } from '../../src/ports/clock.ts'
 import { runs, until } from '../fixtures/process/running.ts'
-import { Stage, endOf, hurriedClock, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
@@ -25,7 +25,7 @@ test.each([
 
 test('an agent that ignores a cancel holds the next prompt until it is killed; another session goes on [23]', async () => {
   const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
-  const fake = open(hurriedClock(5)).fake(plan, { quirks: { cancelKillMs: 3_500 } })
+  const fake = open(pacedClock(5)).fake(plan, { quirks: { cancelKillMs: 3_500 } })
   const other = stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open()
   const quiet = await stage.open('acp:other')
@@ -69,7 +69,7 @@ test.each([
 })
 
 test('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed [29] [30]', async () => {
-  const fake = open(hurriedClock(5)).fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
+  const fake = open(pacedClock(5)).fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   expect(fake.processes.length).toBeGreaterThan(0)
@@ -101,7 +101,7 @@ test('an agent that crashes at every start is held back, and says why [47]', asy
 })
 
 test('a start that takes long is cancelled at once [47]', async () => {
-  open(hurriedClock(5)).fake({ on: { initialize: [{ gate: 'never' }] } })
+  open(pacedClock(5)).fake({ on: { initialize: [{ gate: 'never' }] } })
   stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open('acp:other')
   await prompted(session, reader, 'one')
