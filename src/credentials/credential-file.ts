@@ -70,7 +70,7 @@ export class CredentialFile<Content> {
   }
 }
 
-/** Whoever connects again and again writes no file again and again. */
+/** A client that connects again and again does not cause a write each time. */
 const USE_STEP_MS = 60_000
 
 /** Whether a use now must be noted, after the last one that was. */

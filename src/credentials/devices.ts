@@ -93,7 +93,7 @@ export class Devices {
   }
 
   /**
-   * Makes a device of whoever has the code. A wrong code counts as a try at the one that it begins like. Throws
+   * Makes a device of the client that has the code. A wrong code counts as a try at the one that it begins like. Throws
    * PAIRING_CODE_INVALID and TOKENS_UNUSABLE.
    */
   pair(code: string, saidName: string): Paired {
@@ -115,7 +115,7 @@ export class Devices {
     return paired
   }
 
-  /** Whether nobody has used the code yet. Throws TOKENS_UNUSABLE. */
+  /** Whether the code is unused. Throws TOKENS_UNUSABLE. */
   isOffered(code: string): boolean {
     const sha256 = hashOf(code)
     return this.#current(this.#file.read()).codes.some((one) => one.sha256 === sha256)

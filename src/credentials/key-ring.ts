@@ -45,7 +45,7 @@ export class Credentials {
     this.shares = new ShareLinks(home, clock)
   }
 
-  /** A file that cannot be used lets nobody in and is reported; the others still do. */
+  /** A file that cannot be used admits no client and is reported; the others still do. */
   ring(report: (error: unknown) => void): KeyRing {
     const keysOf = (read: () => readonly Key[]): readonly Key[] => {
       try {

@@ -1,4 +1,4 @@
-/** Which sessions a credential reaches. Others do not exist for whoever shows it. */
+/** Which sessions a credential reaches. Others do not exist for its holder. */
 
 import { normalize } from 'node:path'
 

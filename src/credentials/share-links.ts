@@ -1,5 +1,5 @@
 /**
- * Share links: whoever has one reads one session, live, until the link ends or is taken back. The state directory keeps the
+ * Share links: the holder of one reads one session, live, until the link ends or is taken back. The state directory keeps the
  * SHA-256 of its secret alone.
  */
 import { fail } from '../errors/parley-error.ts'

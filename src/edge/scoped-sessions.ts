@@ -1,4 +1,4 @@
-/** The sessions that a credential reaches. For whoever shows it there are no others. */
+/** The sessions that a credential reaches. For its holder there are no others. */
 import { realpath } from 'node:fs/promises'
 import { type Scope, isBelow, reaches } from '../credentials/scope.ts'
 import { fail } from '../errors/parley-error.ts'
@@ -103,7 +103,7 @@ class ScopedSessions implements SessionDirectory {
     if ((await this.find(id)) !== undefined) await this.#sessions.delete(id)
   }
 
-  /** A removed session is named by its id alone: whoever lists sessions knows whether it had that row. */
+  /** A removed session is named by its id alone: a client that lists sessions knows whether it had that row. */
   watch(listener: Parameters<SessionDirectory['watch']>[0]): () => void {
     return this.#sessions.watch((change) => {
       if (change.kind === 'removed' || reaches(this.#scope, change.row)) listener(change)
@@ -130,6 +130,6 @@ class ScopedSessions implements SessionDirectory {
 }
 
 async function realOf(path: string): Promise<string> {
-  // Who makes a session in a directory that is not there is told that by others.
+  // A directory that is missing is reported elsewhere.
   return realpath(path).catch(() => path)
 }

@@ -1,4 +1,4 @@
-/** A connection on which nobody is sent what tools were given and what they returned: only that they ran, and how it went. */
+/** A connection that carries neither the arguments nor the results of tools: only that they ran, and how it went. */
 import { isFields } from '../rpc/json-rpc.ts'
 import type { Transport } from './transport/transport.ts'
 

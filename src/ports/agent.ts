@@ -167,7 +167,7 @@ export interface AgentSessionRecord {
   readonly agent: string
   readonly version: string
   readonly agentSessionId: string
-  /** How the agent came to it: a new conversation, its own one reopened, or a new one that was told what came before. */
+  /** How the agent came to it: a new conversation, its own one reopened, or a new one that got what came before. */
   readonly how: 'new' | 'load' | 'resume' | 'reseed' | 'import'
   /** What the agent can do with it, such as `load` and `resume`. */
   readonly caps: readonly string[]
@@ -199,7 +199,7 @@ export type EarlierUpdate =
   | Extract<AgentUpdate, { readonly kind: 'chunk' | 'call' | 'foreign' }>
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
 
-/** A turn as it is told to an agent that does not know it. Long texts are shortened to their ends. */
+/** A turn as an agent reads it that does not know it. Long texts are shortened to their ends. */
 export interface PastTurn {
   readonly turnId: string
   /** The entry that began it. */

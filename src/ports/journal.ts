@@ -40,7 +40,7 @@ export interface SessionStanding {
   readonly waiting?: WaitingQuestion
 }
 
-/** The oldest permission request that nobody has answered. */
+/** The oldest permission request without an answer. */
 export interface WaitingQuestion {
   readonly requestId: string
   readonly toolCallId: string

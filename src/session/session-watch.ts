@@ -30,7 +30,7 @@ export class SessionWatch {
     }
   }
 
-  /** The same journal; whatever is stored through it is told. */
+  /** The same journal; what is stored through it is reported. */
   over(journal: Journal): Journal {
     return {
       append: async (append) => {

@@ -169,7 +169,7 @@ function isExternal(name: string): boolean {
   return name.startsWith('acp:')
 }
 
-/** Names that need nobody to know which external agents there are. */
+/** Names that say by themselves that they are no external agents. */
 function isOwn(name: string): boolean {
   return name === 'guide' || name === SCRIPT_WITHOUT_FILE || modelIn(name) !== undefined || scriptIn(name) !== undefined
 }

@@ -158,7 +158,7 @@ class Thread {
     this.#limits = limits
     this.#onEnd = onEnd
     this.#ready = new Promise((resolve, reject) => (this.#starting = { resolve, reject }))
-    // Without a job nobody waits for it.
+    // Without a job there is no waiting caller.
     this.#ready.catch(() => undefined)
     this.#thread = new WorkerThread<CheckCalls>(
       workerUrl,

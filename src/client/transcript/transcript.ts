@@ -30,7 +30,7 @@ export interface Transcript {
   readonly title: string | null
 }
 
-/** What a client is told of a session that belongs into its transcript. */
+/** What a client gets of a session that belongs into its transcript. */
 export type News =
   | { readonly kind: 'update'; readonly params: Pick<UpdateParams, 'update' | '_meta'> }
   /** The server asks this client; only a Parley server gives the request an id. */

@@ -1,6 +1,6 @@
 /**
  * The listener for remote clients: one or several addresses, with or without TLS. It answers `/healthz` to everyone, and
- * everything else only to whoever shows a credential, on loopback too: other users, pages and tunnels arrive there.
+ * everything else only to clients that show a credential, on loopback too: other users, pages and tunnels arrive there.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -122,7 +122,7 @@ export class HttpListener {
     this.#ports = [...this.#ports, { server, address: { host, port: chosen }, sockets }]
   }
 
-  /** Whoever came in there is cut off. Nothing where it is not listened on. */
+  /** Clients that came in there are cut off. Nothing where it is not listened on. */
   stopListening({ host, port }: Port['address']): void {
     const closing = this.#ports.filter(({ address }) => address.host === host && address.port === port)
     this.#ports = this.#ports.filter((one) => !closing.includes(one))

@@ -1,5 +1,5 @@
 /**
- * `POST /pair`: whoever has the code of a pairing link becomes a device, and whoever has that of a share link may read its
+ * `POST /pair`: a client with the code of a pairing link becomes a device, and one with that of a share link may read its
  * session. Our page gets a cookie, a program a token. `POST /leave`: a device goes.
  */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'

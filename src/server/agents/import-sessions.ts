@@ -42,7 +42,7 @@ export interface ImportedSession {
 
 export interface SkippedSession {
   readonly agentSessionId: string
-  /** `empty`: nobody ever prompted it; `unknown`: the agent lists no such session. */
+  /** `empty`: it has no prompt; `unknown`: the agent lists no such session. */
   readonly why: 'here' | 'deleted' | 'empty' | 'unknown' | 'failed'
   readonly reason?: string
 }

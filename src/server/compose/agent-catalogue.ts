@@ -102,7 +102,7 @@ export interface AgentTools extends CatalogueParts {
   close(): Promise<void>
 }
 
-/** What the user has told npm by its variables; what `npm run` sets for its own scripts would mislead another npm. */
+/** What the user has set for npm by its variables; what `npm run` sets for its own scripts would mislead another npm. */
 const NPM_SETTINGS = [
   'registry',
   'userconfig',

@@ -221,7 +221,7 @@ export type Body =
       readonly version: string
       /** The id under which the agent itself knows the session. */
       readonly agentSessionId: string
-      /** A new conversation, its own one reopened, or a new one that was told what came before. */
+      /** A new conversation, its own one reopened, or a new one that got what came before. */
       readonly how: AgentSessionRecord['how']
       /** What the agent can do with it, such as `load` and `resume`. */
       readonly caps: readonly string[]

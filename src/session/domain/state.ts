@@ -197,7 +197,7 @@ export function isOpenPrompt(promptId: string, state: State): boolean {
   return isBusy(state) && [state.turn, ...state.queue].some((prompt) => prompt.promptId === promptId)
 }
 
-/** The permission questions that nobody has answered yet. */
+/** The permission questions without an answer yet. */
 export function openQuestions(state: State): readonly OpenQuestion[] {
   return state.phase === 'waiting' || state.phase === 'suspended' ? state.questions : []
 }

@@ -1,11 +1,11 @@
-/** The turns of a session as they are told to an agent that does not know them: folded from the journal. */
+/** The turns of a session as an agent reads them that does not know them: folded from the journal. */
 import type { PastPart, PastTurn } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/values/content.ts'
 import type { Entry } from '../domain/entries.ts'
 import { entriesAfter } from '../log/read-journal.ts'
 
-/** Characters of a message that are kept: its end. Far more than any agent is told. */
+/** Characters of a message that are kept: its end. Far more than any agent gets. */
 const MAX_TEXT_CHARS = 128 * 1024
 /** Messages and calls of a turn that are kept: the last ones. */
 const MAX_PARTS = 1_000

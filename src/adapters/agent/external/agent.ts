@@ -1,6 +1,6 @@
 /**
  * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends when it was idle for
- * long, and comes back with the next prompt: its own conversation reopened, or told what it does not know.
+ * long, and comes back with the next prompt: its own conversation reopened, or a new one with what it does not know.
  */
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type {
@@ -30,7 +30,7 @@ import { AgentTurns } from './turn/agent-turns.ts'
 import { endsOwnTurn } from './turn/own-turn.ts'
 import { type SaidUpdate, readUpdate } from './updates/read-update.ts'
 
-/** A new session waits so long for what an agent offers that nobody has met yet. */
+/** How long a new session waits for the offer of an agent that never ran here. */
 const FIRST_OFFER_MS = 3_000
 
 export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgent {
@@ -71,7 +71,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     return this.#settings.capabilities
   }
 
-  /** A session that is being created: its agent starts at once, and is waited for only if nobody knows what it offers. */
+  /** A session that is being created: its agent starts at once, and is waited for only if its offer is unknown. */
   async begin(): Promise<void> {
     const { catalogue, clock, never, report } = this.#parts
     const offered = new Promise<void>((resolve) => (this.#offered = resolve))
@@ -207,7 +207,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   }
 
   /**
-   * A running agent neither notices that somebody went on with the session elsewhere nor that it has other MCP servers: it is
+   * A running agent neither notices that its session was continued elsewhere nor that it has other MCP servers: it is
    * ended, and opens its conversation anew.
    */
   async #isOutdated(conversation: Conversation): Promise<boolean> {

@@ -15,7 +15,7 @@ export interface AgentLaunch {
   readonly env: Readonly<Record<string, string>>
   /** The version that was installed or last met; absent if neither is known. */
   readonly version?: string
-  /** By the version above. Once `initialize` has told the real one, `AgentCatalogue.quirks` knows better. */
+  /** By the version above. Once `initialize` has given the real one, `AgentCatalogue.quirks` knows better. */
   readonly quirks: Quirks
   /** A mode and options that the user configured for its sessions. */
   readonly mode?: string
@@ -46,7 +46,7 @@ export interface AgentOffers {
   readonly models?: unknown
   /** Of its last `available_commands_update`. */
   readonly commands: readonly unknown[]
-  /** Whether `session/new` was refused until somebody logs in. */
+  /** Whether `session/new` was refused until the user logs in. */
   readonly needsLogin: boolean
   /** Milliseconds from the start to the response of `initialize`, and from the request to the response of `session/new`. */
   readonly initMs?: number

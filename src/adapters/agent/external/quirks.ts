@@ -85,7 +85,7 @@ export interface Quirks {
   readonly daemonKept: readonly string[]
 }
 
-/** What holds for an agent that nobody has examined: the ways that lose nothing and hang nowhere. */
+/** What holds for an agent that was not examined: the ways that lose nothing and hang nowhere. */
 export const SAFE: Quirks = {
   stopWith: 'eof',
   share: 1,

@@ -14,7 +14,7 @@ import type { AbortSource, Signal } from '../../../ports/values/signal.ts'
 import type { Tool, ToolCallOptions, ToolList, ToolProgress, ToolRegistry } from '../../../ports/tools.ts'
 import type { ClientInfo } from '../host/mcp-types.ts'
 
-/** How long a list waits for a server that is still connecting. It is told later as a change. */
+/** How long a list waits for a server that is still connecting. It comes later as a change. */
 const LIST_MS = 2000
 /** How often a session that is being created is looked at. */
 const CREATED_MS = 50
@@ -51,7 +51,7 @@ export class FrontedServer {
   readonly #options: FrontedOptions
   #registry: ToolRegistry | undefined
   #stopListening = (): void => undefined
-  /** What the agent has seen or was told to look at again. */
+  /** What the agent has seen or was notified to read again. */
   /** Empty before it was asked for a list. */
   #told = ''
   readonly #over: AbortSource

@@ -16,7 +16,7 @@ export class Agreement {
     this.#isGiven = isGiven
   }
 
-  /** Nobody can be asked where the command has no terminal, so the answer is no there. */
+  /** Without a terminal no user can be asked, so the answer is no. */
   async to(question: string): Promise<boolean> {
     if (this.#isGiven) return true
     this.#couldAsk = process.stdin.isTTY && process.stderr.isTTY

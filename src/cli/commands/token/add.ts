@@ -44,7 +44,7 @@ async function idsOf(config: Config, prefixes: readonly string[]): Promise<reado
   }
 }
 
-/** There is no default: whoever makes a token says what it may do. */
+/** There is no default: the user who makes a token says what it may do. */
 function roleFrom(text: string | undefined): Role {
   if (isRole(text)) return text
   return fail('CONFIG_INVALID', {

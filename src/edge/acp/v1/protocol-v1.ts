@@ -67,7 +67,7 @@ class V1Connection implements VersionConnection {
 
   async #open(agent: RequestedAgent, capabilities: ClientCapabilities): Promise<V1Methods> {
     const { transport, pending: requests, access, server } = this.#connection
-    // Whoever may not prompt has no turn of its own that could use its files, terminals and forms.
+    // A client that may not prompt has no turn of its own that could use its files, terminals and forms.
     const services = access.hasRole('prompt') ? capabilities.services : undefined
     const { Methods, ClientPeers } = await loadModules()
     const client = {

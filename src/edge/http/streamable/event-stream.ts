@@ -27,7 +27,7 @@ export class EventStream {
   #waitingBytes = 0
   #reader: ServerResponse | undefined
   #readers = 0
-  /** Has been told the end. */
+  /** The end was sent. */
   #leaving: ServerResponse | undefined
   #wake: (() => void)[] = []
 
@@ -43,7 +43,7 @@ export class EventStream {
     return this.#reader !== undefined
   }
 
-  /** Whether somebody has ever read here. */
+  /** Whether a client has ever read here. */
   get wasRead(): boolean {
     return this.#readers > 0
   }
@@ -114,12 +114,12 @@ export class EventStream {
     return taken
   }
 
-  /** A line that says nothing to the client, so that nobody between takes the silence for the end. */
+  /** A line that says nothing to the client, so that no proxy takes the silence for the end. */
   keepAlive(): void {
     this.#reader?.write(':\n\n')
   }
 
-  /** Ends the stream with a remark for whoever looks at the bytes. */
+  /** Ends the stream with a remark for people who look at the bytes. */
   end(remark: string): void {
     this.#leaving = this.#reader
     this.#reader = undefined

@@ -15,7 +15,7 @@ import { SessionStream, partsOf } from './session-stream.ts'
 
 /** Below the idle limits of usual proxies, 60 s. */
 const KEEP_ALIVE_MS = 20_000
-/** How long a connection stays that nobody reads. */
+/** How long a connection stays that no client reads. */
 const IDLE_MS = 60_000
 /** How long answers of a session wait for its stream to be read for the first time. */
 const PATIENCE_MS = 10_000

@@ -19,7 +19,7 @@ export class SessionStream extends EventStream {
   #between: readonly StreamEvent[] | undefined
   /** Runs while answers wait for the first reader. */
   patience: Timer | undefined
-  /** Nobody came to read, so answers go to the stream of the connection. */
+  /** No client came to read, so answers go to the stream of the connection. */
   answersElsewhere = false
 
   constructor() {

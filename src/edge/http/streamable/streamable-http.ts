@@ -185,7 +185,7 @@ function refuseUngreeted(exchange: Exchange, { id, method }: Posted): void {
  */
 function sessionOf(exchange: Exchange, { method, sessionId }: Posted): string | undefined | Refusal {
   const named = exchange.header('acp-session-id')
-  // No session has an id that a header could not name; whoever asks for one is told so on the connection's stream.
+  // No session has an id that a header could not name; a client that asks for one gets the error on the connection's stream.
   if (sessionId === undefined || !isHeaderValue(sessionId)) return undefined
   if (named === undefined) return method?.startsWith('_') === true ? undefined : NO_SESSION
   return named === sessionId ? sessionId : OTHER_SESSION

@@ -36,7 +36,7 @@ export async function findProgram({ name, own, path }: Looking, installed: Insta
   const id = idOf(own?.registry ?? name)
   const known = knownAgent(id)
   const copy = installed.choose(id, own?.version)
-  // Somebody who names a version wants the copy of that version.
+  // A user who names a version wants the copy of that version.
   const isPathFirst = known?.isOwnProgram === true && own?.version === undefined
   const there = known === undefined || own?.version !== undefined ? undefined : await onPath(known.command, path)
   const context = { known, path, nodes: installed.nodes() }

@@ -69,7 +69,7 @@ export class RegistryIndex {
     this.#options = options
   }
 
-  /** What is here of it, however old. Asks nobody. */
+  /** What is here of it, however old. Sends no request. */
   known(): readonly RegistryEntry[] {
     return this.#read()?.entries ?? []
   }

@@ -176,7 +176,7 @@ function ownSession(row: unknown): readonly OwnSession[] {
   ]
 }
 
-/** Hears one session at a time; what it says of others, and what it asks, concerns nobody. */
+/** Hears one session at a time; what it says of others, and what it asks, is ignored. */
 class Listening implements PeerListener {
   process: AgentProcess | undefined
   #session = ''

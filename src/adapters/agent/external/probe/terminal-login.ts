@@ -39,7 +39,7 @@ function asDescribed(launch: AgentLaunch, { command, args = [], env }: z.infer<t
   return { program: launch.program, args: [...scriptOf(launch), ...args], env: whole }
 }
 
-/** What a Node must be told to run; nothing for a program that is executed itself. */
+/** The arguments that make Node run it; none for a program that is executed itself. */
 function scriptOf({ program, args }: AgentLaunch): readonly string[] {
   return /^node(?:\.exe)?$/u.test(basename(program)) ? args.slice(0, 1) : []
 }

@@ -93,7 +93,7 @@ export class AgentProcess {
     return this.#child.pid
   }
 
-  /** It may not have told all yet that it wrote. */
+  /** Not all that it wrote may have been read yet. */
   get isGone(): boolean {
     return this.#isGone
   }

@@ -24,7 +24,7 @@ export const MAX_LINE_BYTES = 64 * 1024 * 1024
 /** Of a line that is no message, for the log. */
 const MAX_NOISE_CHARS = 500
 
-/** Whoever speaks for Parley with this agent. */
+/** The part of Parley that speaks with this agent. */
 export interface PeerListener {
   /** Reading goes on once this resolves. */
   notified(method: string, params: unknown): Promise<void>

@@ -1,4 +1,4 @@
-/** What an agent answers instead of a result, and how that is told to people. */
+/** What an agent answers instead of a result, and how users read that. */
 import { fieldsOf, singleLine, type ResponseError } from '../../../../rpc/json-rpc.ts'
 import type { ErrorPattern } from '../quirks.ts'
 

@@ -6,7 +6,7 @@ import type { ReplayedTurn } from './replay.ts'
 export interface Comparison {
   /** Turns that the agent has and the transcript has not: made outside Parley. */
   readonly outside: readonly ReplayedTurn[]
-  /** Turns of the transcript that came after all that the agent knows. It was told of earlier ones when it lost them. */
+  /** Turns of the transcript that came after all that the agent knows. It got earlier ones when it had lost them. */
   readonly unknown: readonly PastTurn[]
   /** The last turn of the transcript as the agent has it; absent if it does not know it. */
   readonly last?: ReplayedTurn

@@ -1,6 +1,6 @@
 /**
  * Opens an agent's own conversation for a session: the one that it had, reopened by `session/resume` or `session/load`, or a
- * new one. What the agent does not know of the session is told with the next prompt.
+ * new one. What the agent does not know of the session goes in front of the next prompt.
  */
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import { fail } from '../../../../errors/parley-error.ts'
@@ -37,7 +37,7 @@ export interface OpeningParts {
   /** As `ExternalParts` has it. */
   readonly front: McpFront | undefined
   readonly signal: Signal
-  /** The turn whose prompt waits for this; absent if nobody has prompted yet. */
+  /** The turn whose prompt waits for this; absent without a prompt. */
   readonly turn: Turn | undefined
   /** Updates go there until it is called with undefined. */
   readonly swallow: (replay: Replay | undefined) => void
@@ -53,7 +53,7 @@ export interface Conversation {
   readonly sessionId: string
   /** False once the session has other MCP servers than the agent was given. */
   readonly hasServers: () => boolean
-  /** What the agent must be told in front of the next prompt; empty if it knows everything. */
+  /** What goes in front of the next prompt, because the agent does not know it; empty if it knows everything. */
   preamble: string
 }
 
@@ -134,7 +134,7 @@ class Opening {
     return this.#made(memory.agentSessionId, lostWords(transcript, compared))
   }
 
-  /** A new conversation; if the session has turns already, the agent is told of them. */
+  /** A new conversation; if the session has turns already, the agent gets them. */
   async #begin(reason: string): Promise<Conversation> {
     const { session, process } = this.#parts
     const result = await this.#ask('session/new', await this.#place())
@@ -268,7 +268,7 @@ class Opening {
   }
 }
 
-/** Without the turn that runs; `upTo` is told the last entry before it. */
+/** Without the turn that runs; `upTo` gets the last entry before it. */
 async function* pastOnly(
   turns: AsyncIterable<PastTurn>,
   upTo: (cursor: number) => void = () => undefined,
@@ -293,7 +293,7 @@ function lostWords(transcript: readonly PastTurn[], { unknown, last }: Compariso
   return renderUnknown(others) + (isTold ? renderCut(cut, { knowsPrompt: last !== undefined }) : '')
 }
 
-/** Of calls that were cut nobody knows what they have done. */
+/** What a call has done that was cut is unknown. */
 function hasOpenCalls({ parts }: PastTurn): boolean {
   return parts.some((part) => part.kind === 'call' && part.status !== 'completed')
 }

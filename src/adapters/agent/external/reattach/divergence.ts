@@ -1,4 +1,4 @@
-/** Whether somebody went on with a session in the agent's own tool: the agent's list of sessions tells when each was changed. */
+/** Whether a session was continued in the agent's own tool: the agent's list of sessions says when each was changed. */
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { AgentMemory } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'

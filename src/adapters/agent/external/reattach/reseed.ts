@@ -30,7 +30,7 @@ export function budgetFor(windowTokens: number | undefined): number {
  * before the prompt, oldest first.
  */
 export async function renderTranscript(turns: AsyncIterable<PastTurn>, budget: number): Promise<Rendered> {
-  // Only what may be told is kept; a journal may be far longer.
+  // Only what may be sent is kept; a journal may be far longer.
   const kept: string[] = []
   const short: string[] = []
   let bytes = 0

@@ -65,7 +65,7 @@ export class AgentRequests {
     try {
       return await askPermission(params, updates.turn, () => updates.refused())
     } catch (error) {
-      // The turn is over, and nobody can be asked any more.
+      // The turn is over, and no user can be asked any more.
       if (isParleyError(error, 'TURN_OVER')) return CANCELLED
       this.#agent.noise(`a permission request could not be asked: ${reasonOf(error)}`)
       throw error

@@ -15,7 +15,7 @@ export class AgentElicitations {
   readonly #pages = new Map<string, () => void>()
 
   /**
-   * The answer for the agent: only what the user accepted is an acceptance. `unable` is told why nobody was asked. Throws
+   * The answer for the agent: only what the user accepted is an acceptance. `unable` gets the reason why no user was asked. Throws
    * RefusedRequest.
    */
   async ask(params: unknown, turn: Turn | undefined, unable: (why: string) => void): Promise<ElicitationAnswer> {

@@ -29,13 +29,13 @@ function isRefusal(outcome: PermissionOutcome): boolean {
   return outcome.outcome === 'selected' && (outcome.kind === 'reject_once' || outcome.kind === 'reject_always')
 }
 
-/** Throws RefusedRequest: without two different options nobody can choose. */
+/** Throws RefusedRequest: without two different options there is no choice. */
 function optionsIn(value: unknown): readonly PermissionOption[] {
   if (!Array.isArray(value)) throw new RefusedRequest(PARAMS_INVALID, 'options must be a list')
   const options = value.flatMap((one): readonly PermissionOption[] => {
     const { optionId, name, kind } = fieldsOf(one)
     if (typeof optionId !== 'string') return []
-    // A kind that Parley does not know is passed on: in the clothes of a known one, somebody would choose it unseen.
+    // A kind that Parley does not know is passed on: shown as a known one, a user would choose it without knowing.
     return [{ optionId, name: textOf(name) ?? optionId, kind: textOf(kind) ?? 'unknown' }]
   })
   if (new Set(options.map(({ optionId }) => optionId)).size < options.length)

@@ -84,7 +84,7 @@ export class LiveSettings {
 
   /**
    * Agents forget their settings, so they are set again: those that the session had `before`, and what users have set meanwhile.
-   * A session that is new has the values of the configuration. What the agent refuses is told.
+   * A session that is new has the values of the configuration. The user reads what the agent refuses.
    */
   async #settle(conversation: Conversation, before: WishedSettings | undefined): Promise<void> {
     const { name, mode, options } = conversation.process.launch

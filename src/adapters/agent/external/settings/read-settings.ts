@@ -64,7 +64,7 @@ function choiceIn(one: unknown): readonly Choice[] {
 export const MODE_OPTION = 'mode'
 export const MODEL_OPTION = 'model'
 
-/** Clients can be told of options at any time, but of modes only when they open the session. */
+/** Clients can get options at any time, but modes only when they open the session. */
 export function modeOption({ currentModeId, availableModes }: Modes): ConfigOption {
   const options = availableModes.map(({ id, name, description }) => ({
     value: id,

@@ -19,11 +19,11 @@ export interface ExternalParts {
   /** An agent that is silent for so long has not taken a setting. */
   readonly settingMs: number
   /**
-   * When somebody may have gone on with a session in the agent's own tool: it was idle for so long, and was changed so long after
+   * When a session may have been continued in the agent's own tool: it was idle for so long, and was changed so long after
    * its last turn here.
    */
   readonly outside: { readonly lookAfterMs: number; readonly afterthoughtMs: number }
-  /** Clients are told of an agent that has said nothing in a turn for so long. */
+  /** After so much silence of an agent in a turn, clients get a notification. */
   readonly quietMs: number
   /** Of all sessions. */
   readonly live: LiveAgents

@@ -27,7 +27,7 @@ export class AgentTurns {
   #beginning: Promise<OwnTurn | undefined> | undefined
   #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
 
-  /** `quietMs`: how long an agent says nothing in a turn before clients are told. */
+  /** `quietMs`: how long an agent says nothing in a turn before clients are notified. */
   constructor(session: AgentSession, clock: Clock, quietMs: number) {
     this.#session = session
     this.#clock = clock

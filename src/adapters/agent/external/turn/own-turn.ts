@@ -15,7 +15,7 @@ export class OwnTurn {
   readonly updates: TurnUpdates
   #heardAt: number
   #isEnded = false
-  /** Permissions that nobody has answered yet. */
+  /** Permissions without an answer yet. */
   openQuestions = 0
   readonly #clock: Clock
 

@@ -5,7 +5,7 @@ import type { Content } from '../../../../ports/values/content.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import { contentOut } from '../updates/content.ts'
 
-/** What the agent does not take becomes text. `preamble` is told first. */
+/** What the agent does not take becomes text. `preamble` comes first. */
 export function promptBlocks(prompt: readonly Content[], kinds: PromptKinds, preamble: string): readonly object[] {
   const blocks = prompt.map((content) => contentOut(taken(content, kinds)))
   return preamble === '' ? blocks : [{ type: 'text', text: preamble }, ...blocks]

@@ -11,7 +11,7 @@ export interface Quieted {
   readonly process: AgentProcess
   readonly updates: TurnUpdates
   readonly clock: Clock
-  /** Clients are told after so much silence. */
+  /** Clients are notified after so much silence. */
   readonly quietMs: number
 }
 
@@ -21,7 +21,7 @@ export class QuietWatch {
   #heard = 0
   /** The silence began then: on the monotonic clock, and in milliseconds since 1970. */
   #since = { mono: 0, at: 0 }
-  /** When clients were last told that it lasts, and the processor time that had been used by then. */
+  /** When clients were last notified that it lasts, and the processor time that had been used by then. */
   #told: { readonly mono: number; readonly cpuMs: number | undefined } | undefined
   #isOver = false
 

@@ -133,7 +133,7 @@ export class OpenPrompt {
     return fail('AGENT_FAILED', { reason: refusalOf(error, process.mask) }, error)
   }
 
-  /** The agent is told; if it does not end the turn then, it is ended itself, and only this session's. */
+  /** The agent gets a cancel; if it does not end the turn then, it is ended itself, and only this session's. */
   async #cancel(): Promise<void> {
     const { conversation, clock } = this.#parts
     const { process, sessionId, quirks } = conversation

@@ -71,7 +71,7 @@ export class TurnUpdates {
     return said.kind === 'call' && this.#calls.has(said.toolCallId)
   }
 
-  /** A call that only a permission request tells of: whether it still runs nobody knows. */
+  /** A call that only a permission request has named: whether it still runs is unknown. */
   met(toolCallId: string): void {
     if (!this.#calls.has(toolCallId)) this.#calls.set(toolCallId, { isOpen: false, title: undefined })
   }

@@ -21,7 +21,7 @@ export interface WorkerStore {
   write(group: readonly WriteCall[]): Promise<readonly CallAnswer[]>
   /** Removes some entries of deleted sessions; false when there are none. */
   sweep(): boolean
-  /** Empties the WAL, which otherwise keeps the size that it once had; false when a reader is in the way. Waits for nobody. */
+  /** Empties the WAL, which otherwise keeps the size that it once had; false when a reader is in the way. Never waits. */
   tidy(): boolean
   close(): void
 }

@@ -17,7 +17,7 @@ export interface SessionInfo {
   readonly updatedAt: string
 }
 
-/** What our own clients are told of a session besides. In `session/list` it stands in `_meta`. */
+/** What our own clients get of a session besides. In `session/list` it stands in `_meta`. */
 export interface SessionDetails {
   readonly phase: SessionSummary['phase']
   readonly agent: string

@@ -28,7 +28,7 @@ export class SessionFeed {
   readonly #context: FeedContext
   /** What the client knows of each session, but for what changes with every entry. */
   readonly #known = new Map<SessionId, string>()
-  /** Sessions that changed and were not told yet; undefined: removed. The newest counts. */
+  /** Sessions whose change was not sent yet; undefined: removed. The newest counts. */
   readonly #changed = new Map<SessionId, SessionSummary | undefined>()
   #stopWatching: (() => void) | undefined
   #isTelling = false
