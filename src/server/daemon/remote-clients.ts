@@ -45,7 +45,7 @@ export class RemoteClients implements RemoteClientele {
   /** The change that was no use. */
   #refused: string | undefined
 
-  /** Nobody can connect before `listen`. Throws CONFIG_INVALID. */
+  /** No client can connect before `listen`. Throws CONFIG_INVALID. */
   constructor(home: string, access: RemoteAccess, around: RemoteSurroundings) {
     const { tls, publicUrl, allowedOrigins = [], trustedProxies = [] } = access
     this.#access = access
@@ -110,7 +110,7 @@ export class RemoteClients implements RemoteClientele {
     this.#listener.close()
   }
 
-  /** Every client has been told that the server stops. */
+  /** Every client knows that the server stops. */
   destroy(): void {
     this.#listener.destroy()
   }
