@@ -93,6 +93,13 @@ export const METHOD_ACCESS = {
   '_parley/agents/import': ADMIN,
   // Lets others in.
   '_parley/listen': ADMIN,
+  // Who gets in.
+  '_parley/access/list': ADMIN,
+  '_parley/access/pair': ADMIN,
+  '_parley/access/token': ADMIN,
+  '_parley/access/share': ADMIN,
+  '_parley/access/role': ADMIN,
+  '_parley/access/remove': ADMIN,
   // Names the socket.
   '_parley/status': ADMIN_WITHOUT_TOKEN,
   '_parley/stop': ADMIN_WITHOUT_TOKEN,

@@ -115,3 +115,58 @@ test.each(['0h', '31d', 'x', '-1h', '1.5h', ''])('a link for %j is refused in on
   const { code, stdout, stderr } = await parley(['share', 'x', '--for', time], place)
   expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 })
 })
+
+test('an administrator sees and changes over its connection who gets in; nobody else does', async () => {
+  const { place, sessionId } = await shared()
+  const { url } = await share(place, [sessionId])
+  const tokenOf = async (role: string) =>
+    (JSON.parse((await parley(['token', 'add', role, '--role', role, '--json'], place)).stdout) as { token: string })
+      .token
+  const admin = await RawWebSocket.greeted(url, await tokenOf('admin'))
+  const ask = async (what: string, params: Readonly<Record<string, unknown>>) =>
+    (await admin.request(`_parley/access/${what}`, params)).result ?? {}
+  const { code, fragment } = await ask('pair', { role: 'approve', name: 'phone' })
+  expect(fragment).toBe(`pair=${String(code)}`)
+  const paired = await fetch(url.replace('ws', 'http').replace(/acp$/u, 'pair'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code, name: '' }),
+  })
+  const { token } = (await paired.json()) as { readonly token: string }
+  const phone = await RawWebSocket.greeted(url, token)
+  expect((await phone.request('_parley/access/list', {})).error?.data).toMatchObject({ code: 'ROLE_TOO_LOW' })
+  const { devices, tokens, shares } = await ask('list', {})
+  expect({ devices, tokens, shares }).toMatchObject({
+    devices: [{ name: 'phone', role: 'approve' }],
+    tokens: [{ name: 'admin' }],
+    shares: [{ sessionId }],
+  })
+  expect(JSON.stringify([devices, tokens, shares])).not.toMatch(/sha256|parley_[\w-]{20}/u)
+  const id = (devices as readonly { readonly id: string }[])[0]?.id
+  await ask('role', { id, role: 'read' })
+  expect((await phone.closed)[0]).toBe(4403)
+  const again = await RawWebSocket.greeted(url, token)
+  expect((await again.request('_parley/rename', { sessionId, title: 'x' })).error?.data).toMatchObject({
+    code: 'ROLE_TOO_LOW',
+  })
+  await ask('remove', { kind: 'device', id })
+  expect((await again.closed)[0]).toBe(4401)
+  const made = await ask('share', { sessionId, hours: 1, tools: false })
+  const reader = await RawWebSocket.greeted(url, String(made['code']))
+  await ask('remove', { kind: 'share', id: String(made['id']) })
+  expect((await reader.closed)[0]).toBe(4401)
+  const script = await ask('token', { name: 'ci', role: 'read', scope: { sessions: [sessionId] } })
+  expect(
+    (await (await RawWebSocket.greeted(url, String(script['token']))).request('session/list', {})).result,
+  ).toMatchObject({ sessions: [{ sessionId }] })
+  for (const [what, params] of [
+    ['pair', { role: 'root' }],
+    ['token', { name: 'y' }],
+    ['share', { sessionId, hours: 0 }],
+    ['remove', { kind: 'x', id: 'y' }],
+    ['role', {}],
+  ] as const)
+    expect((await admin.request(`_parley/access/${what}`, params)).error?.data).toMatchObject({
+      code: 'PARAMS_INVALID',
+    })
+})

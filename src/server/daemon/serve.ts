@@ -157,7 +157,7 @@ class Server implements RunningServer {
       token,
       experimental,
       principal,
-      methods: serverMethods(this.#owner, this.#orders(), principal.scope),
+      methods: serverMethods(this.#owner, this.#orders(), { home: this.#config.home, scope: principal.scope }),
       activity,
       seen: this.#seen,
       stopping: this.#silence.signal,

@@ -1,0 +1,112 @@
+/** `_parley/access/*`: who gets in, for a page that shows it. As `parley devices`, `token`, `pair` and `share` do on the machine. */
+import { Credentials } from '../../credentials/key-ring.ts'
+import { type Role, ROLES, isRole } from '../../credentials/roles.ts'
+import { type Scope, isScope } from '../../credentials/scope.ts'
+import { fail } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type AccessMethods = Readonly<Record<string, (params: unknown) => Promise<unknown>>>
+
+const HOUR_MS = 60 * 60_000
+const USUAL_HOURS = 24
+
+/** Secrets are in the answer to who makes them, once, and nowhere else. */
+export function accessMethods(home: string, clock: Pick<Clock, 'now'>): AccessMethods {
+  const { devices, tokens, shares } = new Credentials(home, clock)
+  return {
+    '_parley/access/list': async () => ({ devices: devices.all(), tokens: tokens.all(), shares: shares.all() }),
+    '_parley/access/pair': async (params) => {
+      const fields = new Checked('_parley/access/pair', params)
+      const grant = { role: fields.role('approve'), ...named(fields.text('name')), ...scoped(fields.scope()) }
+      const { code, until } = devices.offer(grant)
+      return { code, fragment: `pair=${code}`, until, role: grant.role }
+    },
+    '_parley/access/token': async (params) => {
+      const fields = new Checked('_parley/access/token', params)
+      const [name, role, scope] = [fields.required('name'), fields.role(), fields.scope()]
+      return { name, role, scope, token: tokens.add(name, role, scope) }
+    },
+    '_parley/access/share': async (params) => {
+      const fields = new Checked('_parley/access/share', params)
+      const sessionId = fields.required('sessionId')
+      const { link, code } = shares.add({ sessionId, tools: fields.tools(), forMs: fields.hours() * HOUR_MS })
+      return { ...link, code, fragment: `share=${code}` }
+    },
+    '_parley/access/role': async (params) => {
+      const fields = new Checked('_parley/access/role', params)
+      return devices.setRole(fields.required('id'), fields.role())
+    },
+    '_parley/access/remove': async (params) => {
+      const fields = new Checked('_parley/access/remove', params)
+      const id = fields.required('id')
+      switch (fields.required('kind')) {
+        case 'device':
+          devices.remove(id)
+          break
+        case 'token':
+          tokens.remove(id)
+          break
+        case 'share':
+          shares.remove(id)
+          break
+        default:
+          fields.refuse('kind must be device, token or share')
+      }
+      return {}
+    },
+  }
+}
+
+function named(name: string | undefined): { readonly name?: string } {
+  return name === undefined ? {} : { name }
+}
+
+function scoped(scope: Scope): { readonly scope?: Scope } {
+  return scope === 'all' ? {} : { scope }
+}
+
+/** Parameters of one request. Each throws PARAMS_INVALID. */
+class Checked {
+  readonly #method: string
+  readonly #fields: Fields
+
+  constructor(method: string, params: unknown) {
+    this.#method = method
+    this.#fields = (typeof params === 'object' && params !== null ? params : {}) as Fields
+  }
+
+  text(key: string): string | undefined {
+    const value = this.#fields[key] ?? undefined
+    return value === undefined || typeof value === 'string' ? value : this.refuse(`${key} must be a text`)
+  }
+
+  required(key: string): string {
+    return this.text(key) ?? this.refuse(`${key} must be a text`)
+  }
+
+  role(usual?: Role): Role {
+    const { role = usual } = this.#fields
+    return isRole(role) ? role : this.refuse(`role must be ${ROLES.slice(0, -1).join(', ')} or ${ROLES.at(-1)}`)
+  }
+
+  scope(): Scope {
+    const { scope = 'all' } = this.#fields
+    return isScope(scope) ? scope : this.refuse('scope must be "all", or have sessions or directories')
+  }
+
+  tools(): boolean {
+    const { tools = true } = this.#fields
+    return typeof tools === 'boolean' ? tools : this.refuse('tools must be true or false')
+  }
+
+  hours(): number {
+    const { hours = USUAL_HOURS } = this.#fields
+    const isTime = typeof hours === 'number' && hours > 0 && hours <= 30 * 24
+    return isTime ? hours : this.refuse('hours must be a number above 0, up to 720')
+  }
+
+  refuse(reason: string): never {
+    return fail('PARAMS_INVALID', { method: this.#method, reason })
+  }
+}
