@@ -1,8 +1,8 @@
 /** Notices of a Parley server beside the conversation, for clients that asked for them: the phase of the turn, its queue, the clients, the MCP servers, what the agent does. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
-import type { UpdateParams } from './updates.ts'
+import { type PermissionOption, type UpdateParams, sessionsIn } from './updates.ts'
 
-export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice
+export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice | SessionsNotice
 
 export interface TurnNotice {
   readonly kind: 'turn'
@@ -52,9 +52,40 @@ export interface AgentNotice {
   readonly calls?: readonly string[]
 }
 
+/** Sessions of the server that are new, changed or gone, whether or not they are open here. */
+export interface SessionsNotice {
+  readonly kind: 'sessions'
+  /** The list begins anew with these. */
+  readonly reset: boolean
+  readonly sessions: readonly ListedSession[]
+  /** Ids. */
+  readonly removed: readonly string[]
+}
+
+export interface ListedSession {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly title?: string | null
+  readonly updatedAt?: string | null
+  readonly phase?: string
+  readonly agent?: string
+  /** How the last turn ended. */
+  readonly lastEnd?: { readonly stopReason?: string }
+  /** The oldest permission request without an answer. */
+  readonly waiting?: {
+    readonly requestId: string
+    readonly title?: string
+    readonly options: readonly PermissionOption[]
+    readonly count?: number
+  }
+  /** A turn has ended after what this person has seen. */
+  readonly unread?: boolean
+}
+
 /** Undefined for a notification that is no notice of a session. */
 export function noticeOf(method: string, params: unknown, isMine: (promptId: unknown) => boolean): Notice | undefined {
   const fields = fieldsOf(params)
+  if (method === '_parley/sessions') return sessionsNotice(fields)
   const { sessionId } = fields
   if (typeof sessionId !== 'string') return undefined
   switch (method) {
@@ -71,6 +102,11 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
     default:
       return undefined
   }
+}
+
+function sessionsNotice({ reset, sessions, removed }: Readonly<Record<string, unknown>>): SessionsNotice {
+  const rows = sessionsIn(sessions) as unknown as readonly ListedSession[]
+  return { kind: 'sessions', reset: reset === true, sessions: rows, removed: textsOf(removed) }
 }
 
 /** The phase that an update carries when any client has closed or deleted the session; for clients without notices. */

@@ -76,6 +76,7 @@ function GroupTabs({ app, rows }: { readonly app: App; readonly rows: readonly S
     const count = rows.filter((row) => groupOf(row) === group).length
     return { group, count, label: short[group], name: groups[group] }
   })
+  if (present === '' && tabs.every(({ count }) => count === 0)) return null
   return (
     <div class="tabs" role="group">
       <button type="button" class="tab" aria-pressed={present === ''} onClick={() => app.router.narrow({ group: '' })}>
@@ -89,7 +90,7 @@ function GroupTabs({ app, rows }: { readonly app: App; readonly rows: readonly S
             type="button"
             class={`tab ${group}`}
             aria-pressed={present === group}
-            aria-label={`${name} ${count}`}
+            title={name}
             onClick={() => app.router.narrow({ group })}
           >
             {label} <span class="number">{count}</span>
@@ -122,11 +123,11 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
         <StateMark phase={row.phase === 'closed' ? 'closed' : STATE_OF[group]} />
         <span class="names">
           <span class="title">
-            {row.isUnread === true && <span class="dot" role="img" aria-label={words().unread} />}
+            {row.unread === true && <span class="dot" role="img" aria-label={words().unread} />}
             {title === '' ? words().untitled : spelledOut(title)}
           </span>
           <span class="soft path" title={row.cwd}>
-            {row.waiting === undefined ? spelledOut(shortPath(row.cwd)) : spelledOut(row.waiting.title)}
+            {row.waiting === undefined ? spelledOut(shortPath(row.cwd)) : spelledOut(row.waiting.title ?? '')}
           </span>
         </span>
         {row.updatedAt !== undefined && row.updatedAt !== null && (
@@ -134,7 +135,7 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
         )}
       </a>
       {row.waiting !== undefined && !isHere && (
-        <Options options={row.waiting.options} answer={(optionId) => row.waiting?.answer(optionId)} />
+        <Options options={row.waiting.options} answer={(optionId) => app.answer(row, optionId)} />
       )}
     </li>
   )

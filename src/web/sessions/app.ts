@@ -2,7 +2,7 @@
 import { type Signal, computed, signal } from '@preact/signals'
 import { type Client, connect } from '../../client/client.ts'
 import type { ClientDelegate, ConnectionEvent } from '../../client/client-delegate.ts'
-import type { Notice } from '../../client/incoming/notices.ts'
+import type { Notice, SessionsNotice } from '../../client/incoming/notices.ts'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import { Dialling } from '../connection/dialling.ts'
@@ -14,8 +14,6 @@ import { Router } from './place.ts'
 
 /** How long a deletion can be undone; nothing is sent before. */
 const UNDO_MS = 10_000
-/** Where the server does not tell by itself. */
-const LIST_EVERY_MS = 15_000
 
 export class App implements ClientDelegate {
   readonly router = new Router()
@@ -47,24 +45,15 @@ export class App implements ClientDelegate {
       newId,
     }
     const info = { name: 'parley-page', title: deviceName(), version: '1' }
-    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent'] as const
+    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'sessions'] as const
     this.#client = await connect(deps, this, { info, notices })
     this.dialling.connected()
     this.#whenConnected(this.#client)
-    await this.refresh()
-    setInterval(() => document.visibilityState === 'visible' && void this.refresh(), LIST_EVERY_MS)
   }
 
-  async refresh(): Promise<void> {
-    const client = this.#client
-    if (client === undefined || this.dialling.line.value.kind !== 'on') return
-    try {
-      const rows: SessionRow[] = []
-      for await (const row of client.sessions()) rows.push(row)
-      this.listed.value = rows
-    } catch (error) {
-      this.trouble.value = sentenceOf(error)
-    }
+  /** Answers the question of a session in the list, whether or not it is open here. */
+  answer({ sessionId, waiting }: SessionRow, optionId: string): void {
+    if (waiting !== undefined) this.session(sessionId)?.answerWhenAsked(waiting.requestId, optionId)
   }
 
   /** Opens the session if it is not; undefined while the list is not known. */
@@ -92,13 +81,11 @@ export class App implements ClientDelegate {
 
   async rename(id: string, title: string): Promise<void> {
     await this.attempt(async () => this.#client?.rename(id, title))
-    await this.refresh()
   }
 
   async fork(id: string, at?: number): Promise<void> {
     await this.attempt(async () => {
       const sessionId = await this.#client?.fork(id, at)
-      await this.refresh()
       if (sessionId !== undefined) this.router.go({ screen: 'session', id: sessionId, seq: undefined })
     })
   }
@@ -106,7 +93,6 @@ export class App implements ClientDelegate {
   async closeSession(id: string): Promise<void> {
     await this.attempt(async () => this.#client?.closeSession(id))
     this.#forget(id)
-    await this.refresh()
   }
 
   /** The session is out of sight at once, and deleted when nobody has wanted it back. */
@@ -129,7 +115,6 @@ export class App implements ClientDelegate {
     this.listed.value = this.listed.value?.filter(({ sessionId }) => sessionId !== id)
     void this.attempt(async () => this.#client?.deleteSession(id)).then(() => {
       this.#forget(id)
-      return this.refresh()
     })
   }
 
@@ -147,7 +132,8 @@ export class App implements ClientDelegate {
   }
 
   noticed(notice: Notice): void {
-    this.opened.peek().get(notice.sessionId)?.noticed(notice)
+    if (notice.kind === 'sessions') this.#listed(notice)
+    else this.opened.peek().get(notice.sessionId)?.noticed(notice)
   }
 
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {
@@ -162,7 +148,6 @@ export class App implements ClientDelegate {
   connection(event: ConnectionEvent): void {
     if (event.kind === 'reconnected') {
       this.dialling.connected()
-      void this.refresh()
     } else if (event.kind === 'detached') {
       this.#forget(event.sessionId)
     } else if (event.kind !== 'reconnecting') {
@@ -172,6 +157,14 @@ export class App implements ClientDelegate {
         () => undefined,
       )
     }
+  }
+
+  /** Newest first. */
+  #listed({ reset, sessions, removed }: SessionsNotice): void {
+    const gone = new Set([...removed, ...sessions.map(({ sessionId }) => sessionId)])
+    const kept = reset ? [] : (this.listed.value ?? []).filter(({ sessionId }) => !gone.has(sessionId))
+    const all = [...sessions, ...kept]
+    this.listed.value = all.sort((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''))
   }
 
   #add(session: OpenSession): void {
@@ -198,12 +191,9 @@ export class App implements ClientDelegate {
     if (open === undefined) return row
     const [question] = open.questions.value
     const title = open.talk.title.value ?? row.title
-    const waiting = question && {
-      title: question.toolCall.title ?? '',
-      options: question.options,
-      answer: (optionId: string) => question.answer(optionId),
-    }
-    return { ...row, title, phase: open.phase.value, agent: open.agent.value || row.agent, ...(waiting && { waiting }) }
+    const { requestId = '' } = question ?? {}
+    const waiting = question && { requestId, title: question.toolCall.title ?? '', options: question.options }
+    return { ...row, title, phase: open.phase.value, agent: open.agent.value || row.agent, waiting }
   }
 
   /** The next session that waits for the reader. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type SessionRow, fits, groupOf, grouped, shortPath } from './groups.ts'
 
 const row = (more: Partial<SessionRow> = {}): SessionRow => ({ sessionId: 's', cwd: '/home/ada/app', ...more })
-const waiting = { title: 'Run', options: [], answer: () => undefined }
+const waiting = { requestId: 'q', title: 'Run', options: [] }
 
 test.each([
   [row({ phase: 'working' }), 'working'],
@@ -10,9 +10,9 @@ test.each([
   [row({ phase: 'working', waiting }), 'waits'],
   [row({ phase: 'waiting' }), 'waits'],
   [row({ phase: 'suspended' }), 'waits'],
-  [row({ lastEnd: 'interrupted', isUnread: true }), 'broken'],
-  [row({ lastEnd: 'error' }), 'broken'],
-  [row({ isUnread: true }), 'unread'],
+  [row({ lastEnd: { stopReason: 'interrupted' }, unread: true }), 'broken'],
+  [row({ lastEnd: { stopReason: 'error' } }), 'broken'],
+  [row({ unread: true, lastEnd: { stopReason: 'end_turn' } }), 'unread'],
   [row(), 'rest'],
 ] as const)('%j is in %j', (one, group) => expect(groupOf(one)).toBe(group))
 

@@ -8,25 +8,26 @@ export interface SessionRow {
   readonly updatedAt?: string | null | undefined
   readonly phase?: string | undefined
   readonly agent?: string | undefined
-  readonly lastEnd?: string | undefined
-  readonly isUnread?: boolean | undefined
+  readonly lastEnd?: { readonly stopReason?: string } | undefined
+  readonly unread?: boolean | undefined
   readonly waiting?: Waiting | undefined
 }
 
+/** The oldest question of a session. */
 export interface Waiting {
-  readonly title: string
+  readonly requestId: string
+  readonly title?: string
   readonly options: readonly PermissionOption[]
-  answer(optionId: string): void
 }
 
 export const GROUPS = ['waits', 'working', 'broken', 'unread', 'rest'] as const
 export type Group = (typeof GROUPS)[number]
 
-export function groupOf({ phase, waiting, lastEnd, isUnread }: SessionRow): Group {
+export function groupOf({ phase, waiting, lastEnd, unread }: SessionRow): Group {
   if (waiting !== undefined || phase === 'waiting' || phase === 'suspended') return 'waits'
   if (phase === 'working' || phase === 'cancelling') return 'working'
-  if (lastEnd === 'interrupted' || lastEnd === 'error') return 'broken'
-  return isUnread === true ? 'unread' : 'rest'
+  if (lastEnd?.stopReason === 'interrupted' || lastEnd?.stopReason === 'error') return 'broken'
+  return unread === true ? 'unread' : 'rest'
 }
 
 export function fits(row: SessionRow, filter: { readonly text: string; readonly group: string }): boolean {

@@ -51,6 +51,8 @@ export class OpenSession {
   readonly stopSince = signal<number | undefined>(undefined)
   readonly #client: Client
   readonly #withdrawals = new Map<string, AbortController>()
+  /** Options that the reader has chosen before the question came, by its id. */
+  readonly #answers = new Map<string, string>()
   readonly #accepted = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
   readonly #texts = new Map<string, string>()
@@ -130,6 +132,8 @@ export class OpenSession {
       this.questions.value = [...this.questions.value, { ...question, key, answer }]
       this.talk.asked(question)
       this.#frame.want()
+      const chosen = this.#answers.get(question.requestId ?? '')
+      if (chosen !== undefined) answer(chosen)
     })
   }
 
@@ -141,6 +145,13 @@ export class OpenSession {
   /** The reader comes near the beginning of what is there. */
   wantOlder(): void {
     // A load brings all of it.
+  }
+
+  /** Answers a question that is open, or as soon as this page is asked it. */
+  answerWhenAsked(requestId: string, optionId: string): void {
+    const open = this.questions.value.find((one) => one.requestId === requestId)
+    if (open === undefined) this.#answers.set(requestId, optionId)
+    else open.answer(optionId)
   }
 
   sendNew(text: string): void {
@@ -167,7 +178,8 @@ export class OpenSession {
       // A turn may be over before anybody was told that it began.
       if (!withdrawn.signal.aborted) this.#said(promptId, this.talk.lastTurn)
     } catch (error) {
-      if (!this.#accepted.has(promptId)) this.#giveBack(text, sentenceOf(error))
+      if (this.#accepted.has(promptId)) this.#ended(error)
+      else this.#giveBack(text, sentenceOf(error))
     } finally {
       this.#accept(promptId)
       this.#withdrawals.delete(promptId)
@@ -247,6 +259,14 @@ export class OpenSession {
   #accept(promptId: string): void {
     this.#accepted.add(promptId)
     this.sending.value = this.sending.value.filter((one) => one.promptId !== promptId)
+  }
+
+  /** Only the answer to a prompt tells its own client that the turn was cut, or has failed. */
+  #ended(error: unknown): void {
+    const { code } = (error as { readonly details?: { readonly code?: unknown } }).details ?? {}
+    const isCut = code === 'TURN_INTERRUPTED'
+    this.talk.ended(isCut ? sentenceOf(error) : `This turn failed: ${sentenceOf(error)}`)
+    this.#frame.want()
   }
 
   #giveBack(text: string, why: string): void {

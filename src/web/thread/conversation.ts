@@ -33,7 +33,7 @@ export class Conversation {
   take(params: UpdateParams): void {
     const { update } = params
     // A server tells it to a client that comes back, though that client has said it itself.
-    if (update.sessionUpdate === 'user_message_chunk' && this.#own.has(String(update['messageId']))) return
+    if (this.#own.has(String(update['messageId']))) return
     this.#isChanged = true
     if (update.sessionUpdate === 'usage_update') this.usage.value = usageIn(update) ?? this.usage.peek()
     if (!STANDING.has(update.sessionUpdate)) this.#transcript.take(update, placeOf(params))
@@ -54,6 +54,21 @@ export class Conversation {
     const next = items.toSpliced(at === -1 ? items.length : at, 0, prompt)
     this.#transcript = new GrowingTranscript({ items: next, plan, commands, title })
     this.#isChanged = true
+  }
+
+  /** The newest turn of ours did not end by itself; `text` is as the server tells it to others. */
+  ended(text: string): void {
+    const { lastTurn } = this
+    const messageId = `${lastTurn}-end`
+    const id = messageKey('agent', messageId)
+    if (lastTurn === undefined || this.items.some((item) => item.id === id)) return
+    this.#own.add(messageId)
+    this.#isChanged = true
+    this.#transcript.cancel()
+    const now = Date.now()
+    const place = { turn: lastTurn, at: { first: now, last: now } }
+    const content = { type: 'text', text }
+    this.#transcript.take({ sessionUpdate: 'agent_message_chunk', messageId, content }, place)
   }
 
   /** The turn of the newest item that has one. */

@@ -1,0 +1,56 @@
+/** A server that dies under the page: nothing that was shown is lost, and the page comes back by itself. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PageStage } from './stage.ts'
+
+let stage: PageStage
+beforeAll(async () => {
+  stage = await PageStage.open()
+})
+afterAll(() => stage.close())
+
+test('25, 27: a kill in mid-sentence leaves the half sentence, says where it was cut and offers to go on; nothing is doubled', async () => {
+  stage.server.play([{ chunk: 'Before the cut. ' }, { chunk: 'Half a' }, { sleepMs: 600_000 }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Begin.')
+  await page.getByText('Before the cut. Half a').waitFor()
+  await page.getByLabel('Message to the agent').fill('A draft')
+  await stage.server.kill()
+  await page.getByText('Not connected since').waitFor()
+  stage.server.play([{ chunk: 'And so it went on.' }])
+  await stage.server.listen()
+  await page.getByText('Not connected since').waitFor({ state: 'detached' })
+  await page.getByText('The server stopped here.').waitFor()
+  expect(await page.getByText('Before the cut. Half a').count()).toBe(1)
+  expect(await page.locator('.prompt').count()).toBe(1)
+  expect(await page.getByLabel('Message to the agent').inputValue()).toBe('A draft')
+
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('And so it went on.').waitFor()
+  expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0)
+  await page.reload()
+  await page.getByText('And so it went on.').waitFor()
+  expect(await page.getByText('Before the cut. Half a').count()).toBe(1)
+})
+
+test('35: what is sent while there is no server waits, can be taken back, and is sent once', async () => {
+  stage.server.play([{ chunk: 'Heard.' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'First.')
+  await page.getByText('Heard.').waitFor()
+  await stage.server.kill()
+  const write = page.getByLabel('Message to the agent')
+  for (const text of ['Not this one', 'This one']) {
+    await write.fill(text)
+    await page.getByRole('button', { name: 'Send when connected' }).click()
+    await page.locator('.queue').getByText(text, { exact: true }).waitFor()
+  }
+  await page.locator('.queue li', { hasText: 'Not this one' }).getByRole('button', { name: 'Edit' }).click()
+  await expect.poll(() => write.inputValue()).toBe('Not this one')
+  await stage.server.listen()
+  await page.locator('.prompt', { hasText: 'This one' }).waitFor()
+  await expect.poll(() => page.getByText('Heard.').count()).toBe(2)
+  expect(await page.locator('.prompt').count()).toBe(2)
+  expect(await write.inputValue()).toBe('Not this one')
+})
+
+test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

