@@ -1,4 +1,6 @@
 /** The page around the screens: one or two panes, what is wrong with the connection, and what is told to whoever listens. */
+import { signal } from '@preact/signals'
+import { h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Options } from '../cards/permission-card.tsx'
 import { clockTime, language, speak, words } from '../i18n/language.ts'
@@ -13,6 +15,11 @@ import { SessionList } from './session-list.tsx'
 import { SessionScreen } from './session-screen.tsx'
 import { useShortcuts } from './shortcuts.tsx'
 
+/** One pane at a time. */
+const narrow = matchMedia('(max-width: 47.99rem)')
+const isNarrow = signal(narrow.matches)
+narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))
+
 export function Root({ app, code }: { readonly app: App; readonly code: string }) {
   useTitle(app)
   useTold(app)
@@ -20,24 +27,19 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
   const line = app.dialling.line.value
   if (line.kind === 'stranger' || (code !== '' && app.listed.value === undefined))
     return <PairingScreen code={code} paired={() => app.dialling.now()} />
-  const place = app.router.place.value
+  const isAtList = app.router.place.value.screen === 'sessions'
   return (
-    <div class={`panes ${place.screen === 'sessions' ? 'at-list' : 'at-screen'}`}>
+    <div class="panes">
       <a class="skip" href="#main">
         {words().skip}
       </a>
-      <aside>
-        <div class="brand">
-          <img src="icon.svg" alt="" width="24" height="24" />
-          <span>{words().app}</span>
-          <LanguageButton />
+      {(!isNarrow.value || isAtList) && <Side app={app} isMain={isNarrow.value} />}
+      {(!isNarrow.value || !isAtList) && (
+        <div class="pane">
+          <OfflineBar app={app} />
+          <Screen app={app} />
         </div>
-        <SessionList app={app} />
-      </aside>
-      <div class="pane">
-        <OfflineBar app={app} />
-        <Screen app={app} />
-      </div>
+      )}
       <Undo app={app} />
       {app.trouble.value !== '' && (
         <p class="toast trouble" role="alert">
@@ -52,6 +54,22 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
         {app.told.value}
       </p>
     </div>
+  )
+}
+
+/** Beside the screen, or on a phone a screen of its own. */
+function Side({ app, isMain }: { readonly app: App; readonly isMain: boolean }) {
+  const { app: name } = words()
+  return h(
+    isMain ? 'main' : 'aside',
+    { class: 'side', ...(isMain && { id: 'main', tabIndex: -1 }) },
+    isMain && <OfflineBar app={app} />,
+    <div class="brand">
+      <img src="icon.svg" alt="" width="24" height="24" />
+      {isMain ? <h1>{name}</h1> : <span>{name}</span>}
+      <LanguageButton />
+    </div>,
+    <SessionList app={app} />,
   )
 }
 
