@@ -1,7 +1,15 @@
 /** A session that this page has open: its conversation, its turn, its questions, and what the reader has not sent yet. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
-import type { AgentNotice, McpNotice, Notice, Present, QueueNotice, TurnNotice } from '../../client/incoming/notices.ts'
+import type {
+  AgentNotice,
+  McpNotice,
+  Notice,
+  Present,
+  QueueNotice,
+  SessionsNotice,
+  TurnNotice,
+} from '../../client/incoming/notices.ts'
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
@@ -93,7 +101,7 @@ export class OpenSession {
     this.#frame.want()
   }
 
-  noticed(notice: Notice): void {
+  noticed(notice: Exclude<Notice, SessionsNotice>): void {
     switch (notice.kind) {
       case 'turn':
         return this.#turned(notice)
