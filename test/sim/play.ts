@@ -8,11 +8,17 @@ export interface Outcome {
   readonly seed: number
   readonly clients: number
   readonly findings: readonly Finding[]
+  /** How many entries were stored: a run in which nothing could be done proves nothing. */
+  readonly entries: number
 }
 
 export async function playSeed(seed: number, mostClients: number, edition?: number): Promise<Outcome> {
   const scenario = scenarioOf(seed, mostClients, edition)
-  return { seed, clients: scenario.clients, findings: await play(scenario) }
+  const simulation = new Simulation(scenario)
+  await playOn(simulation, scenario)
+  const { findings, storage } = simulation.oversight
+  const entries = [...storage.log].reduce((sum, [, stored]) => sum + stored.length, 0)
+  return { seed, clients: scenario.clients, findings, entries }
 }
 
 async function play(scenario: Scenario): Promise<readonly Finding[]> {
