@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { setup as build } from '../test/build.setup.ts'
 import type { Measurement, Row } from './row.ts'
 import { compare } from './compare.ts'
+import { agents } from './rows/agents.ts'
 import { cancel } from './rows/cancel.ts'
 import { capacity } from './rows/capacity.ts'
 import { cold } from './rows/cold.ts'
@@ -32,6 +33,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   throughput,
   watchers,
   model,
+  agents,
   pace,
   cancel,
   delay,
