@@ -218,6 +218,11 @@ export class Access {
     if (accessOf(method) === undefined) fail('METHOD_UNKNOWN', { method })
     if (!this.#isWithinScope(method)) fail('SCOPE_TOO_NARROW', { what: method })
     if (STARTS_WORK.has(method) && this.#server?.isStopping === true) fail('SERVER_STOPPING', {})
+  }
+
+  /** As `require`, once for each request: those that make sessions are counted. Throws NEW_SESSIONS_LIMIT too. */
+  admit(method: string): void {
+    this.require(method)
     const seconds = MAKES_SESSIONS.has(method) ? (this.#principal.waitForSession?.() ?? 0) : 0
     if (seconds > 0) fail('NEW_SESSIONS_LIMIT', { seconds })
   }

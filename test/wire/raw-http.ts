@@ -70,9 +70,9 @@ export class HttpClient {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #open = new Set<ClientRequest>()
 
-  constructor(url: string, token: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(url: string, token: string | undefined, headers: Readonly<Record<string, string>> = {}) {
     this.url = new URL(url.replace(/^ws/u, 'http'))
-    this.#headers = { authorization: `Bearer ${token}`, ...headers }
+    this.#headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers }
   }
 
   async post(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {

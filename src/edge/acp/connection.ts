@@ -158,7 +158,7 @@ class Connection {
   async #answer({ id, method, params }: Request, signal: AbortSignal): Promise<void> {
     const version = this.#version
     if (version?.methods === undefined) return fail('NOT_INITIALIZED', { method })
-    this.#access.require(method)
+    this.#access.admit(method)
     await this.#requireWithinScope(params)
     const own = [version.ownMethods, this.#server.methods ?? {}].find((methods) => Object.hasOwn(methods, method))
     if (own !== undefined) return this.#transport.send([resultMessage(id, await own[method]?.(params))])

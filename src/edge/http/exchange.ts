@@ -80,6 +80,7 @@ export class Exchange {
   /** The whole body. Rejects with BodyTooLong and BodyLost; the request can still be answered after the first. */
   body(maxBytes: number): Promise<Buffer> {
     const { request } = this
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(new BodyTooLong())
     return new Promise((resolve, reject) => {
       const pieces: Buffer[] = []
       let bytes = 0
