@@ -9,6 +9,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     model: 'test/model/kill-main.ts',
     docs: 'test/docs-search/kill-main.ts',
     mcp: 'test/torture/main.ts',
+    agents: 'test/agents/mutants-main.ts',
   },
   conformance: {
     '': 'test/conformance/acp/main.ts',

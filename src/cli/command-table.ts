@@ -171,6 +171,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       embedded,
       agent,
+      { flags: '--login <agent>', summary: 'log in to an external agent instead, as AGENT or AGENT/METHOD' },
       {
         flags: '--map <local=remote>',
         summary: "with --server: where the editor's directory is there; repeatable, the longest wins",
@@ -178,7 +179,7 @@ export const commands: readonly CommandRow[] = [
       },
       { flags: '--lend', summary: "with --server: let the server use the editor's files and terminals" },
     ],
-    examples: ['parley acp', 'parley acp --embedded --agent guide'],
+    examples: ['parley acp', 'parley acp --embedded --agent guide', 'parley acp --login claude'],
     load: () => import('./commands/server/acp.ts'),
   },
   {

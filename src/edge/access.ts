@@ -184,6 +184,11 @@ export class Access {
     return isLocalUser && TAKES_VARIABLES.has(transport)
   }
 
+  /** Whether its terminal is on the server's machine, and its user the server's. */
+  get isLocalUser(): boolean {
+    return this.#principal.isLocalUser
+  }
+
   /**
    * Whether the connection may name what runs on or is read from the server's machine: directories that no session has yet,
    * MCP servers, scripts as agents.

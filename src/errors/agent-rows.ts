@@ -34,6 +34,12 @@ export const agentRows = {
     (d) =>
       `${d.agent} has said nothing for ${d.seconds} s and did not answer ${d.step}${d.said}. Your prompt was not sent. parley agents test ${d.agent} shows more.`,
   ),
+  AGENT_STALLED: row<{ agent: string; seconds: number; said: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `${d.agent} has said nothing for ${d.seconds} s and was stopped, because stall_minutes says so${d.said}. Tool calls that had begun may have run. Prompt again to go on.`,
+  ),
   AGENT_PROTOCOL: row<{ agent: string; found: string; wanted: number }>(
     INTERNAL,
     false,

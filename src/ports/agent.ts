@@ -50,6 +50,13 @@ export interface Agents {
    * Throws AGENT_UNKNOWN, PATH_NOT_ABSOLUTE, SCRIPT_UNREADABLE or SCRIPT_INVALID.
    */
   open(name: string, session: AgentSession): Promise<Agent>
+  /**
+   * A session was deleted that had these conversations: its agents may delete their own copies. Waits for nothing, never throws.
+   * Absent where no agent keeps anything.
+   */
+  readonly forget?: (conversations: readonly DeletedConversation[]) => void
+  /** How its user logs in to an agent of this name, as it said when it was last met. Never throws, never waits. Absent: no agent has logins. */
+  readonly logins?: (name: string) => readonly AgentLogin[]
   /** The kinds of prompt content that an agent of this name takes besides text and links. Never throws, never waits. */
   accepts(name: string, variables?: ClientVariables): PromptKinds
 }
@@ -70,6 +77,8 @@ export interface AgentSession {
   readonly variables: ClientVariables | undefined
   /** The session's current settings. The agent applies values that were set before it was opened. */
   readonly settings: Settings
+  /** The window of the model that its last turn had, in tokens; undefined where no agent has told it. */
+  readonly windowTokens: number | undefined
   /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
   capabilitiesChanged(): Promise<void>
   /** The session is being created, or was since this process has it; false for one that was loaded. */
@@ -130,6 +139,11 @@ export interface AgentProcessStatus {
   readonly cpuMs?: number
   /** Absent while it is at work. */
   readonly idleSeconds?: number
+  /** Of an agent at work that has said nothing for a while: for how long. */
+  readonly quietSeconds?: number
+  /** The limits that the user has set for it. */
+  readonly maxBytes?: number
+  readonly stallMinutes?: number
 }
 
 /** Updates that an agent may send at any time. */
@@ -176,6 +190,15 @@ export interface AgentSessionRecord {
   readonly roots: readonly string[]
   /** What came before this entry of the journal is not in the agent's own conversation. */
   readonly upTo: number
+  /** MCP servers and directories of the session that it cannot use; users were told. Absent: none. */
+  readonly leftOut?: readonly string[]
+}
+
+/** A conversation in an agent's own store whose session was deleted. */
+export interface DeletedConversation extends Pick<AgentSessionRecord, 'agent' | 'agentSessionId' | 'caps' | 'cwd'> {
+  readonly sessionId: string
+  /** It was there before Parley. */
+  readonly isImported: boolean
 }
 
 /**
@@ -256,6 +279,14 @@ export interface AgentCapabilities {
   readonly settings: Settings
   /** The values are what the agent works with now: they replace what the session has. */
   readonly isCurrent?: true
+}
+
+/** A way to log in to an agent. */
+export interface AgentLogin {
+  /** As users type it in `parley agents login`: the agent's name, a slash, and the agent's own id of the method. */
+  readonly id: string
+  readonly name: string
+  readonly description?: string
 }
 
 export interface PromptKinds {

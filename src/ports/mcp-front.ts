@@ -19,7 +19,7 @@ export interface FrontedSession {
   readonly mcpServers: readonly McpServer[]
   /** Tells the user a sentence about a server that cannot be used now. */
   notice(sentence: string): void
-  /** Asked before each call; a sentence refuses it. Absent: the agent itself asks its user. */
+  /** Asked before each call that no rule decides; a sentence refuses it. Absent: the agent itself asks its user. */
   permit?(tool: Tool, args: unknown): Promise<string | undefined>
   /** Asks the user on behalf of a server. Absent, each question is answered `cancel`. */
   elicit?(question: Elicitation): Promise<ElicitationAnswer>

@@ -9,7 +9,7 @@
  * `goLive`. From then on each push of entries carries the `SessionView` that holds after them; a view is all that open
  * questions, answers of prompts and notifications are computed from.
  */
-import type { AgentActivity, ClientVariables, PromptKinds } from '../ports/agent.ts'
+import type { AgentActivity, AgentProcessStatus, ClientVariables, PromptKinds } from '../ports/agent.ts'
 import type { ClientPeer } from '../ports/client-peer.ts'
 import type { Content, Meta, Notice, PermissionOutcome, SlashCommand, Usage } from '../ports/values/content.ts'
 import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
@@ -247,4 +247,9 @@ export interface SessionView {
 /** True while a turn of this prompt runs, or the prompt waits for one. */
 export function isOpenIn({ turn, queue }: SessionView, promptId: string): boolean {
   return turn?.promptId === promptId || queue.some((queued) => queued.promptId === promptId)
+}
+
+/** The process of an agent, with its session. */
+export interface SessionProcess extends AgentProcessStatus {
+  readonly sessionId: SessionId
 }

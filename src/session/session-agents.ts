@@ -199,6 +199,10 @@ export class SessionAgents {
     return this.#existing?.settings ?? NO_SETTINGS
   }
 
+  get windowTokens(): number | undefined {
+    return this.#existing?.usage?.size
+  }
+
   async capabilitiesChanged(name: string): Promise<void> {
     const agent = this.#open.get(name)
     if (agent === undefined || this.#existing === undefined) return
@@ -295,6 +299,10 @@ class ViewOfSession implements AgentSession {
 
   get settings(): Settings {
     return this.#agents.settings
+  }
+
+  get windowTokens(): number | undefined {
+    return this.#agents.windowTokens
   }
 
   get isNew(): boolean {

@@ -1,7 +1,6 @@
 /** All sessions of one server: creates, opens, closes, deletes and recovers them, and keeps those in memory that are in use. */
 import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
-import type { AgentProcessStatus } from '../ports/agent.ts'
 import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
@@ -9,8 +8,16 @@ import { SessionAgents, agentCapabilities } from './session-agents.ts'
 import type { Command } from './domain/commands.ts'
 import { type Existing, type State, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
-import type { CountedAnswer, OutsideAnswer, QueueChange, SessionConfig, SessionDirectory } from './handle.ts'
+import type {
+  CountedAnswer,
+  OutsideAnswer,
+  QueueChange,
+  SessionConfig,
+  SessionDirectory,
+  SessionProcess,
+} from './handle.ts'
 import { answerFromOutside } from './lifecycle/answer.ts'
+import { conversationsToForget } from './lifecycle/conversations.ts'
 import { type OutlinePrompt, outlineOf } from './log/find-entries.ts'
 import { forkSession } from './lifecycle/fork.ts'
 import { loadState, retryRead } from './log/read-journal.ts'
@@ -30,10 +37,6 @@ interface Live {
   readonly opening: Promise<Session>
   /** Absent while it is being opened. */
   session?: Session
-}
-
-export interface SessionProcess extends AgentProcessStatus {
-  readonly sessionId: SessionId
 }
 
 export interface SessionCounts {
@@ -305,7 +308,10 @@ export class SessionRegistry implements SessionDirectory {
   async #delete(id: SessionId, session: Session | undefined): Promise<void> {
     // On a full disk the close cannot be stored, and deleting sessions is how a user makes room.
     await session?.close().catch(() => session.dispose())
-    await this.#ports.journal.delete(id)
+    const { agents, journal } = this.#ports
+    const conversations = agents.forget === undefined ? [] : await conversationsToForget(journal, id)
+    await journal.delete(id)
+    agents.forget?.(conversations)
     this.#serversOfUnloaded.delete(id)
     session?.deleted()
   }

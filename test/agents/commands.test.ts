@@ -44,12 +44,22 @@ const entryOf = (id: string, distribution: object): object => ({
   distribution,
 })
 
+/** An agent that answers, and no more. */
+const TALKING = `#!/usr/bin/env node
+const agentInfo = { name: 'gemini-cli', version: '0.61.0' }
+const results = { initialize: { protocolVersion: 1, agentCapabilities: {}, agentInfo }, 'session/new': { sessionId: 's' } }
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line)
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? {} }) + '\\n')
+})
+`
+
 describe('add', () => {
   test('installs an agent that Parley knows, without asking the ACP registry', async () => {
     await registry.publish({
       name: '@google/gemini-cli',
       version: '0.61.0',
-      files: { 'main.js': '#!/usr/bin/env node\n' },
+      files: { 'main.js': TALKING },
       fields: { bin: { gemini: 'main.js' } },
     })
     const { agents, home } = user()
@@ -59,7 +69,8 @@ describe('add', () => {
     expect(lines(added.stdout)).toEqual([
       { progress: { step: 'resolve', what: 'gemini-cli' } },
       { progress: { step: 'npm', what: '@google/gemini-cli@0.61.0', megabytes: 100 } },
-      { added: expect.objectContaining({ name: 'gemini', version: '0.61.0' }) },
+      { progress: { step: 'probe' } },
+      { added: expect.objectContaining({ name: 'gemini', version: '0.61.0', login: 'done' }) },
     ])
     expect(registry.asked.slice(asked)).not.toContain('/-/acp/registry.json')
     const [row] = lines((await agents('ls', '--json')).stdout)
@@ -79,7 +90,9 @@ describe('add', () => {
     const refused = await agents('add', 'new-agent')
     expect(refused).toMatchObject({ code: 1, stdout: `new-agent 1.2.3: download ${url}\n` })
     expect(refused.stderr).toContain('add --yes to agree')
-    expect((await agents('add', 'new-agent', '--yes')).code).toBe(0)
+    const added = await agents('add', 'new-agent', '--yes')
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('Added new-agent 1.2.3') as string })
+    expect(added.stderr).toContain('it could not be asked what it can do: new-agent could not be started')
     const rows = lines((await agents('ls', '--json')).stdout)
     expect(rows).toContainEqual(
       expect.objectContaining({

@@ -6,6 +6,7 @@ import { parley } from '../e2e/cli.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
+import { until } from '../fixtures/process/running.ts'
 
 const LISTS: Case = {
   capabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {} } },
@@ -18,6 +19,7 @@ afterEach(() => stop?.())
 type Row = Readonly<Record<string, unknown>>
 
 /** A user whose agent `fake` has sessions of its own. */
+/** `more` goes on with the settings of the agent. */
 function user(plan: Case = LISTS, more = '') {
   const home = freshDirectory()
   const [work, config] = [join(home, 'work'), join(home, 'config', 'parley')]
@@ -124,4 +126,58 @@ test('what keeps the sessions from being listed is said, and without a choice no
   expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('own-1') })
   expect(listed.stderr).toContain('nothing was imported; add --all')
   expect((await some.run('ls', '--json')).stdout).toBe('')
+})
+
+test('what is imported has no secret of the agent, and deleting it leaves the own session of the agent [51] [54]', async () => {
+  const deletes = { loadSession: true, sessionCapabilities: { list: {}, delete: {} } }
+  const secret = 'sentinel-secret-1'
+  const { fake, work, run, imported } = user({ capabilities: deletes }, `env = { FAKE_KEY = "${secret}" }\n`)
+  own(fake, 'own-1', work, ['one', `the key is ${secret}`])
+  const [{ sessionId: id } = { sessionId: '' }] = importedIn(await imported('--all'))
+  const shown = (await run('show', id)).stdout + (await run('export', id, '--format', 'jsonl')).stdout
+  expect(shown).toContain('the key is [secret]')
+  expect(shown).not.toContain(secret)
+  await run('run', '--session', id, 'go on')
+  await run('rm', id, '--yes')
+  await run('stop')
+  expect(fake.received('session/delete')).toEqual([])
+  expect(fake.sessions).toEqual(['own-1'])
+})
+
+test('an import whose server is killed has whole sessions only, and goes on where it was [39]', async () => {
+  const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
+  const { fake, work, run, imported } = user({
+    ...LISTS,
+    on: { 'session/load': [{ first: 1, name: 'load', moves: [], later: [{ update: chunk }, { gate: 'half' }] }] },
+  })
+  for (const n of [1, 2]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`])
+  const titles = async (): Promise<readonly unknown[]> => {
+    const lines = (await run('ls', '--json')).stdout.split('\n').filter((line) => line !== '')
+    return lines
+      .map((line) => (JSON.parse(line) as Row)['title'])
+      .toSorted((a, b) => String(a).localeCompare(String(b)))
+  }
+  const broken = run('agents', 'import', 'fake', '--all')
+  await fake.until(({ mark }) => mark === 'at half')
+  const { pid } = JSON.parse((await run('status', '--json')).stdout) as { readonly pid: number }
+  process.kill(pid, 'SIGKILL')
+  expect((await broken).code).not.toBe(0)
+  await until(() => fake.processes.length === 0)
+  const before = await titles()
+  expect(before).toHaveLength(1)
+
+  fake.becomes(LISTS)
+  const rows = await imported('--all')
+  expect(importedIn(rows)).toHaveLength(1)
+  expect(before).not.toContain(importedIn(rows)[0]?.agentSessionId)
+  expect(await titles()).toEqual(['own-1', 'own-2'])
+})
+
+test('of an agent with more sessions than Parley reads, the first are listed, and that is said [38]', async () => {
+  const { fake, work, run } = user({ ...LISTS, pageSize: 4_000 })
+  for (let n = 0; n < 10_001; n += 1)
+    writeFileSync(join(fake.home, 'sessions', `own-${n}.jsonl`), `${JSON.stringify({ cwd: work })}\n`)
+  const { stdout, stderr } = await run('agents', 'import', 'fake', '--json')
+  expect(stdout.trim().split('\n')).toHaveLength(10_000)
+  expect(stderr).toContain('has more sessions than these')
 })

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, expect, test } from 'vitest'
 import type { Fields } from '../e2e/message.ts'
 import { updatesIn } from '../e2e/message.ts'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import { freshDirectory, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
@@ -21,23 +21,25 @@ interface Stage {
   readonly fake: FakeAgent
   readonly client: RawClient
   readonly cwd: string
+  readonly home: string
 }
 
-async function staged(plan: Case, permissions = ''): Promise<Stage> {
+/** `more` goes on with the settings of the agent. */
+async function staged(plan: Case, more = '', clientCapabilities: Fields = {}): Promise<Stage> {
   const directory = freshDirectory()
   const [home, cwd] = [join(directory, 'home'), join(directory, 'work')]
   const fake = new FakeAgent(join(directory, 'fake'), plan)
   for (const folder of [cwd, join(home, 'config/parley')]) mkdirSync(folder, { recursive: true })
   const entry = `[agents.fake]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${JSON.stringify(fake.args)}\n`
-  writeFileSync(join(home, 'config/parley/parley.toml'), `${entry}${permissions}`)
+  writeFileSync(join(home, 'config/parley/parley.toml'), `${entry}${more}`)
   const client = startParley({ home, agent: 'fake' })
   closing.push(async () => {
     await client.leave()
     await until(() => fake.processes.length === 0)
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   })
-  await initialize(client)
-  return { fake, client, cwd }
+  await client.request('initialize', { protocolVersion: 1, clientCapabilities })
+  return { fake, client, cwd, home }
 }
 
 /** A server as a client declares it. */
@@ -91,12 +93,24 @@ test('an agent reaches the servers of its session by addresses of Parley, and ne
 })
 
 test('an agent without HTTP gets the servers that it can reach, and the others are named [49]', async () => {
-  const { fake, client, cwd } = await staged({})
+  const { fake, client, cwd, home } = await staged({})
   const web = { type: 'sse', name: 'web', url: 'http://127.0.0.1:9/sse', headers: [] }
   const sessionId = await newSession(client, cwd, [declared('db'), web])
   await client.request('session/prompt', promptOf(sessionId, 'hi'))
   expect(given(fake).map(({ name, type }) => [name, type])).toEqual([['db', undefined]])
-  await client.until(({ params }) => JSON.stringify(params ?? {}).includes('cannot use these MCP servers: web'))
+  const told = () =>
+    client.received.flatMap(({ params }) => /fake (?:cannot|works)[^"]*/u.exec(JSON.stringify(params ?? {}))?.[0] ?? [])
+  const sentence = 'fake cannot use these MCP servers: web.'
+  await client.until(() => told().includes(sentence))
+
+  // Said once, and again with what else the agent cannot use.
+  await client.request('_parley/release', { sessionId })
+  await client.request('session/prompt', promptOf(sessionId, 'again'))
+  expect(told()).toEqual([sentence])
+  await client.request('session/load', { sessionId, cwd, mcpServers: [web], additionalDirectories: [home] })
+  await client.request('_parley/release', { sessionId })
+  await client.request('session/prompt', promptOf(sessionId, 'and again'))
+  expect(told().slice(-2)).toEqual([sentence, `fake works in one directory only and was not given ${home}.`])
 })
 
 test('other servers reach the agent before its next prompt [49]', async () => {
@@ -109,4 +123,61 @@ test('other servers reach the agent before its next prompt [49]', async () => {
   await client.request('session/prompt', promptOf(sessionId, 'three'))
   expect(given(fake, 'session/load').map(({ name }) => name)).toEqual(['db', 'more'])
   expect(fake.prompts).toEqual(['one', 'two', 'three'])
+})
+
+const TORTURE = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
+/** Its tool `do` asks the user for a name. */
+const ASKING = { name: 'asking', command: process.execPath, args: [TORTURE, 'asks the person', '/dev/null'], env: [] }
+
+test('a question of an MCP server goes to the client whose prompt runs, and without one it is cancelled [21]', async () => {
+  const plan = { capabilities: HTTP, prompts: { go: [{ gate: 'asked' }, { chunk: 'Done.' }] } }
+  const { fake, client, cwd } = await staged(plan, '', { elicitation: { form: {} } })
+  const sessionId = await newSession(client, cwd, [ASKING])
+  await client.request('session/prompt', promptOf(sessionId, 'hi'))
+  const [server] = given(fake) as readonly [Given]
+  const agent = await agentAt(server)
+  const call = () => agent.callTool({ name: 'do', arguments: {} })
+  expect(JSON.stringify(await call())).toContain('cancel')
+  await client.until(({ params }) => JSON.stringify(params ?? {}).includes('uses the MCP server asking, which asked'))
+
+  const turn = client.request('session/prompt', promptOf(sessionId, 'go'))
+  await fake.until(({ mark }) => mark === 'at asked')
+  const called = call()
+  const { id, params } = await client.until(({ method }) => method === 'elicitation/create')
+  expect(params).toMatchObject({ sessionId, mode: 'form', message: 'asking: name?' })
+  client.reply(id, { action: 'accept', content: { name: 'Ada' } })
+  expect(JSON.stringify(await called)).toContain('Ada')
+  fake.open('asked')
+  await turn
+})
+
+test('a user is asked about MCP tools only for an agent that never asks, and what a rule allows needs no answer', async () => {
+  const more = 'quirks = { asks = "never" }\n[permissions]\nallow = [{ server = "db", tool = "answer" }]\n'
+  const plan = { capabilities: HTTP, prompts: { go: [{ gate: 'asked' }] } }
+  const { fake, client, cwd } = await staged(plan, more)
+  const sessionId = await newSession(client, cwd, [declared('db')])
+  const turn = client.request('session/prompt', promptOf(sessionId, 'go'))
+  await fake.until(({ mark }) => mark === 'at asked')
+  const [server] = given(fake) as readonly [Given]
+  const agent = await agentAt(server)
+  expect(await agent.callTool({ name: 'answer', arguments: {} })).toMatchObject({ structuredContent: { n: 42 } })
+
+  const questions = () => client.received.filter(({ method }) => method === 'session/request_permission')
+  const answers = ['no', 'once', 'always']
+  const echoed: unknown[] = []
+  for (const [at, optionId] of answers.entries()) {
+    const called = agent.callTool({ name: 'echo', arguments: { text: optionId } })
+    await client.until(() => questions().length > at)
+    const { id, params } = questions()[at] ?? {}
+    expect(params).toMatchObject({ sessionId, toolCall: { rawInput: { text: optionId } } })
+    client.reply(id ?? null, { outcome: { outcome: 'selected', optionId } })
+    echoed.push((await called).isError === true ? 'refused' : 'ran')
+  }
+  expect(echoed).toEqual(['refused', 'ran', 'ran'])
+  expect(await agent.callTool({ name: 'echo', arguments: { text: 'again' } })).toMatchObject({
+    content: [{ text: 'again' }],
+  })
+  expect(questions()).toHaveLength(3)
+  fake.open('asked')
+  await turn
 })

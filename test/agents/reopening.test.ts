@@ -1,11 +1,12 @@
 /** The restart law: how an agent comes back to a session, and what it is told of what it does not know. */
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
-import { Stage, pacedClock, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (): Stage => (stage = new Stage())
@@ -69,7 +70,7 @@ test.each([
   },
 )
 
-test('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40]', async () => {
+test('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40] [41]', async () => {
   const fake = open().fake({
     prompts: {
       edit: [
@@ -102,8 +103,18 @@ test('an agent that cannot reopen anything is told the transcript with the next 
   expect(notices(after.reader)).toEqual([
     'fake could not reopen its session (it cannot reopen sessions). It was given 2 turns of this session.',
   ])
+  // Nothing is told twice, and never as an instruction of the system.
+  await prompted(after.session, after.reader, 'and on')
+  expect(lastPrompt(fake)).toEqual(['and on'])
+  expect(JSON.stringify(fake.received('session/new'))).not.toContain('systemPrompt')
   // The user's own entry stays as it was typed.
-  const entry = after.reader.entries.findLast((one) => one.kind === 'message_chunk' && one.role === 'user')
+  const entry = after.reader.entries.findLast(
+    (one) =>
+      one.kind === 'message_chunk' &&
+      one.role === 'user' &&
+      one.content.type === 'text' &&
+      one.content.text !== 'and on',
+  )
   expect(entry).toMatchObject({ content: { text: 'go on' } })
 })
 
@@ -137,6 +148,22 @@ test('a prompt that could not be written goes to a fresh process, once [26]', as
   expect(reader.text).toBe('oneecho: two')
   expect(fake.prompts).toEqual(['one', 'two'])
   expect(fake.processes).toHaveLength(1)
+})
+
+test('a prompt that was written and never read is not sent again: nobody can know that it was not [26]', async () => {
+  stage = new Stage(undefined, 50)
+  const fake = stage.fake(LOADS)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const [pid = 0] = fake.processes
+  process.kill(pid, 'SIGSTOP')
+  const promptId = await sent(session, 'two')
+  // It is quiet in a prompt only once that was written.
+  await until(() => reader.activities.at(-1)?.state === 'quiet')
+  process.kill(pid, 'SIGKILL')
+  expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_GONE' } })
+  expect(await prompted(session, reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['one', 'three'])
 })
 
 test('a call that ran when the agent died may have run [26]', async () => {
@@ -405,6 +432,16 @@ test('a session that changes its agent and comes back has a conversation of its 
   await until(() => other.processes.every((pid) => !runs(pid)))
 })
 
+test('a directory that is a link is given to the agent as the user wrote it [53]', async () => {
+  const fake = open().fake(LOADS)
+  const link = join(stage.directory, 'link')
+  symlinkSync(stage.directory, link)
+  const session = await stage.sessions.create({ ...stage.here, cwd: link, agent: 'acp:fake' })
+  await until(() => fake.received('session/new').length === 1)
+  expect(fake.received('session/new')[0]).toMatchObject({ cwd: link })
+  expect(session.existing.cwd).toBe(link)
+})
+
 test('a session whose directory is gone is read, and a prompt says what is missing [53]', async () => {
   open().fake(LOADS)
   const { session, reader } = await stage.open()
@@ -414,4 +451,17 @@ test('a session whose directory is gone is read, and a prompt says what is missi
   expect(gone.reader.text).toBe('echo: one')
   const end = await prompted(gone.session, gone.reader, 'two')
   expect(end.error?.message).toContain(`${stage.directory} is not a directory`)
+})
+
+test('what an agent is told fits the window of its model, where it has told that [40]', async () => {
+  const usage = { sessionUpdate: 'usage_update', used: 100, size: 2_000 }
+  const long = 'Many words. '.repeat(200)
+  const fake = open().fake({ prompts: { '*': [{ update: usage }, { chunk: long }] } })
+  const first = await stage.open()
+  for (const words of ['one', 'two']) await prompted(first.session, first.reader, words)
+  const { session, reader } = await stage.killed(first.session.id)
+  await prompted(session, reader, 'three')
+  const [told = ''] = lastPrompt(fake)
+  expect(Buffer.byteLength(told)).toBeLessThan((2_000 / 4) * 3 + 100)
+  expect(told).toContain('1 older turns are left out')
 })

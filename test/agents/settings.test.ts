@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import type { Session } from '../../src/session/session.ts'
-import { Stage, notices, prompted } from './stage.ts'
+import { Stage, endOf, notices, prompted, sent } from './stage.ts'
 
 let stage: Stage
 const open = (): Stage => (stage = new Stage())
@@ -173,4 +173,55 @@ test('the last list of commands counts, whenever it comes, also in a cold load [
   expect(fake.processes).toEqual([])
   await prompted(after.session, after.reader, 'none')
   await until(() => names(after.session).length === 0)
+})
+
+test('an agent that says nothing of its settings when it is reopened still has them, and gets the values again [9]', async () => {
+  const fake = open().fake({
+    capabilities: { sessionCapabilities: { resume: {} } },
+    settings: { modes: MODES, configOptions: [EFFORT] },
+    on: { 'session/resume': [{ answer: null }] },
+  })
+  const first = await stage.open()
+  await first.session.dispatch({ kind: 'set_mode', modeId: 'plan' })
+  await first.session.dispatch({ kind: 'set_config_option', configId: 'effort', value: 'high' })
+  await prompted(first.session, first.reader, 'one')
+  const { session, reader } = await stage.killed(first.session.id)
+  await prompted(session, reader, 'two')
+  expect(valuesOf(session)).toMatchObject({ mode: 'plan', effort: 'high' })
+  expect(session.existing.settings.modes?.availableModes).toHaveLength(3)
+  expect(fake.received('session/set_mode').map(({ modeId }) => modeId)).toEqual(['plan', 'plan'])
+  expect(fake.received('session/set_config_option').map(({ value }) => value)).toEqual(['high', 'high'])
+  // Neither has another session of this agent lost them.
+  expect(valuesOf((await stage.open()).session)).toMatchObject({ mode: 'ask', effort: 'low' })
+})
+
+test('modes that say how much an agent thinks are shown as that, and not as modes', async () => {
+  const levels = { currentModeId: 'low', availableModes: ['low', 'high'].map((id) => ({ id, name: id })) }
+  const fake = open().fake({ settings: { modes: levels } }, { quirks: { modesAre: 'thought_level' } })
+  const { session } = await stage.open()
+  await until(() => fake.received('session/new').length === 1)
+  expect(session.existing.settings.configOptions).toMatchObject([{ id: 'mode', category: 'thought_level' }])
+  await session.dispatch({ kind: 'set_config_option', configId: 'mode', value: 'high' })
+  await until(() => fake.received('session/set_mode').some(({ modeId }) => modeId === 'high'))
+})
+
+test('the first prompt of a new session comes after the settings that it begins with [9]', async () => {
+  const fake = open().fake(
+    {
+      settings: { configOptions: [EFFORT] },
+      on: { 'session/set_config_option': [{ gate: 'set' }, { mark: 'is set' }] },
+    },
+    { options: { effort: 'high' } },
+  )
+  stage.fake({}, { name: 'other' })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'go')
+  await fake.until(({ mark }) => mark === 'at set')
+  // Another agent is started and prompted meanwhile, which takes far longer.
+  const other = await stage.open('acp:other')
+  await prompted(other.session, other.reader, 'hi')
+  fake.open('set')
+  await endOf(reader, promptId)
+  const told = fake.log.flatMap(({ mark, got }) => mark ?? (got?.method === 'session/prompt' ? ['prompt'] : []))
+  expect(told).toEqual(['at set', 'is set', 'prompt'])
 })

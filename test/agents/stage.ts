@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { openAgents } from '../../src/adapters/agent/agents.ts'
 import { ExternalAgents, type ExternalAgentsOptions } from '../../src/adapters/agent/external/agents.ts'
 import { AgentCatalogue } from '../../src/adapters/agent/external/catalogue.ts'
+import { TakenSessions } from '../../src/adapters/agent/external/own-sessions/taken-sessions.ts'
 import { RegistryIndex } from '../../src/adapters/agent/external/find/registry-index.ts'
 import { InstalledAgents } from '../../src/adapters/agent/external/install/installed-agents.ts'
 import type { OwnAgent } from '../../src/adapters/agent/external/launch.ts'
@@ -138,6 +139,7 @@ export class Stage {
       catalogue,
       clientInfo,
       logDirectory,
+      taken: new TakenSessions(directory),
       ...(this.#outside && { outside: this.#outside }),
       ...(this.#quietMs !== undefined && { quietMs: this.#quietMs }),
     })

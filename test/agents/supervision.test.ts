@@ -68,6 +68,22 @@ test.each([
   await until(() => all.every((pid) => !runs(pid)))
 })
 
+test.each([
+  ['holds the pipe', { holdsPipe: true }],
+  ['leads a session of its own', { ownSession: true, ignoresTerm: true }],
+] as const)('a process of the agent that %s is gone after the agent was killed [28]', async (_what, grandchild) => {
+  const fake = open().fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }, { silent: true }] } })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  await until(() => reader.text === 'Started.')
+  const all = fake.processes
+  const agent = fake.log.find(({ start }) => start !== undefined)?.pid ?? 0
+  process.kill(agent, 'SIGKILL')
+  expect(await endOf(reader, promptId)).toMatchObject({ error: { code: 'AGENT_GONE' } })
+  expect(all.length).toBe(2)
+  await until(() => all.every((pid) => !runs(pid)))
+})
+
 test('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed [29] [30]', async () => {
   const fake = open(pacedClock(5)).fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
   const { session, reader } = await stage.open()

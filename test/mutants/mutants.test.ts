@@ -1,5 +1,6 @@
 /** Every mechanism that can be taken out on purpose is still where its table says, and so is the test that misses it. */
 import { describe, expect, test } from 'vitest'
+import { agentMutants } from '../agents/mutants.ts'
 import { mutants } from '../kill/mutants.ts'
 import { type Mutant, misfit } from './mutant.ts'
 import { type Patch, patched } from './syntax-patch.ts'
@@ -8,7 +9,9 @@ const MUTANT = 'test/mutants/mutant.ts'
 const root = new URL('../..', import.meta.url).pathname
 
 test('mutants: every mechanism can be taken out, and the test that misses it is there', () => {
-  expect(mutants.map((mutant) => misfit(root, mutant)).filter((why) => why !== undefined)).toEqual([])
+  expect(
+    [...mutants, ...agentMutants].map((mutant) => misfit(root, mutant)).filter((why) => why !== undefined),
+  ).toEqual([])
 })
 
 test('mutants: one whose test is gone is an error', () => {

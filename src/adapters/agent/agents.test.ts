@@ -41,6 +41,7 @@ const session: AgentSession = {
   settings: { modes: null, configOptions: [] },
   isNew: false,
   promptsWaiting: 0,
+  windowTokens: undefined,
   memory: undefined,
   generation: 0,
   remember: async () => undefined,

@@ -1,7 +1,15 @@
 /** Opens the agents of sessions by the full names that sessions store. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
-import type { Agent, AgentSession, Agents, ClientVariables, NamedAt, PromptKinds } from '../../ports/agent.ts'
+import type {
+  Agent,
+  AgentLogin,
+  AgentSession,
+  Agents,
+  ClientVariables,
+  NamedAt,
+  PromptKinds,
+} from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Models } from '../../ports/model.ts'
 import type { ExternalAgents } from './external/agents.ts'
@@ -21,6 +29,8 @@ export interface AgentsOptions extends ModelAgentsOptions {
   readonly models: Models
   /** The models with the variables of a client, the same for equal variables; undefined if those make no difference. */
   readonly modelsWith?: (variables: ClientVariables) => Models | undefined
+  /** What is stored of external agents, without loading them. */
+  readonly logins?: (name: string) => readonly AgentLogin[]
   /** Loads the external agents; absent where there are none. */
   readonly external?: () => Promise<ExternalAgents>
 }
@@ -77,6 +87,10 @@ export function openAgents(options: AgentsOptions): Agents {
     default: preset,
     resolveAgentName,
     accepts,
+    logins: (name) => (isOwn(name) ? [] : (options.logins?.(name) ?? [])),
+    forget(conversations) {
+      if (conversations.length > 0) void external.load().then((agents) => agents?.forget(conversations))
+    },
     async check(name, at) {
       const known = await kindOf(name, at)
       if (known.kind === 'script') await readScript(known.file)

@@ -100,6 +100,8 @@ const agent = tableWith(
     mcp: oneOf(['front', 'pass', 'none']).optional(),
     idle_minutes: number('a number of minutes above 0', (value) => value > 0).optional(),
     warm: switchValue.optional(),
+    max_memory_mb: number('a number of megabytes above 0', (value) => value > 0).optional(),
+    stall_minutes: number('a number of minutes above 0', (value) => value > 0).optional(),
     quirks: quirks.optional(),
   },
   'an agent is a table: command, or registry',
@@ -152,7 +154,8 @@ function contradiction(at: string, { command, registry, version, args }: AgentTa
 }
 
 function entryOf(name: string, table: AgentTable): AgentEntry {
-  const { env = {}, pass_env: passEnv = [], idle_minutes: idleMinutes, quirks: set = {}, ...others } = table
+  const { env = {}, pass_env: passEnv = [], quirks: set = {}, ...more } = table
+  const { idle_minutes: idleMinutes, max_memory_mb: maxMemoryMb, stall_minutes: stallMinutes, ...others } = more
   return {
     name,
     ...(without(others) as Omit<AgentEntry, 'name' | 'env' | 'passEnv' | 'quirks'>),
@@ -160,6 +163,8 @@ function entryOf(name: string, table: AgentTable): AgentEntry {
     passEnv,
     quirks: without(set),
     ...(idleMinutes !== undefined && { idleMinutes }),
+    ...(maxMemoryMb !== undefined && { maxMemoryMb }),
+    ...(stallMinutes !== undefined && { stallMinutes }),
   }
 }
 

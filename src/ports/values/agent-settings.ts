@@ -18,7 +18,10 @@ export interface AgentEntry {
   readonly options?: Readonly<Record<string, ConfigValue>>
   readonly mcp?: 'front' | 'pass' | 'none'
   readonly idleMinutes?: number
+  /** Whether it is started when a client opens a stored session, before the first prompt. */
   readonly warm?: boolean
+  readonly maxMemoryMb?: number
+  readonly stallMinutes?: number
   /** `docs/agents.md` says which there are. */
   readonly quirks: Readonly<Record<string, unknown>>
 }

@@ -1,5 +1,5 @@
 /** Methods about the server itself that any connected client may call: its status, to stop it, and where it listens. */
-import type { SessionProcess } from '../../session/session-registry.ts'
+import type { SessionProcess } from '../../session/handle.ts'
 import { fail } from '../../errors/parley-error.ts'
 
 export interface Status {

@@ -4,12 +4,14 @@ import { isAbsolute } from 'node:path'
 import { SerialQueue } from '../../async/serial.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { ImportingJournal } from '../../ports/journal.ts'
-import { conversationsOf, importConversation } from '../../session/lifecycle/import-conversation.ts'
+import { newConversations } from '../../session/lifecycle/conversations.ts'
+import { importConversation } from '../../session/lifecycle/import-conversation.ts'
 import {
   type Lost,
   type OwnSession,
   type OwnSessions,
   type OwnSessionsParts,
+  type Taken,
   type TakenSessions,
   withOwnSessions,
 } from '../compose/agent-catalogue.ts'
@@ -86,6 +88,7 @@ export class AgentImports {
     return withOwnSessions({ agent, directory }, this.#parts, async (own) => {
       const { sessions: listed, isCut } = await own.list(cwd)
       const known = await this.#known(agent)
+      this.#keep(agent, known)
       const oldestFirst = listed.toSorted((a, b) => (a.updatedAt ?? 0) - (b.updatedAt ?? 0))
       const rows = oldestFirst.map((one) => known.listed(one))
       const importing = new Importing({ agent, own, known, parts: this.#parts })
@@ -96,53 +99,55 @@ export class AgentImports {
         if (row === undefined) importing.skipped.push({ agentSessionId: id, why: 'unknown' })
         else await importing.one(row, row.standing !== 'here')
       }
+      this.#keep(agent, known)
       return { agent, sessions: rows, isCut, imported: importing.imported, skipped: importing.skipped }
     })
+  }
+
+  /**
+   * Also those that Parley began itself: once deleted, they do not come back either. If the server dies before the end, the
+   * journal still has what was imported.
+   */
+  #keep(agent: string, { taken, seen }: KnownSessions): void {
+    const name = agent.slice('acp:'.length)
+    // Sessions may have been deleted meanwhile, which is noted there too.
+    const now = this.#parts.taken.of(name).taken
+    this.#parts.taken.put(name, { taken: new Map([...now, ...taken]), seen })
   }
 
   async #known(agent: string): Promise<KnownSessions> {
     const { journal, taken } = this.#parts
     const name = agent.slice('acp:'.length)
-    const known = new KnownSessions(await conversationsOf(journal, agent), taken.of(name), (all) =>
-      taken.put(name, all),
-    )
-    known.keep()
-    return known
+    const before = taken.of(name)
+    // Only what was stored since the last import is read.
+    const { found, sessions } = await newConversations(journal, agent, before.seen)
+    return new KnownSessions({ taken: new Map([...before.taken, ...found]), seen: sessions })
   }
 }
 
-/** The sessions of one agent that are here, and those that were. */
+/** The conversations of one agent that are sessions here, and those that were. */
 class KnownSessions {
-  readonly #here: ReadonlyMap<string, string>
   readonly #taken: Map<string, string>
-  readonly #store: (all: ReadonlyMap<string, string>) => void
+  /** All sessions here, each with the last entry that was looked at. */
+  readonly seen: Taken['seen']
 
-  constructor(
-    here: ReadonlyMap<string, string>,
-    taken: ReadonlyMap<string, string>,
-    store: (all: ReadonlyMap<string, string>) => void,
-  ) {
-    this.#here = here
+  constructor({ taken, seen }: Taken) {
     this.#taken = new Map(taken)
-    this.#store = store
+    this.seen = seen
+  }
+
+  get taken(): Taken['taken'] {
+    return this.#taken
   }
 
   listed(session: OwnSession): ListedSession {
-    const sessionId = this.#here.get(session.agentSessionId)
-    if (sessionId !== undefined) return { ...session, standing: 'here', sessionId }
-    return { ...session, standing: this.#taken.has(session.agentSessionId) ? 'deleted' : 'new' }
-  }
-
-  /** Notes all that are here, also those that Parley began itself: once deleted, they do not come back either. */
-  keep(): void {
-    const missing = [...this.#here].filter(([id]) => !this.#taken.has(id))
-    for (const [id, session] of missing) this.#taken.set(id, session)
-    if (missing.length > 0) this.#store(this.#taken)
+    const sessionId = this.#taken.get(session.agentSessionId)
+    if (sessionId === undefined) return { ...session, standing: 'new' }
+    return this.seen.has(sessionId) ? { ...session, standing: 'here', sessionId } : { ...session, standing: 'deleted' }
   }
 
   add(agentSessionId: string, sessionId: string): void {
     this.#taken.set(agentSessionId, sessionId)
-    this.#store(this.#taken)
   }
 }
 

@@ -1,12 +1,12 @@
 /** The front by which external agents reach the MCP servers of their sessions; loaded with the first agent that needs it. */
 import { systemClock } from '../../adapters/clock.ts'
+import type { CallDecision, FrontedCall } from '../../adapters/mcp/front/fronted-server.ts'
 import type { LoopbackFront } from '../../adapters/mcp/front/loopback-front.ts'
 import type { McpHost } from '../../adapters/tool-registry/host.ts'
 import type { TurnClient } from '../../ports/client-peer.ts'
 import type { FrontedSession, McpFront, OpenFront } from '../../ports/mcp-front.ts'
 import type { Rules } from '../../ports/rules.ts'
-import type { Tool } from '../../ports/tools.ts'
-import { deniedBy } from '../../session/permission/policy.ts'
+import { decidePolicy } from '../../session/permission/policy.ts'
 import { serverInfo } from '../server-info.ts'
 
 /** What a call does is looked at without any client. */
@@ -43,28 +43,20 @@ export class LazyMcpFront implements McpFront {
       clientInfo: serverInfo,
       namesOf: (session) => this.#tools.namesFor(session),
       registryOf: (session) => this.#tools.serversOf(session),
-      deniedBy: (call) => this.#deniedBy(call),
+      decide: (call) => this.#decide(call),
     })
   }
 
-  /** The agent has asked its user already; what the user's rules deny stays denied. */
-  async #deniedBy({ session, roots, tool, args }: DeniableCall): Promise<string | undefined> {
+  /** What the user's rules deny stays denied, whatever the agent has asked. The modes of the session are its agent's own. */
+  async #decide({ session, roots, tool, args }: FrontedCall): Promise<CallDecision> {
     const preview = await this.#tools.serversOf(session)?.preview(tool.name, args, {
       sessionId: session,
       roots,
       client: NOBODY,
     })
-    const decision = deniedBy(
-      { tool, preview: preview ?? { kind: 'other' } },
-      { rules: await this.#rules.rulesFor(roots) },
-    )
-    return decision && `The call was refused: ${decision.why}.`
+    const call = { tool, preview: preview ?? { kind: 'other' } } as const
+    const rules = await this.#rules.rulesFor(roots)
+    const { decision, why } = decidePolicy(call, { rules, mode: 'ask', grants: [] })
+    return decision === 'deny' ? { decision, sentence: `The call was refused: ${why}.` } : { decision }
   }
-}
-
-interface DeniableCall {
-  readonly session: string
-  readonly roots: readonly string[]
-  readonly tool: Tool
-  readonly args: unknown
 }

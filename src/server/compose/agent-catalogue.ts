@@ -23,7 +23,7 @@ export {
   type OwnSessionsParts,
   withOwnSessions,
 } from '../../adapters/agent/external/own-sessions/own-sessions.ts'
-export { TakenSessions } from '../../adapters/agent/external/own-sessions/taken-sessions.ts'
+export { type Taken, TakenSessions } from '../../adapters/agent/external/own-sessions/taken-sessions.ts'
 export type { Lost } from '../../adapters/agent/external/quirks.ts'
 export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
 export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'

@@ -1,5 +1,6 @@
 /** The one place that names every adapter, but for what commands read with: config in, an owner out. */
 import { join } from 'node:path'
+import { StoredOffers } from '../../adapters/agent/external/probe/stored-offers.ts'
 import { openAgents } from '../../adapters/agent/agents.ts'
 import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
@@ -178,7 +179,9 @@ async function openUserAgents(config: Config, external: () => Promise<ExternalAg
   const own = modelsOf(config, tables)
   const lent = new ClientModels((variables) => modelsOf(config, tables, { lent: variables }), config.environment)
   const modelsWith = (variables: ClientVariables) => lent.with(variables)
-  const agents = openAgents({ ...agentsOptions(config, own), modelsWith, external })
+  const stored = new StoredOffers(join(config.home, 'agents'))
+  const logins = (name: string) => stored.logins(name)
+  const agents = openAgents({ ...agentsOptions(config, own), modelsWith, external, logins })
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }
 
@@ -191,13 +194,14 @@ async function loadExternalAgents(
   { processes, front }: AgentServices,
   report: (error: unknown) => void,
 ): Promise<ExternalAgents> {
-  const [{ ExternalAgents: External }, { openCatalogue }] = await Promise.all([
+  const [{ ExternalAgents: External }, { openCatalogue, TakenSessions }] = await Promise.all([
     import('../../adapters/agent/external/agents.ts'),
     import('./agent-catalogue.ts'),
   ])
-  const { catalogue } = openCatalogue(config)
+  const { catalogue, installed } = openCatalogue(config)
+  const taken = new TakenSessions(installed.directory)
   const logDirectory = join(config.home, 'agents', 'logs')
-  const shared = { processes, front, report, catalogue, logDirectory }
+  const shared = { processes, front, report, catalogue, logDirectory, taken }
   return new External({ ...shared, clock: systemClock, clientInfo: serverInfo })
 }
 

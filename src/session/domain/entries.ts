@@ -229,6 +229,8 @@ export type Body =
       readonly roots: readonly string[]
       /** What came before this entry is not in the agent's own conversation. */
       readonly upTo: number
+      /** MCP servers and directories of the session that the agent cannot use. */
+      readonly leftOut?: readonly string[]
     }
   /** How full the agent's context is. */
   | { readonly kind: 'usage'; readonly usage: Usage }

@@ -1,16 +1,15 @@
-/** Makes a session of a conversation that an agent had without Parley, and tells which conversations are sessions already. */
+/** Makes a session of a conversation that an agent had without Parley. */
 import type { AgentSessionRecord, EarlierTurn } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ImportingJournal, Journal, SessionId, StoredEntry } from '../../ports/journal.ts'
+import type { ImportingJournal, SessionId, StoredEntry } from '../../ports/journal.ts'
 import type { Command } from '../domain/commands.ts'
 import { decide } from '../domain/decide.ts'
-import { type Entry, decodeEntry } from '../domain/entries.ts'
+import type { Entry } from '../domain/entries.ts'
 import { evolve } from '../domain/evolve.ts'
 import { type State, absent, isBusy } from '../domain/state.ts'
 import { endOf, storedForm } from './import-session.ts'
 
 const PIECE = { entries: 1_000, chars: 512 * 1024 } as const
-const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
 export interface EarlierConversation {
   /** The id of the new session. */
@@ -85,24 +84,4 @@ async function* inPieces(entries: Iterable<StoredEntry>): AsyncGenerator<readonl
     chars = 0
   }
   if (piece.length > 0) yield piece
-}
-
-/** The agent's own ids of all its conversations that sessions have or had, with those sessions. Reads all of the journal. */
-export async function conversationsOf(journal: Journal, agent: string): Promise<ReadonlyMap<string, SessionId>> {
-  const found = new Map<string, SessionId>()
-  for (const { id } of await journal.list({ limit: Number.MAX_SAFE_INTEGER }))
-    for await (const agentSessionId of conversationsIn(journal, id, agent)) found.set(agentSessionId, id)
-  return found
-}
-
-async function* conversationsIn(journal: Journal, id: SessionId, agent: string): AsyncGenerator<string> {
-  let from = 0
-  for (;;) {
-    // The journal filters: hardly any entry is one of these.
-    const { entries, until } = await journal.find(id, { from, text: '"agent_session"' }, PAGE)
-    for (const entry of entries.map(decodeEntry))
-      if (entry.kind === 'agent_session' && entry.agent === agent) yield entry.agentSessionId
-    if (until === undefined) return
-    from = until
-  }
 }

@@ -11,18 +11,17 @@ import type {
   StopReason,
   Turn,
 } from '../../../ports/agent.ts'
-import type { Timer } from '../../../ports/clock.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../rpc/json-rpc.ts'
 import type { PeerListener } from './process/peer.ts'
-import { maskedJson } from './process/secrets.ts'
 import { type Quirks, SAFE } from './quirks.ts'
-import { type Conversation, closeConversation } from './reattach/conversation.ts'
+import { type Conversation, closeConversation, takeInOutside } from './reattach/conversation.ts'
 import { hasMoved } from './reattach/divergence.ts'
 import type { Replay } from './reattach/replay.ts'
 import { AgentRequests, type AskingAgent } from './requests/agent-requests.ts'
 import { LiveSettings } from './settings/live-settings.ts'
+import { IdleUnload, MEGABYTE } from './supervision/idle-unload.ts'
 import type { LiveAgent } from './supervision/live-agents.ts'
 import { AgentStarter } from './supervision/starter.ts'
 import type { ExternalParts } from './supervision/parts.ts'
@@ -44,12 +43,11 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   readonly #turns: AgentTurns
   #conversation: Conversation | undefined
   #replay: Replay | undefined
-  #idle: Timer | undefined
+  readonly #idle: IdleUnload
   #offered: () => void = () => undefined
   #isClosed = false
   /** Turns and starts that are under way. */
   #busy = 0
-  #idleSince: number | undefined
 
   constructor(name: string, session: AgentSession, parts: ExternalParts) {
     this.name = name
@@ -60,31 +58,45 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`)
     })
     this.#starter = new AgentStarter(name, session, parts)
+    this.#idle = new IdleUnload(this, session, parts)
     this.#turns = new AgentTurns(session, parts.clock, parts.quietMs)
   }
 
   get idleSince(): number | undefined {
-    return this.#busy > 0 || this.#turns.isBusy ? undefined : this.#idleSince
+    return this.#busy > 0 || this.#turns.isBusy ? undefined : this.#idle.since
   }
 
   get capabilities(): AgentCapabilities {
     return this.#settings.capabilities
   }
 
+  /** A session that is stored, whose user does not want to wait at the first prompt: no other agent is ended for it. */
+  warmUp(): void {
+    if (this.#parts.live.hasRoom) void this.#start()
+  }
+
   /** A session that is being created: its agent starts at once, and is waited for only if its offer is unknown. */
   async begin(): Promise<void> {
-    const { catalogue, clock, never, report } = this.#parts
+    const { catalogue, clock } = this.#parts
     const offered = new Promise<void>((resolve) => (this.#offered = resolve))
-    this.#busy += 1
-    const starting = this.#open(undefined, never)
-      .catch(report)
-      .finally(() => {
-        this.#busy -= 1
-        this.#restIdle()
-      })
+    const starting = this.#start()
     // It is open once the session exists, which waits for this.
     if (catalogue.offers(this.name) === undefined)
       await waitAtMost(Promise.race([offered, starting]), { clock, ms: FIRST_OFFER_MS })
+  }
+
+  /** Never rejects: the first prompt says what is wrong. */
+  async #start(): Promise<void> {
+    const { never, report } = this.#parts
+    this.#busy += 1
+    try {
+      await this.#open(undefined, never)
+    } catch (error) {
+      report(error)
+    } finally {
+      this.#busy -= 1
+      this.#restIdle()
+    }
   }
 
   setMode(modeId: string): Promise<void> {
@@ -96,7 +108,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   }
 
   async run(turn: Turn): Promise<StopReason> {
-    this.#idle?.cancel()
+    this.#idle.cancel()
     this.#busy += 1
     try {
       return turn.by === 'agent' ? await this.#runOwn(turn) : await this.#runPrompt(turn)
@@ -115,7 +127,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
 
   /** Ends the process; the next prompt starts another. */
   async unload(): Promise<void> {
-    this.#idle?.cancel()
+    this.#idle.cancel()
     const conversation = this.#conversation
     this.#conversation = undefined
     if (conversation !== undefined) {
@@ -132,13 +144,18 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     const { launch, pid } = process
     const usage = await process.usage().catch(() => undefined)
     const { idleSince } = this
-    const idleMs = idleSince === undefined ? undefined : this.#parts.clock.monotonicNow() - idleSince
+    const secondsSince = (since: number): number => Math.floor((this.#parts.clock.monotonicNow() - since) / 1_000)
+    const { quietSince } = this.#turns
+    const { maxMemoryMb, stallMinutes } = launch
     return {
       agent: launch.name,
       version: this.#conversation?.info.version ?? launch.version ?? '',
       pid,
       ...usage,
-      ...(idleMs !== undefined && { idleSeconds: Math.floor(idleMs / 1_000) }),
+      ...(idleSince !== undefined && { idleSeconds: secondsSince(idleSince) }),
+      ...(idleSince === undefined && quietSince !== undefined && { quietSeconds: secondsSince(quietSince) }),
+      ...(maxMemoryMb !== undefined && { maxBytes: maxMemoryMb * MEGABYTE }),
+      ...(stallMinutes !== undefined && { stallMinutes }),
     }
   }
 
@@ -161,7 +178,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     if (method === 'elicitation/complete') return this.#requests.completed(params)
     if (method !== 'session/update') return this.noise(`ignored the notification ${method}`)
     const process = this.#starter.process
-    const said = readUpdate(process === undefined ? update : maskedJson(update, process.mask))
+    const said = readUpdate(process === undefined ? update : process.secrets.maskJson(update))
     if (this.#replay !== undefined) return this.#replayed(this.#replay, said)
     const known = this.#conversation?.sessionId
     if (known !== undefined && known !== sessionId)
@@ -189,7 +206,8 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       const conversation = await this.#reached(turn)
       // It died before the prompt was written: nothing was sent yet, so it may be tried once more.
       await this.#parts.clock.nextTick()
-      if (conversation.process.isGone && attempt === 1) continue
+      if (conversation.process.isEnding && attempt === 1) continue
+      await takeInOutside(conversation, turn, this.#session)
       const end = await this.#turns.prompt(turn, conversation, attempt > 1)
       if (end !== undefined) return end
     }
@@ -201,8 +219,11 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
 
   async #reached(turn: Turn): Promise<Conversation> {
     const conversation = this.#conversation
-    if (conversation !== undefined && !conversation.process.isGone && !(await this.#isOutdated(conversation)))
+    if (conversation !== undefined && !conversation.process.isEnding && !(await this.#isOutdated(conversation))) {
+      // A new session has begun its agent a moment ago: the prompt comes after the settings.
+      await this.#settings.pushed(turn.signal)
       return conversation
+    }
     return this.#open(turn, turn.signal)
   }
 
@@ -218,7 +239,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     }
     const { clock, outside } = this.#parts
     const { memory } = this.#session
-    const idleMs = clock.monotonicNow() - (this.#idleSince ?? clock.monotonicNow())
+    const idleMs = clock.monotonicNow() - (this.#idle.since ?? clock.monotonicNow())
     const { canList, canLoad } = conversation.abilities
     if (idleMs < outside.lookAfterMs || memory === undefined || !canList || !canLoad) return false
     if (!(await hasMoved(conversation.process, memory, this.#parts))) return false
@@ -241,6 +262,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
       turn,
       signal,
       listener: this,
+      questions: this.#requests,
       swallow: (replay) => (this.#replay = replay),
       opened: (response, quirks) => {
         this.#settings.opened(response, quirks)
@@ -302,15 +324,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   // Idle
 
   #restIdle(): void {
-    this.#idle?.cancel()
-    this.#idleSince = this.#parts.clock.monotonicNow()
-    this.#parts.live.changed()
-    const minutes = this.#conversation?.process.launch.idleMinutes
-    if (minutes === undefined || this.#isClosed) return
-    this.#idle = this.#parts.clock.setTimer(minutes * 60_000, () => {
-      if (this.#turns.isBusy) this.#restIdle()
-      else void this.unload().catch(this.#parts.report)
-    })
+    this.#idle.begin(this.#isClosed ? undefined : this.#conversation?.process)
   }
 
   get #quirks(): Quirks {

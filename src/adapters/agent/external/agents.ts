@@ -1,11 +1,13 @@
 /** The external agents of a server: opened for sessions by their full names, `acp:NAME`. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { Agent, AgentSession, PromptKinds } from '../../../ports/agent.ts'
+import type { Agent, AgentSession, DeletedConversation, PromptKinds } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { McpFront } from '../../../ports/mcp-front.ts'
 import type { Processes } from '../../../ports/process.ts'
 import { ExternalAgent } from './agent.ts'
 import type { AgentCatalogue } from './catalogue.ts'
+import { DeletedSessions } from './own-sessions/deleted-sessions.ts'
+import type { TakenSessions } from './own-sessions/taken-sessions.ts'
 import { LiveAgents } from './supervision/live-agents.ts'
 import type { ExternalParts } from './supervision/parts.ts'
 
@@ -26,6 +28,8 @@ export interface ExternalAgentsOptions {
   readonly front?: McpFront | undefined
   readonly clientInfo: ExternalParts['clientInfo']
   readonly report: (error: unknown) => void
+  /** Absent, agents keep the conversations of deleted sessions. */
+  readonly taken?: TakenSessions
   readonly outside?: ExternalParts['outside']
   readonly quietMs?: number
 }
@@ -33,16 +37,20 @@ export interface ExternalAgentsOptions {
 export class ExternalAgents {
   readonly #parts: ExternalParts
   readonly #catalogue: AgentCatalogue
+  readonly #deleted: DeletedSessions | undefined
 
   constructor(options: ExternalAgentsOptions) {
-    this.#catalogue = options.catalogue
+    const { catalogue, taken, clock } = options
+    const signal = clock.abortSource().signal
+    this.#catalogue = catalogue
+    this.#deleted = taken && new DeletedSessions({ ...options, taken, signal })
     this.#parts = {
       ...options,
       outside: options.outside ?? OUTSIDE,
       settingMs: SETTING_MS,
       quietMs: options.quietMs ?? QUIET_MS,
       live: new LiveAgents(MAX_LIVE),
-      never: options.clock.abortSource().signal,
+      never: signal,
     }
   }
 
@@ -69,16 +77,24 @@ export class ExternalAgents {
   }
 
   /**
-   * A new session starts its agent at once; a stored one only with its first prompt. Throws what keeps the agent of a new session from
+   * A new session starts its agent at once; a stored one only with its first prompt, unless the agent is to be warm. Throws what keeps the agent of a new session from
    * being started: AGENT_UNKNOWN, AGENT_NOT_INSTALLED, AGENT_NOT_ALLOWED and AGENT_CONFIG.
    */
   async open(name: string, session: AgentSession): Promise<Agent> {
     const agent = new ExternalAgent(name, session, this.#parts)
-    if (!session.isNew) return agent
     const { cwd, variables } = session
+    if (!session.isNew) {
+      if (this.#catalogue.isWarm(name, { cwd, variables })) agent.warmUp()
+      return agent
+    }
     await this.#catalogue.launch(name, { cwd, variables })
     await agent.begin()
     return agent
+  }
+
+  /** As `Agents.forget` has it. */
+  forget(conversations: readonly DeletedConversation[]): void {
+    this.#deleted?.forget(conversations)
   }
 
   accepts(name: string): PromptKinds {

@@ -112,7 +112,6 @@ describe('an own entry', () => {
       quirks: { ...SAFE, lateMs: 300 },
       mcp: 'pass',
       idleMinutes: 10,
-      warm: false,
     })
   })
 

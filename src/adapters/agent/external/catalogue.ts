@@ -95,12 +95,18 @@ export class AgentCatalogue {
       quirks,
       mcp: own?.mcp ?? quirks.mcp,
       idleMinutes: own?.idleMinutes ?? IDLE_MINUTES,
-      warm: own?.warm ?? false,
+      ...(own?.maxMemoryMb !== undefined && { maxMemoryMb: own.maxMemoryMb }),
+      ...(own?.stallMinutes !== undefined && { stallMinutes: own.stallMinutes }),
       ...(version !== undefined && { version }),
       ...(own?.mode !== undefined && { mode: own.mode }),
       ...(own?.options !== undefined && { options: own.options }),
       ...(offers !== undefined && { offers }),
     }
+  }
+
+  /** Whether the user wants it to be started with a stored session. Waits for nothing. */
+  isWarm(fullName: string, place: LaunchPlace): boolean {
+    return this.#own(shortName(fullName), place)?.warm === true
   }
 
   /** The quirks of an agent that answered `initialize` with this. */

@@ -23,8 +23,10 @@ export interface AgentLaunch {
   readonly mcp: Quirks['mcp']
   /** Until a process without work is stopped. */
   readonly idleMinutes: number
-  /** Whether it is started when a session is loaded, before the first prompt. */
-  readonly warm: boolean
+  /** A process that takes more is ended when its turn has ended; the next prompt starts another. */
+  readonly maxMemoryMb?: number
+  /** A prompt is given up when the agent has said nothing for so long. */
+  readonly stallMinutes?: number
   readonly offers?: AgentOffers
 }
 

@@ -31,9 +31,15 @@ export interface FrontedOptions {
   readonly registryOf: (session: string) => ToolRegistry | undefined
   /** The names in the registry of the servers that a session has, of clients and of configuration files. */
   readonly namesOf: (session: Pick<FrontedSession, 'roots' | 'mcpServers'>) => readonly string[]
-  /** A sentence if the user's rules deny this call. */
-  readonly deniedBy: (call: FrontedCall) => Promise<string | undefined>
+  /** What the user's rules say of this call. */
+  readonly decide: (call: FrontedCall) => Promise<CallDecision>
 }
+
+/** `ask` is for the user of an agent that asks nothing by itself. */
+export type CallDecision =
+  | { readonly decision: 'allow' }
+  | { readonly decision: 'ask' }
+  | { readonly decision: 'deny'; readonly sentence: string }
 
 export interface FrontedCall {
   readonly session: string
@@ -146,8 +152,9 @@ export class FrontedServer {
     const tool = this.#own().tools.find(({ serverToolName }) => serverToolName === name)
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name} now`)
     const { id: session, roots } = asked
-    const denied = await this.#options.deniedBy({ session, roots, tool, args })
-    const refused = denied ?? (await asked.permit?.(tool, args))
+    const decided = await this.#options.decide({ session, roots, tool, args })
+    if (decided.decision === 'deny') return said(decided.sentence)
+    const refused = decided.decision === 'ask' ? await asked.permit?.(tool, args) : undefined
     if (refused !== undefined) return said(refused)
     try {
       const onElicit: ToolCallOptions['onElicit'] = (question) => asked.elicit?.(question) ?? REFUSED

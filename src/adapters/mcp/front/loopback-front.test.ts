@@ -5,7 +5,7 @@ import { until } from '../../../../test/fixtures/process/running.ts'
 import type { FrontedServer, FrontedSession, OpenFront } from '../../../ports/mcp-front.ts'
 import type { McpServer } from '../../../ports/tools.ts'
 import { systemClock } from '../../clock.ts'
-import type { FrontedCall } from './fronted-server.ts'
+import type { CallDecision, FrontedCall } from './fronted-server.ts'
 import { LoopbackFront, plainNames } from './loopback-front.ts'
 
 const closing: (() => Promise<unknown>)[] = []
@@ -20,13 +20,13 @@ interface Stage {
 }
 
 interface Wishes extends Partial<FrontedSession> {
-  readonly deniedBy?: (call: FrontedCall) => Promise<string | undefined>
+  readonly decide?: (call: FrontedCall) => Promise<CallDecision>
 }
 
 /** A session with these servers, and the front for its agent. */
 async function fronting(
   servers: readonly McpServer[],
-  { deniedBy = async () => undefined, ...wishes }: Wishes = {},
+  { decide = async () => ({ decision: 'allow' }), ...wishes }: Wishes = {},
 ): Promise<Stage> {
   const bench = openBench()
   bench.open(servers, 'session')
@@ -35,7 +35,7 @@ async function fronting(
     clientInfo: { name: 'parley', version: '1' },
     namesOf: (session) => bench.host.namesFor(session),
     registryOf: (session) => bench.host.serversOf(session),
-    deniedBy,
+    decide,
   })
   closing.push(async () => {
     await front.close()
@@ -149,7 +149,7 @@ test('an agent that connects while its session is being created is told when the
     clientInfo: { name: 'parley', version: '1' },
     namesOf: (session) => bench.host.namesFor(session),
     registryOf: (session) => bench.host.serversOf(session),
-    deniedBy: async () => undefined,
+    decide: async () => ({ decision: 'allow' }),
   })
   closing.push(async () => {
     await front.close()
@@ -168,14 +168,17 @@ test('an agent that connects while its session is being created is told when the
 test('what a rule denies or nobody permits does not reach the server', async () => {
   const log = messageLog()
   const { open } = await fronting([stdioServer('db', { log: log.path })], {
-    deniedBy: async ({ tool, args, roots, session }) =>
-      tool.serverToolName === 'echo' ? `denied ${session} ${roots[0]} ${JSON.stringify(args)}` : undefined,
-    permit: async (tool) => (tool.serverToolName === 'env' ? 'not now' : undefined),
+    decide: async ({ tool, args, roots, session }) => {
+      if (tool.serverToolName === 'answer') return { decision: 'allow' }
+      if (tool.serverToolName === 'env') return { decision: 'ask' }
+      return { decision: 'deny', sentence: `denied ${session} ${roots[0]} ${JSON.stringify(args)}` }
+    },
+    permit: async (tool) => `not now: ${tool.serverToolName}`,
   })
   const client = await connect(serverOf(open, 'db'))
   const denied = await client.callTool({ name: 'echo', arguments: { text: 'x' } })
   expect(denied).toMatchObject({ isError: true, content: [{ text: 'denied session / {"text":"x"}' }] })
-  expect(await client.callTool({ name: 'env', arguments: {} })).toMatchObject({ content: [{ text: 'not now' }] })
+  expect(await client.callTool({ name: 'env', arguments: {} })).toMatchObject({ content: [{ text: 'not now: env' }] })
   expect(await client.callTool({ name: 'answer', arguments: {} })).toMatchObject({ structuredContent: { n: 42 } })
   const calls = log.read().filter(({ method }) => method === 'tools/call')
   expect(calls.map(({ params }) => params?.['name'])).toEqual(['answer'])

@@ -6,6 +6,7 @@ import { userFile } from '../../../config/places.ts'
 import type { Config } from '../../../config/settings.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import { addAgent, chooseWanted } from '../../../server/agents/add-agent.ts'
+import { testAgent } from '../../../server/agents/test-agent.ts'
 import { type AgentTools, openAgentTools, wantedLine } from '../../../server/compose/agent-catalogue.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
@@ -56,9 +57,12 @@ async function addOne(name: string, tools: AgentTools, { agreement, isJson }: Ho
       return agreement.to(`${wanted.id} needs Node ${version} or later, which is not here. Install one for agents?`)
     }
     const copy = await addAgent(wanted, tools, { tell: progress.tell, signal, mayInstallNode })
+    const { id, version, directory, sum } = copy
+    if (id !== 'node') progress.tell({ step: 'probe' })
+    const met = id === 'node' ? {} : await meet(id, tools, signal)
     progress.done()
-    if (isJson) printJson({ added: { name: copy.id, version: copy.version, directory: copy.directory, sum: copy.sum } })
-    else process.stdout.write(`Added ${copy.id} ${copy.version}. Use it with: parley --agent ${copy.id}\n`)
+    if (isJson) printJson({ added: { name: id, version, directory, sum, ...met } })
+    else tellAdded({ id, version }, met)
     return OK
   } catch (error) {
     if (signal.aborted) return signal.reason as number
@@ -67,6 +71,29 @@ async function addOne(name: string, tools: AgentTools, { agreement, isJson }: Ho
     progress.done()
     stops.release()
   }
+}
+
+interface Met {
+  readonly login?: 'needed' | 'done'
+  /** Why it could not be asked what it can do. */
+  readonly problem?: string
+}
+
+/** Its first session knows what it offers then. That it is installed holds even if it does not start. */
+async function meet(id: string, tools: AgentTools, signal: AbortSignal): Promise<Met> {
+  try {
+    const { offers } = await testAgent(id, tools, { cwd: process.cwd(), signal })
+    return { login: offers.needsLogin ? 'needed' : 'done' }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { problem: reasonOf(error) }
+  }
+}
+
+function tellAdded({ id, version }: { readonly id: string; readonly version: string }, { login, problem }: Met): void {
+  process.stdout.write(`Added ${id} ${version}. Use it with: parley --agent ${id}\n`)
+  if (login === 'needed') process.stdout.write(`It wants a login first: parley agents login ${id}\n`)
+  if (problem !== undefined) complain(oneLine(`it could not be asked what it can do: ${problem}`, 500))
 }
 
 /** An agent that cannot be taken over does not stop the others. */

@@ -10,11 +10,20 @@ import { textOption, textsOption } from '../../runtime/options.ts'
 import { runningCommand } from '../../runtime/running-command.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
+  const login = textOption(options, 'login')
+  if (login !== undefined) return logIn(login)
   const agent = textOption(options, 'agent')
   const flags = { maps: textsOption(options, 'map'), lends: options['lend'] === true }
   if (options['embedded'] === true) await embed(agent)
   else await relayFor(agent, flags)
   return OK
+}
+
+/** What a client runs in a terminal for a login that `initialize` has offered. */
+async function logIn(login: string): Promise<number> {
+  const [name = '', ...method] = login.split('/')
+  const args = method.length === 0 ? [name] : [name, method.join('/')]
+  return (await import('../agents/login.ts')).run({ args, options: {} })
 }
 
 async function relayFor(

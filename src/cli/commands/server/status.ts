@@ -35,12 +35,19 @@ function table(status: Status, paint: Paint): string {
 
 /** Of one process: whose it is, and what it uses. */
 function agentWords({ sessionId, agent, version, pid, ...usage }: Status['agents'][number]): string {
-  const { residentBytes, cpuMs, idleSeconds } = usage
-  const memory = residentBytes === undefined ? [] : [`${Math.round(residentBytes / 1_000_000)} MB`]
+  const { residentBytes, maxBytes, cpuMs, idleSeconds, quietSeconds, stallMinutes } = usage
+  const limit = maxBytes === undefined ? '' : ` of ${megabytes(maxBytes)}`
+  const memory = residentBytes === undefined ? [] : [`${megabytes(residentBytes)}${limit}`]
   const cpu = cpuMs === undefined ? [] : [`${Math.round(cpuMs / 1_000)} s CPU`]
-  const idle = idleSeconds === undefined ? 'at work' : `idle for ${duration(idleSeconds)}`
+  const stall = stallMinutes === undefined ? '' : ` (at most ${duration(stallMinutes * 60)})`
+  const quiet = quietSeconds === undefined ? 'at work' : `quiet for ${duration(quietSeconds)}${stall}`
+  const idle = idleSeconds === undefined ? quiet : `idle for ${duration(idleSeconds)}`
   const name = `${agent} ${version}`.trim()
   return [`${name} in ${shortId(sessionId)}`, `pid ${pid}`, ...memory, ...cpu, idle].join(', ')
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_000_000)} MB`
 }
 
 function duration(seconds: number): string {

@@ -4,6 +4,7 @@ import { withinScope } from '../../scoped-sessions.ts'
 import { SeenMarks } from '../../seen-marks.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
 import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
+import { terminalLogins } from './initialize/agent-logins.ts'
 import { initializeResult } from './initialize/initialize.ts'
 import { type RequestedAgent, parseClientVariables, parseRequestedAgent } from './initialize/requested-agent.ts'
 import { TokenAuth } from './initialize/token-auth.ts'
@@ -44,12 +45,16 @@ class V1Connection implements VersionConnection {
     const { info, agents, agent = { name: agents.default, chosen: false }, methods = {}, experimental = false } = server
     const variables = access.mayLendVariables ? parseClientVariables(params) : undefined
     const requested = { ...parseRequestedAgent(params, agent), ...(variables && { variables }) }
+    // The terminal of a remote client is on another machine than the agent.
+    const logins = access.isLocalUser ? (agents.logins?.(requested.name) ?? []) : []
+    this.#auth.agentLogins = new Set(logins.map(({ id }) => id))
     const result = initializeResult(params, {
       info,
       accepts: agents.accepts(requested.name, variables),
       methods: Object.keys(methods).filter((method) => access.canReach(method)),
       experimental,
       authMethods: this.#auth.methods,
+      logins: terminalLogins(params, logins),
     })
     this.#auth.initialized(params)
     const capabilities = parseClientCapabilities(params)

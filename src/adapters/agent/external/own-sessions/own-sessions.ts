@@ -9,7 +9,6 @@ import type { AgentCatalogue } from '../catalogue.ts'
 import { introduced, type ProbeParts } from '../probe/probe.ts'
 import { type AgentInfo, AgentProcess, refusalOf } from '../process/agent-process.ts'
 import type { PeerListener } from '../process/peer.ts'
-import { maskedJson } from '../process/secrets.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
@@ -120,11 +119,10 @@ export class OwnSessions {
       for (const one of Array.isArray(sessions) ? sessions.flatMap(ownSession) : [])
         // Not every agent heeds the directory.
         if (cwd === undefined || one.cwd === cwd) found.set(one.agentSessionId, one)
-      if (typeof nextCursor !== 'string' || nextCursor === cursor)
-        return { sessions: [...found.values()], isCut: false }
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) return bounded(found, false)
       cursor = nextCursor
     }
-    return { sessions: [...found.values()].slice(0, MAX_SESSIONS), isCut: true }
+    return bounded(found, true)
   }
 
   /** The whole conversation, by one `session/load`. */
@@ -143,6 +141,11 @@ export class OwnSessions {
     return turns.all
   }
 
+  /** Throws AGENT_IMPORT for one that it refuses. */
+  async delete(agentSessionId: string): Promise<void> {
+    if (this.#abilities.canDelete) await this.#ask('session/delete', { sessionId: agentSessionId })
+  }
+
   async #ask(method: string, params: object): Promise<unknown> {
     const { process, info } = this.#running
     const agent = process.launch.name
@@ -151,7 +154,7 @@ export class OwnSessions {
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       if (error.code === LOGIN_NEEDED) fail('AGENT_LOGIN_NEEDED', { agent, methods: loginWords(info) }, error)
-      const reason = `it refused ${method}: ${refusalOf(error, process.mask)}`
+      const reason = `it refused ${method}: ${refusalOf(error, process)}`
       return fail('AGENT_IMPORT', { agent, reason }, error)
     }
   }
@@ -159,6 +162,11 @@ export class OwnSessions {
   #cannot(reason: string): never {
     return fail('AGENT_IMPORT', { agent: this.#running.process.launch.name, reason })
   }
+}
+
+/** An agent may give all that it has as one page. */
+function bounded(found: ReadonlyMap<string, OwnSession>, hasMore: boolean): OwnSessionList {
+  return { sessions: [...found.values()].slice(0, MAX_SESSIONS), isCut: hasMore || found.size > MAX_SESSIONS }
 }
 
 function ownSession(row: unknown): readonly OwnSession[] {
@@ -190,7 +198,7 @@ class Listening implements PeerListener {
   async notified(method: string, params: unknown): Promise<void> {
     const { sessionId, update } = fieldsOf(params)
     if (method !== 'session/update' || sessionId !== this.#session || this.process === undefined) return
-    this.#turns?.take(readUpdate(maskedJson(update, this.process.mask)))
+    this.#turns?.take(readUpdate(this.process.secrets.maskJson(update)))
   }
 
   requested(method: string): Promise<unknown> | undefined {

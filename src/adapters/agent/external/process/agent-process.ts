@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { AgentLaunch } from '../launch.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentPeer, MAX_LINE_BYTES, type PeerListener } from './peer.ts'
-import { maskOf } from './secrets.ts'
+import { Secrets } from './secrets.ts'
 import { StderrLog } from './stderr-log.ts'
 import { WireError } from './wire-error.ts'
 
@@ -48,7 +48,7 @@ export interface AgentInfo {
 export class AgentProcess {
   readonly launch: AgentLaunch
   readonly peer: AgentPeer
-  readonly mask: (text: string) => string
+  readonly secrets: Secrets
   /** Resolves with why it ended, once all that it wrote was handled. */
   readonly ended: Promise<string>
   readonly #child: Child
@@ -61,10 +61,10 @@ export class AgentProcess {
   private constructor(
     child: Child,
     { launch, listener }: AgentStart,
-    parts: AgentProcessParts & { stderr: StderrLog },
+    parts: AgentProcessParts & { readonly stderr: StderrLog; readonly secrets: Secrets },
   ) {
     this.launch = launch
-    this.mask = maskOf(launch.env)
+    this.secrets = parts.secrets
     this.#child = child
     this.#clock = parts.clock
     this.#stderr = parts.stderr
@@ -76,7 +76,8 @@ export class AgentProcess {
   static async start(start: AgentStart, parts: AgentProcessParts): Promise<AgentProcess> {
     const { launch, sessionId, cwd, signal } = start
     const log = parts.logDirectory && `${parts.logDirectory}/${launch.name}-${sessionId}.log`
-    const stderr = new StderrLog(log, maskOf(launch.env))
+    const secrets = new Secrets(launch.env)
+    const stderr = new StderrLog(log, (text) => secrets.mask(text))
     const spec = {
       command: launch.program,
       args: launch.args,
@@ -86,7 +87,11 @@ export class AgentProcess {
       onStderr: (bytes: Uint8Array) => stderr.add(bytes),
     } as const
     const child = await parts.processes.spawn(spec, signal)
-    return new AgentProcess(child, start, { ...parts, stderr })
+    return new AgentProcess(child, start, { ...parts, stderr, secrets })
+  }
+
+  mask(text: string): string {
+    return this.secrets.mask(text)
   }
 
   get pid(): number {
@@ -98,6 +103,11 @@ export class AgentProcess {
     return this.#isGone
   }
 
+  /** It is gone, or is being ended: nothing may be asked of it any more. */
+  get isEnding(): boolean {
+    return this.#isGone || !this.#isWanted
+  }
+
   /** Why it ended; undefined while it runs. */
   get end(): string | undefined {
     return this.#end
@@ -105,6 +115,11 @@ export class AgentProcess {
 
   usage(): Promise<ProcessUsage | undefined> {
     return this.#child.usage()
+  }
+
+  /** The end of its stderr, as half a sentence; empty if it wrote nothing. */
+  get said(): string {
+    return this.#lastWords()
   }
 
   note(line: string): void {
@@ -214,6 +229,6 @@ function endWords({ code, signal }: ProcessExit): string {
 }
 
 /** The sentence of what the agent refused. */
-export function refusalOf(error: unknown, mask: (text: string) => string): string {
-  return mask(error instanceof WireError ? error.words : reasonOf(error))
+export function refusalOf(error: unknown, process: AgentProcess): string {
+  return process.mask(error instanceof WireError ? error.words : reasonOf(error))
 }

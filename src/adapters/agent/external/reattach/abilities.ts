@@ -30,6 +30,10 @@ export class AgentAbilities {
     return isFields(this.#session['close'])
   }
 
+  get canDelete(): boolean {
+    return isFields(this.#session['delete'])
+  }
+
   get hasRoots(): boolean {
     return isFields(this.#session['additionalDirectories'])
   }
@@ -46,8 +50,8 @@ export class AgentAbilities {
 
   /** For the journal. */
   get names(): readonly string[] {
-    const { canLoad, canResume, canList, canClose } = this
-    const all = { load: canLoad, resume: canResume, list: canList, close: canClose }
+    const { canLoad, canResume, canList, canClose, canDelete } = this
+    const all = { load: canLoad, resume: canResume, list: canList, close: canClose, delete: canDelete }
     return Object.entries(all).flatMap(([name, has]) => (has ? [name] : []))
   }
 }

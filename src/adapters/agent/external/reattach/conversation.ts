@@ -17,7 +17,7 @@ import { type Comparison, compare, wordsOf } from './compare.ts'
 import { hasMoved } from './divergence.ts'
 import { Replay, type ReplayedTurn, untilReplayed } from './replay.ts'
 import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
-import { type ServersGiven, serversFor } from './servers.ts'
+import { type ServerQuestions, type ServersGiven, serversFor } from './servers.ts'
 
 /** `session/new`, `load` and `resume` are given up when the agent is silent for so long. */
 const OPEN_SILENCE_MS = 120_000
@@ -36,13 +36,18 @@ export interface OpeningParts {
   readonly outside: { readonly afterthoughtMs: number }
   /** As `ExternalParts` has it. */
   readonly front: McpFront | undefined
+  readonly questions: ServerQuestions
   readonly signal: Signal
-  /** The turn whose prompt waits for this; absent without a prompt. */
-  readonly turn: Turn | undefined
   /** Updates go there until it is called with undefined. */
   readonly swallow: (replay: Replay | undefined) => void
-  /** The response to the request that opened the conversation. */
-  readonly opened: (response: unknown) => void
+  readonly opened: (opened: OpenedResponse) => void
+}
+
+/** The response to the request that opened the conversation. */
+export interface OpenedResponse {
+  readonly response: unknown
+  /** It was `session/new`, and not `load` or `resume`. */
+  readonly isNew: boolean
 }
 
 export interface Conversation {
@@ -55,6 +60,8 @@ export interface Conversation {
   readonly hasServers: () => boolean
   /** What goes in front of the next prompt, because the agent does not know it; empty if it knows everything. */
   preamble: string
+  /** Turns that it has and the session has not. */
+  outside: readonly ReplayedTurn[]
 }
 
 /** The agent failed to reopen its conversation in a way that a fresh process may not. */
@@ -72,12 +79,14 @@ class Opening {
   readonly #parts: OpeningParts
   readonly #isLastTry: boolean
   readonly #abilities: AgentAbilities
+  readonly #toldLeftOut: string
   #servers: Promise<ServersGiven> | undefined
 
   constructor(parts: OpeningParts, isLastTry: boolean) {
     this.#parts = parts
     this.#isLastTry = isLastTry
     this.#abilities = new AgentAbilities(parts.info.capabilities, parts.quirks)
+    this.#toldLeftOut = (parts.session.memory?.leftOut ?? []).join('\n')
   }
 
   async open(): Promise<Conversation> {
@@ -108,7 +117,7 @@ class Opening {
   }
 
   async #notReopened(error: WireError): Promise<Conversation> {
-    const reason = refusalOf(error, this.#parts.process.mask)
+    const reason = refusalOf(error, this.#parts.process)
     const isGone = error.code === NOT_FOUND || this.#parts.quirks.notFound.some((pattern) => error.fits(pattern))
     if (!isGone && !this.#isLastTry) throw new ReopeningFailed(reason)
     return this.#begin(reason)
@@ -130,8 +139,8 @@ class Opening {
     const compared = compare(transcript, replay.turns)
     if (compared.isEmpty) return this.#begin('it came back without any of it')
     await this.#remember(memory, 'load')
-    await this.#takeIn(compared.outside)
-    return this.#made(memory.agentSessionId, lostWords(transcript, compared))
+    const made = await this.#made(memory.agentSessionId, lostWords(transcript, compared))
+    return { ...made, outside: compared.outside }
   }
 
   /** A new conversation; if the session has turns already, the agent gets them. */
@@ -143,10 +152,13 @@ class Opening {
       fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
     let upTo = 0
     const past = pastOnly(session.pastTurns(0), (cursor) => (upTo = cursor))
-    const rendered = await renderTranscript(past, budgetFor(undefined))
+    // What another agent has told of its model says nothing of this one's.
+    const isOwnWindow = session.memory !== undefined && session.memory.standing !== 'outdated'
+    const budget = budgetFor(isOwnWindow ? session.windowTokens : undefined)
+    const rendered = await renderTranscript(past, budget)
     const how = rendered.told === 0 && reason === '' ? 'new' : 'reseed'
     await session.remember({
-      ...this.#record(),
+      ...(await this.#record()),
       generation: session.generation + 1,
       agentSessionId: sessionId,
       how,
@@ -157,13 +169,11 @@ class Opening {
   }
 
   async #made(sessionId: string, preamble: string): Promise<Conversation> {
-    const { process, info, quirks, session } = this.#parts
+    const { process, info, quirks } = this.#parts
     const given = await this.#servers
-    const leftOut = given?.leftOut ?? []
-    if (leftOut.length > 0)
-      await session.notice(`${process.launch.name} cannot use these MCP servers: ${leftOut.join(', ')}.`)
+    await this.#tellLeftOut()
     const hasServers = (): boolean => given?.isCurrent() !== false
-    return { process, info, quirks, abilities: this.#abilities, sessionId, hasServers, preamble }
+    return { process, info, quirks, abilities: this.#abilities, sessionId, hasServers, preamble, outside: [] }
   }
 
   /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */
@@ -197,15 +207,15 @@ class Opening {
   async #ask(method: string, params: object): Promise<unknown> {
     const { process, info, signal, opened } = this.#parts
     try {
-      const result = await process.ask(method, params, { silenceMs: OPEN_SILENCE_MS, signal })
-      opened(result)
-      return result
+      const response = await process.ask(method, params, { silenceMs: OPEN_SILENCE_MS, signal })
+      opened({ response, isNew: method === 'session/new' })
+      return response
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       if (error.code === LOGIN_NEEDED)
         fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
       if (method !== 'session/new') throw error
-      return fail('AGENT_FAILED', { reason: refusalOf(error, process.mask) }, error)
+      return fail('AGENT_FAILED', { reason: refusalOf(error, process) }, error)
     }
   }
 
@@ -220,21 +230,49 @@ class Opening {
 
   /** The addresses of a process are its own: they end with it. */
   async #serversGiven(): Promise<ServersGiven> {
-    const { session, process, front } = this.#parts
+    const { session, process, front, questions, quirks } = this.#parts
     const { mcp: way } = process.launch
-    const given = await serversFor(session, { way, mcp: this.#abilities.mcp, front })
+    const { asks } = quirks
+    const given = await serversFor(session, { way, mcp: this.#abilities.mcp, front, questions, asks })
+    process.secrets.add(given.secrets)
     void process.ended.then(() => given.close())
     return given
   }
 
-  #record(): Omit<AgentSessionRecord, 'generation' | 'agentSessionId' | 'how' | 'upTo'> {
+  async #record(): Promise<Omit<AgentSessionRecord, 'generation' | 'agentSessionId' | 'how' | 'upTo'>> {
     const { agent, info, session } = this.#parts
     const { cwd, roots } = session
-    return { agent, version: info.version, caps: this.#abilities.names, cwd, roots }
+    const { servers, directories } = await this.#leftOut()
+    return {
+      agent,
+      version: info.version,
+      caps: this.#abilities.names,
+      cwd,
+      roots,
+      leftOut: [...servers, ...directories],
+    }
+  }
+
+  /** What the session has and its agent cannot use. */
+  async #leftOut(): Promise<{ readonly servers: readonly string[]; readonly directories: readonly string[] }> {
+    const [, ...directories] = this.#parts.session.roots
+    const servers = (await this.#servers)?.leftOut ?? []
+    return { servers, directories: this.#abilities.hasRoots ? [] : directories }
+  }
+
+  /** Once for each session, and again when it is something else. */
+  async #tellLeftOut(): Promise<void> {
+    const { servers, directories } = await this.#leftOut()
+    const { session, process } = this.#parts
+    if ([...servers, ...directories].join('\n') === this.#toldLeftOut) return
+    const { name } = process.launch
+    if (servers.length > 0) await session.notice(`${name} cannot use these MCP servers: ${servers.join(', ')}.`)
+    if (directories.length > 0)
+      await session.notice(`${name} works in one directory only and was not given ${directories.join(', ')}.`)
   }
 
   async #remember({ standing: _standing, ...memory }: AgentMemory, how: 'load' | 'resume'): Promise<void> {
-    await this.#parts.session.remember({ ...memory, ...this.#record(), how })
+    await this.#parts.session.remember({ ...memory, ...(await this.#record()), how })
   }
 
   async #transcript(after: number): Promise<readonly PastTurn[]> {
@@ -248,22 +286,23 @@ class Opening {
   async #lastTurn({ upTo }: AgentMemory): Promise<PastTurn | undefined> {
     return (await this.#transcript(upTo)).at(-1)
   }
+}
 
-  /** Turns that were made in the agent's own tool become part of the transcript. */
-  async #takeIn(outside: readonly ReplayedTurn[]): Promise<void> {
-    const { turn, session } = this.#parts
-    if (turn === undefined || outside.length === 0) return
-    const count = outside.length === 1 ? '1 turn was' : `${outside.length} turns were`
-    await session.notice(`${count} added outside Parley, in ${this.#parts.process.launch.name}'s own session:`)
-    let message = 0
-    for (const { prompt, parts } of outside) {
-      message += 1
-      await turn.tellOutside('user', message, { type: 'text', text: prompt })
-      message += 1
-      for (const part of parts) {
-        const text = part.kind === 'text' ? part.text : `[${part.title}: ${part.status}]`
-        await turn.tellOutside('agent', message, { type: 'text', text })
-      }
+/** Turns that were made in the agent's own tool become part of the transcript, once, in front of the next prompt's answer. */
+export async function takeInOutside(conversation: Conversation, turn: Turn, session: AgentSession): Promise<void> {
+  const { outside, process } = conversation
+  conversation.outside = []
+  if (outside.length === 0) return
+  const count = outside.length === 1 ? '1 turn was' : `${outside.length} turns were`
+  await session.notice(`${count} added outside Parley, in ${process.launch.name}'s own session:`)
+  let message = 0
+  for (const { prompt, parts } of outside) {
+    message += 1
+    await turn.tellOutside('user', message, { type: 'text', text: prompt })
+    message += 1
+    for (const part of parts) {
+      const text = part.kind === 'text' ? part.text : `[${part.title}: ${part.status}]`
+      await turn.tellOutside('agent', message, { type: 'text', text })
     }
   }
 }

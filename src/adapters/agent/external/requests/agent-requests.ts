@@ -1,13 +1,15 @@
 /** What an agent asks of the user: each request goes to the turn in which the agent asks, or is answered at once. */
 import { isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
-import type { ElicitationAnswer } from '../../../../ports/values/elicitation.ts'
+import type { Elicitation, ElicitationAnswer } from '../../../../ports/values/elicitation.ts'
+import type { Tool } from '../../../../ports/tools.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { Quirks } from '../quirks.ts'
+import type { ServerQuestions } from '../reattach/servers.ts'
 import type { OwnTurn } from '../turn/own-turn.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 import { answerOf, formFor } from './blocking-request.ts'
 import { AgentElicitations } from './elicitation.ts'
-import { CANCELLED, askPermission } from './permission.ts'
+import { CANCELLED, askForTool, askPermission } from './permission.ts'
 
 /** The agent, as far as its requests need it. */
 export interface AskingAgent {
@@ -20,10 +22,12 @@ export interface AskingAgent {
   noise(line: string): void
 }
 
-export class AgentRequests {
+export class AgentRequests implements ServerQuestions {
   readonly #agent: AskingAgent
   readonly #tell: (sentence: string) => void
   readonly #elicitations = new AgentElicitations()
+  /** Tools of MCP servers that the user has allowed for as long as the session is open. */
+  readonly #allowed = new Set<string>()
 
   /** `tell` says to the user what became of a question. */
   constructor(agent: AskingAgent, tell: (sentence: string) => void) {
@@ -44,15 +48,37 @@ export class AgentRequests {
     this.#elicitations.completed(params)
   }
 
+  async elicit(question: Elicitation): Promise<ElicitationAnswer> {
+    const { mode, server } = question
+    const message = `${server}: ${question.message}`
+    const asked = mode === 'form' ? { requestedSchema: question.schema } : { url: question.url }
+    const ask = () => this.#elicited({ mode, message, ...asked }, `uses the MCP server ${server}, which asked`)
+    const { promptTurn } = this.#agent
+    return promptTurn === undefined ? ask() : whileOpen(promptTurn, ask)
+  }
+
+  async permit(tool: Tool, args: unknown): Promise<string | undefined> {
+    if (this.#allowed.has(tool.name)) return undefined
+    const answer = await this.#inTurn((updates) => askForTool(tool, args, updates))
+    if (answer === 'always') this.#allowed.add(tool.name)
+    return answer === undefined ? 'Not allowed. The tool was not run.' : undefined
+  }
+
   async #permission(params: unknown): Promise<unknown> {
-    const { isReplaying, promptTurn } = this.#agent
-    if (isReplaying || promptTurn?.turn.signal.aborted) return CANCELLED
-    if (promptTurn !== undefined) return this.#asked(params, promptTurn)
+    if (this.#agent.isReplaying) return CANCELLED
+    return (await this.#inTurn((updates) => this.#asked(params, updates))) ?? CANCELLED
+  }
+
+  /** In the turn that runs, or in one that is begun for the question; undefined where none can be. */
+  async #inTurn<Answer>(ask: (updates: TurnUpdates) => Promise<Answer>): Promise<Answer | undefined> {
+    const { promptTurn } = this.#agent
+    if (promptTurn?.turn.signal.aborted) return undefined
+    if (promptTurn !== undefined) return whileOpen(promptTurn, ask)
     const own = await this.#agent.ownTurn()
-    if (own === undefined) return CANCELLED
+    if (own === undefined) return undefined
     own.openQuestions += 1
     try {
-      return await this.#asked(params, own.updates)
+      return await ask(own.updates)
     } finally {
       own.openQuestions -= 1
       own.heard()
@@ -73,11 +99,24 @@ export class AgentRequests {
   }
 
   /** Only the sender of the prompt that runs may be asked. */
-  #elicited(params: unknown): Promise<ElicitationAnswer> {
+  #elicited(params: unknown, who = 'asked'): Promise<ElicitationAnswer> {
     const turn = this.#agent.promptTurn?.turn
     const asked = turn?.signal.aborted === false ? turn : undefined
     const unable = (why: string): void =>
-      this.#tell(`asked a question, which was cancelled: ${why.replace(/\.$/u, '')}.`)
+      this.#tell(`${who} a question, which was cancelled: ${why.replace(/\.$/u, '')}.`)
     return this.#elicitations.ask(params, asked, unable)
+  }
+}
+
+/** While its user is asked, an agent is not silent. */
+async function whileOpen<Answer>(
+  updates: TurnUpdates,
+  ask: (updates: TurnUpdates) => Promise<Answer>,
+): Promise<Answer> {
+  updates.openQuestions += 1
+  try {
+    return await ask(updates)
+  } finally {
+    updates.openQuestions -= 1
   }
 }

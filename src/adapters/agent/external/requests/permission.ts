@@ -1,10 +1,12 @@
 /** A permission that an agent asks for: its call and its options go to the clients, the first valid answer goes back. */
 import type { Turn } from '../../../../ports/agent.ts'
 import type { PermissionOption, PermissionOutcome } from '../../../../ports/values/content.ts'
+import type { Tool } from '../../../../ports/tools.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import { RefusedRequest } from '../process/peer.ts'
 import { PARAMS_INVALID } from '../process/wire-error.ts'
 import { callIn, textOf } from '../updates/content.ts'
+import type { TurnUpdates } from '../updates/turn-updates.ts'
 
 export const CANCELLED = { outcome: { outcome: 'cancelled' } } as const
 
@@ -23,6 +25,30 @@ export async function askPermission(
   if (outcome.outcome === 'cancelled') return CANCELLED
   if (isRefusal(outcome)) refused()
   return { outcome: { outcome: 'selected', optionId: outcome.optionId } }
+}
+
+const TOOL_OPTIONS = [
+  { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
+  { optionId: 'always', name: 'Allow this tool until the session is closed', kind: 'allow_always' },
+  { optionId: 'no', name: 'Do not allow', kind: 'reject_once' },
+] as const
+
+/**
+ * Asks for a tool of an MCP server in the place of an agent that never asks. The question has a call of its own, which ends with
+ * the answer: the agent reports what becomes of the tool. Undefined for a refusal.
+ */
+export async function askForTool(
+  tool: Tool,
+  args: unknown,
+  { turn }: TurnUpdates,
+): Promise<'once' | 'always' | undefined> {
+  const toolCallId = turn.newToolCallId()
+  const about = { title: `${tool.title} (${tool.server})`, kind: 'other', status: 'pending', rawInput: args } as const
+  const asked = { toolCallId, patch: about, options: TOOL_OPTIONS, state: null, survives: false } as const
+  const outcome = await turn.ask(asked)
+  const given = outcome.outcome === 'selected' && outcome.optionId !== 'no' ? outcome.optionId : undefined
+  await turn.report(toolCallId, { status: given === undefined ? 'failed' : 'completed' })
+  return given === 'once' || given === 'always' ? given : undefined
 }
 
 function isRefusal(outcome: PermissionOutcome): boolean {

@@ -1,11 +1,13 @@
 /** The settings of one session and its agent: what users set reaches the agent, now or when it starts. */
+import { unlessAborted } from '../../../../async/abort.ts'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { AgentCapabilities, AgentSession } from '../../../../ports/agent.ts'
 import type { ConfigValue } from '../../../../ports/values/settings.ts'
+import type { Signal } from '../../../../ports/values/signal.ts'
 import { refusalOf } from '../process/agent-process.ts'
 import { WireError } from '../process/wire-error.ts'
 import { type Quirks, SAFE } from '../quirks.ts'
-import type { Conversation } from '../reattach/conversation.ts'
+import type { Conversation, OpenedResponse } from '../reattach/conversation.ts'
 import type { ExternalParts } from '../supervision/parts.ts'
 import type { SaidUpdate } from '../updates/read-update.ts'
 import { AgentSettings, type SettingsTarget, type WishedSettings, wishesIn } from './settings.ts'
@@ -52,9 +54,9 @@ export class LiveSettings {
     else await this.#set(`the option ${configId}`, () => this.#settings.setConfigOption(target, configId, value))
   }
 
-  /** The response to `session/new`, `load` or `resume`. */
-  opened(response: unknown, quirks: Quirks): void {
-    this.#settings.opened(response, quirks)
+  opened({ response, isNew }: OpenedResponse, quirks: Quirks): void {
+    if (isNew) this.#settings.began(response, quirks)
+    else this.#settings.reopened(response, quirks)
   }
 
   heard(said: SaidUpdate): void {
@@ -74,6 +76,11 @@ export class LiveSettings {
       this.#settling = this.#settle(conversation, before)
     }
     await this.#settling
+  }
+
+  /** Resolves when the agent has been given all settings with which its conversation was opened. Throws when `signal` aborts. */
+  async pushed(signal: Signal): Promise<void> {
+    if (this.#settling !== undefined) await unlessAborted(this.#settling, signal, () => new Error('it was cancelled'))
   }
 
   /** The agent runs no more. */
@@ -117,7 +124,7 @@ export class LiveSettings {
       await setting()
     } catch (error) {
       if (!(error instanceof WireError) || process === undefined) throw error
-      fail('AGENT_REFUSED', { agent: process.launch.name, method: what, reason: refusalOf(error, process.mask) }, error)
+      fail('AGENT_REFUSED', { agent: process.launch.name, method: what, reason: refusalOf(error, process) }, error)
     }
   }
 

@@ -1,6 +1,7 @@
 /** Reads modes and config options as agents of ACP v1 send them. What does not have the right shape is left out. Pure. */
 import type { Choice, ChoiceGroup, ConfigOption, Modes } from '../../../../ports/values/settings.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
+import type { Quirks } from '../quirks.ts'
 import { metaIn } from '../updates/content.ts'
 
 /** Null for an agent without modes. Their ids are the agent's own: none of them means a mode of Parley. */
@@ -64,14 +65,15 @@ function choiceIn(one: unknown): readonly Choice[] {
 export const MODE_OPTION = 'mode'
 export const MODEL_OPTION = 'model'
 
-/** Clients can get options at any time, but modes only when they open the session. */
-export function modeOption({ currentModeId, availableModes }: Modes): ConfigOption {
+/** Clients can be told of options at any time, but of modes only when they open the session. Of some agents they are no modes. */
+export function modeOption({ currentModeId, availableModes }: Modes, modesAre: Quirks['modesAre']): ConfigOption {
   const options = availableModes.map(({ id, name, description }) => ({
     value: id,
     name,
     ...(description !== undefined && description !== null && { description }),
   }))
-  return { id: MODE_OPTION, name: 'Mode', category: MODE_OPTION, type: 'select', currentValue: currentModeId, options }
+  const name = modesAre === 'mode' ? 'Mode' : 'Thinking'
+  return { id: MODE_OPTION, name, category: modesAre, type: 'select', currentValue: currentModeId, options }
 }
 
 /** `models` of an agent that has no option for them; undefined if it has none. */

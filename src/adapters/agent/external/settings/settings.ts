@@ -31,8 +31,11 @@ export class AgentSettings {
   #model: ConfigOption | undefined
   #commands: readonly SlashCommand[] = []
   #rawCommands: readonly unknown[] = []
+  #modesAre: Quirks['modesAre'] = 'mode'
   /** The values came from the agent that runs now. */
   #isCurrent = false
+  /** Of which settings the agent that was reopened has not said the values. */
+  #unsure: 'nothing' | 'all' = 'nothing'
 
   constructor(offers: AgentOffers | undefined, quirks: Quirks) {
     if (offers === undefined) return
@@ -49,9 +52,20 @@ export class AgentSettings {
     return this.#rawCommands
   }
 
-  /** The response to `session/new`, `load` or `resume`. */
-  opened(response: unknown, quirks: Quirks): void {
+  /** The response to `session/new`. */
+  began(response: unknown, quirks: Quirks): void {
+    this.#unsure = 'nothing'
     this.#take(fieldsOf(response), quirks)
+  }
+
+  /** The response to `session/load` or `resume`: what it does not speak of is as it was, but perhaps not with the same values. */
+  reopened(response: unknown, quirks: Quirks): void {
+    const said = fieldsOf(response)
+    const [hasModes, hasOptions] = [said['modes'] !== undefined, said['configOptions'] !== undefined]
+    this.#unsure = hasModes || hasOptions ? 'nothing' : 'all'
+    if (hasModes) this.#modes = modesIn(said['modes'])
+    if (hasOptions) this.#options = optionsIn(said['configOptions'])
+    if (said['models'] !== undefined) this.#takeModel(said['models'], quirks)
   }
 
   /** From now on its values are those that count. */
@@ -102,11 +116,12 @@ export class AgentSettings {
     for (const [id, value] of this.#inOrder({ ...(mode !== undefined && { [MODE_OPTION]: mode }), ...options })) {
       const option = this.#shown.find((one) => one.id === id) ?? this.#modeOptionFor(id)
       const wanted = id === MODE_OPTION && mode !== undefined && !this.#isOwn(id) ? mode : value
-      if (option === undefined || option.currentValue === wanted) continue
+      if (option === undefined || (option.currentValue === wanted && this.#unsure === 'nothing')) continue
       const kept = `${option.name} stays “${nameOf(option)}”`
       const setting = this.setConfigOption(target, option.id, wanted)
       await setting.catch((error: Error) => refused.push(`${kept}: ${error.message}`))
     }
+    this.#unsure = 'nothing'
     return refused
   }
 
@@ -124,7 +139,7 @@ export class AgentSettings {
     const has = (category: string): boolean =>
       this.#options.some((one) => one.category === category || one.id === category)
     const model = this.#model === undefined || has(MODEL_OPTION) ? [] : [this.#model]
-    const mode = this.#modes === null || has(MODE_OPTION) ? [] : [modeOption(this.#modes)]
+    const mode = this.#modes === null || has(this.#modesAre) ? [] : [modeOption(this.#modes, this.#modesAre)]
     return [...mode, ...model, ...this.#options]
   }
 
@@ -146,7 +161,12 @@ export class AgentSettings {
   #take({ modes, configOptions, models }: Readonly<Record<string, unknown>> | AgentOffers, quirks: Quirks): void {
     this.#modes = modesIn(modes)
     this.#options = optionsIn(configOptions)
-    this.#model = quirks.modelVerb === 'none' ? undefined : modelOption(models)
+    this.#takeModel(models, quirks)
+  }
+
+  #takeModel(models: unknown, { modelVerb, modesAre }: Quirks): void {
+    this.#modesAre = modesAre
+    this.#model = modelVerb === 'none' ? undefined : modelOption(models)
   }
 
   #takeCommands(raw: readonly unknown[]): void {

@@ -19,6 +19,11 @@ export class LiveAgents {
     this.#limit = limit
   }
 
+  /** Whether one more may have a process without another being ended for it. */
+  get hasRoom(): boolean {
+    return this.#live.size < this.#limit
+  }
+
   /** Resolves when this agent may have a process. `wait` is called once if all others are at work. Throws when `signal` aborts. */
   async admit(agent: LiveAgent, signal: Signal, wait: () => void): Promise<void> {
     let hasWaited = false

@@ -12,8 +12,9 @@ import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
-import { type Conversation, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
+import { type Conversation, type OpenedResponse, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
 import type { Replay } from '../reattach/replay.ts'
+import type { ServerQuestions } from '../reattach/servers.ts'
 import type { LiveAgent } from './live-agents.ts'
 import type { ExternalParts } from './parts.ts'
 
@@ -27,8 +28,9 @@ export interface OpenWish {
   readonly turn: Turn | undefined
   readonly signal: Signal
   readonly listener: PeerListener
+  readonly questions: ServerQuestions
   readonly swallow: (replay: Replay | undefined) => void
-  readonly opened: (response: unknown, quirks: Quirks) => void
+  readonly opened: (opened: OpenedResponse, quirks: Quirks) => void
 }
 
 export class AgentStarter {
@@ -61,7 +63,7 @@ export class AgentStarter {
     if (this.#opening !== undefined) {
       const opening = this.#opening.catch(() => undefined)
       const joined = await unlessAborted(opening, wish.signal, () => new Error('it was cancelled'))
-      if (joined !== undefined && !joined.process.isGone) return joined
+      if (joined !== undefined && !joined.process.isEnding) return joined
     }
     this.#requireCalm()
     this.#began = this.#parts.clock.now()
@@ -122,7 +124,7 @@ export class AgentStarter {
     const info = await this.#introduced(process, wish.signal)
     const initMs = clock.monotonicNow() - began
     const quirks = catalogue.quirks(this.#name, info)
-    let response: unknown
+    let opened: OpenedResponse = { response: undefined, isNew: false }
     this.reached('session')
     const conversation = await openConversation(
       {
@@ -134,18 +136,18 @@ export class AgentStarter {
         clock,
         outside: this.#parts.outside,
         front: this.#parts.front,
+        questions: wish.questions,
         signal: wish.signal,
-        turn: wish.turn,
         swallow: wish.swallow,
         opened: (came) => {
-          response = came
+          opened = came
           wish.opened(came, quirks)
         },
       },
       isLastTry,
     )
     this.#failures = []
-    await this.#remember(launch, info, { response, initMs })
+    await this.#remember(launch, info, { opened, initMs })
     return conversation
   }
 
@@ -175,10 +177,12 @@ export class AgentStarter {
   async #remember(
     launch: AgentLaunch,
     info: AgentInfo,
-    { response, initMs }: { readonly response: unknown; readonly initMs: number },
+    { opened: { response, isNew }, initMs }: { readonly opened: OpenedResponse; readonly initMs: number },
   ): Promise<void> {
     const { catalogue, clock, report } = this.#parts
-    const { modes, configOptions, models } = fieldsOf(response)
+    const known = catalogue.offers(this.#name)
+    // What a reopened conversation does not speak of is as it was.
+    const { modes, configOptions, models } = { ...(!isNew && known), ...fieldsOf(response) }
     const { agentName, version, protocol, capabilities } = info
     const offers: AgentOffers = {
       agentName,
@@ -190,7 +194,7 @@ export class AgentStarter {
       ...(modes !== undefined && { modes }),
       ...(configOptions !== undefined && { configOptions }),
       ...(models !== undefined && { models }),
-      commands: catalogue.offers(this.#name)?.commands ?? [],
+      commands: known?.commands ?? [],
       needsLogin: false,
       initMs: Math.round(initMs),
       at: clock.now(),

@@ -25,6 +25,7 @@ export class AgentTurns {
   /** Waits for the turn that was begun for what the agent says by itself. */
   #owning: ((own: OwnTurn | undefined) => void) | undefined
   #beginning: Promise<OwnTurn | undefined> | undefined
+  #watch: QuietWatch | undefined
   #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
 
   /** `quietMs`: how long an agent says nothing in a turn before clients are notified. */
@@ -37,6 +38,11 @@ export class AgentTurns {
   /** The agent owes an answer, or works by itself. */
   get isBusy(): boolean {
     return this.#prompt?.isOver === false || this.#own !== undefined
+  }
+
+  /** When the agent fell silent in the prompt that it works on, on the monotonic clock; undefined if it was just heard. */
+  get quietSince(): number | undefined {
+    return this.#watch?.quietSince
   }
 
   /** What a running prompt says goes there. */
@@ -67,13 +73,17 @@ export class AgentTurns {
     })
     this.#prompt = prompt
     const { process } = conversation
+    const { stallMinutes } = process.launch
     const watch = new QuietWatch({
       session: this.#session,
       process,
       updates,
       clock: this.#clock,
       quietMs: this.#quietMs,
+      ...(stallMinutes !== undefined && { stallMs: stallMinutes * 60_000 }),
+      stalled: (seconds) => prompt.stalled(seconds),
     })
+    this.#watch = watch
     void prompt.settled.then(() => watch.stop())
     return prompt.end
   }

@@ -13,6 +13,9 @@ export interface Quieted {
   readonly clock: Clock
   /** Clients are notified after so much silence. */
   readonly quietMs: number
+  /** After so much silence the prompt is given up; absent, never. */
+  readonly stallMs?: number
+  readonly stalled: (seconds: number) => void
 }
 
 export class QuietWatch {
@@ -31,6 +34,11 @@ export class QuietWatch {
     this.#next()
   }
 
+  /** On the monotonic clock; undefined while the agent is not quiet. */
+  get quietSince(): number | undefined {
+    return this.#told === undefined ? undefined : this.#since.mono
+  }
+
   stop(): void {
     this.#isOver = true
     this.#timer?.cancel()
@@ -39,14 +47,20 @@ export class QuietWatch {
 
   #next(): void {
     if (this.#isOver) return
-    const { clock, quietMs } = this.#parts
-    this.#timer = clock.setTimer(Math.min(LOOK_MS, quietMs), () => void this.#look().finally(() => this.#next()))
+    const { clock, quietMs, stallMs = LOOK_MS } = this.#parts
+    this.#timer = clock.setTimer(
+      Math.min(LOOK_MS, quietMs, stallMs),
+      () => void this.#look().finally(() => this.#next()),
+    )
   }
 
   async #look(): Promise<void> {
-    const { process, clock, quietMs } = this.#parts
+    const { process, updates, clock, quietMs, stallMs, stalled } = this.#parts
     // While a person is asked, the agent waits for Parley.
-    if (process.peer.heard !== this.#heard || process.peer.owed > 0) return this.#spoke()
+    const isAsking = process.peer.owed > 0 || updates.openQuestions > 0
+    if (process.peer.heard !== this.#heard || isAsking) return this.#spoke()
+    const silentMs = clock.monotonicNow() - this.#since.mono
+    if (stallMs !== undefined && silentMs >= stallMs) return stalled(Math.round(silentMs / 1_000))
     if (clock.monotonicNow() - (this.#told?.mono ?? this.#since.mono) < quietMs) return
     const before = this.#told?.cpuMs
     const cpuMs = (await process.usage().catch(() => undefined))?.cpuMs

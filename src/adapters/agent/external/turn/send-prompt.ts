@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../../../ports/clock.ts'
 import { onAbort } from '../../../../async/abort.ts'
 import { refusalOf } from '../process/agent-process.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
-import type { Conversation } from '../reattach/conversation.ts'
+import { type Conversation, loginWords } from '../reattach/conversation.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 import { promptBlocks, stopReasonIn } from './prompt-blocks.ts'
 
@@ -32,6 +32,7 @@ export class OpenPrompt {
   readonly #end: Promise<StopReason | undefined>
   #killTimer: Timer | undefined
   #isOver = false
+  #stalledSeconds: number | undefined
 
   /** Writes the prompt. */
   constructor(parts: OpenPromptParts) {
@@ -46,10 +47,17 @@ export class OpenPrompt {
 
   /**
    * The stop reason; undefined if the agent could not read the prompt, and another process of it may. Throws AGENT_GONE,
-   * AGENT_LOGIN_NEEDED, AGENT_OUTPUT_TOO_LARGE and AGENT_FAILED.
+   * AGENT_STALLED, AGENT_LOGIN_NEEDED, AGENT_OUTPUT_TOO_LARGE and AGENT_FAILED.
    */
   get end(): Promise<StopReason | undefined> {
     return this.#end
+  }
+
+  /** The agent has been silent for longer than its user allows: it is ended, and the turn with it. */
+  stalled(seconds: number): void {
+    if (this.#isOver || this.isCancelled) return
+    this.#stalledSeconds ??= seconds
+    void this.#parts.conversation.process.stop('kill')
   }
 
   get isOver(): boolean {
@@ -119,18 +127,24 @@ export class OpenPrompt {
   #gone(reason: string): never {
     const { process } = this.#parts.conversation
     const { name } = process.launch
+    if (this.#stalledSeconds !== undefined)
+      return fail('AGENT_STALLED', { agent: name, seconds: this.#stalledSeconds, said: process.said })
     return process.peer.wroteTooLong
       ? fail('AGENT_OUTPUT_TOO_LARGE', { agent: name, limit: 64 * 1024 * 1024 })
       : fail('AGENT_GONE', { agent: name, reason })
   }
 
   readonly #refused = (error: unknown): never => {
-    const { process, quirks } = this.#parts.conversation
+    const { process, quirks, info } = this.#parts.conversation
     if (!(error instanceof WireError)) throw error
-    if (error.code === LOGIN_NEEDED) fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: '' }, error)
+    if (error.code === LOGIN_NEEDED) {
+      // Some notice a login only when they start.
+      void process.stop()
+      fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
+    }
     // Its next prompt gets a fresh process.
     if (quirks.reloadAfter.some((pattern) => error.fits(pattern))) void process.stop()
-    return fail('AGENT_FAILED', { reason: refusalOf(error, process.mask) }, error)
+    return fail('AGENT_FAILED', { reason: refusalOf(error, process) }, error)
   }
 
   /** The agent gets a cancel; if it does not end the turn then, it is ended itself, and only this session's. */

@@ -12,6 +12,8 @@ const MAX_BEGINNING_CHARS = 500
 
 export class TurnUpdates {
   readonly turn: Turn
+  /** Of the MCP servers of the agent, and about them: nobody has answered yet. */
+  openQuestions = 0
   readonly #quirks: Quirks
   readonly #terminals = new TerminalOutputs()
   /** Of the calls in this turn: whether they are open, and the title that stays. */

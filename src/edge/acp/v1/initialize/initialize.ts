@@ -27,13 +27,19 @@ export interface Offer {
   readonly info: ServerInfo
   readonly accepts: PromptKinds
   readonly methods: readonly string[]
+  /** Of this server, from which a client can log out again. */
   readonly authMethods: readonly object[]
+  /** Of the agent behind it. */
+  readonly logins: readonly object[]
   /** Methods that ACP has not settled yet are offered too. */
   readonly experimental: boolean
 }
 
 /** Any version of the client is answered with success and the version that this server speaks. Throws PARAMS_INVALID. */
-export function initializeResult(params: unknown, { info, accepts, methods, authMethods, experimental }: Offer) {
+export function initializeResult(
+  params: unknown,
+  { info, accepts, methods, authMethods, logins, experimental }: Offer,
+) {
   requireVersion(params)
   return {
     protocolVersion: PROTOCOL_VERSION,
@@ -61,7 +67,7 @@ export function initializeResult(params: unknown, { info, accepts, methods, auth
       },
     },
     agentInfo: info,
-    authMethods,
+    authMethods: [...authMethods, ...logins],
   }
 }
 

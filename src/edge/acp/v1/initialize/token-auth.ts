@@ -13,6 +13,8 @@ const METHOD = {
 export class TokenAuth {
   readonly #token: string | undefined
   readonly #access: Access
+  /** The user logs in to an agent in a terminal, so there is nothing left to do for a client that says so. */
+  agentLogins: ReadonlySet<string> = new Set()
 
   /** Without a token there is nothing to authenticate with. */
   constructor(token: string | undefined, access: Access) {
@@ -35,6 +37,7 @@ export class TokenAuth {
     const { methodId } = (params ?? {}) as { readonly methodId?: unknown }
     if (typeof methodId !== 'string')
       fail('PARAMS_INVALID', { method: 'authenticate', reason: 'methodId must be a text' })
+    if (this.agentLogins.has(methodId)) return
     if (this.#token === undefined || methodId !== METHOD.id) return fail('AUTH_METHOD_UNKNOWN', { id: methodId })
     if (!isSame(tokenIn(params), this.#token)) fail('AUTH_FAILED', {})
     this.#access.token = 'valid'

@@ -1,0 +1,74 @@
+/** Under which ids agents know the sessions of a journal: what was imported or begun, and what a deleted session leaves behind. */
+import type { DeletedConversation } from '../../ports/agent.ts'
+import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
+import { type Entry, decodeEntry } from '../domain/entries.ts'
+
+const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+
+type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }
+
+export interface Conversations {
+  /** The agent's own ids, with their sessions here. */
+  readonly found: ReadonlyMap<string, SessionId>
+  /** All sessions, each with its last entry. */
+  readonly sessions: ReadonlyMap<SessionId, Cursor>
+}
+
+/** The conversations of an agent in what was stored after `seen`, which has the last entry of each session that was looked through. */
+export async function newConversations(
+  journal: Journal,
+  agent: string,
+  seen: ReadonlyMap<SessionId, Cursor>,
+): Promise<Conversations> {
+  const rows = await journal.list({ limit: Number.MAX_SAFE_INTEGER })
+  const found = new Map<string, SessionId>()
+  for (const { id, lastSeq } of rows.toReversed()) {
+    const from = seen.get(id) ?? 0
+    if (lastSeq === from) continue
+    for await (const entry of agentSessionsIn(journal, id, from))
+      if (entry.agent === agent) found.set(entry.agentSessionId, id)
+  }
+  return { found, sessions: new Map(rows.map(({ id, lastSeq }) => [id, lastSeq])) }
+}
+
+/** Those that agents had for this session alone, each once: what a fork has copied stays with its source. */
+export async function conversationsToForget(
+  journal: Journal,
+  sessionId: SessionId,
+): Promise<readonly DeletedConversation[]> {
+  const all = new Map<string, DeletedConversation>()
+  const copied = await forkPoint(journal, sessionId)
+  for await (const { agent, agentSessionId, caps, cwd, how } of agentSessionsIn(journal, sessionId, copied)) {
+    const key = JSON.stringify([agent, agentSessionId])
+    const isImported = how === 'import' || all.get(key)?.isImported === true
+    all.set(key, { agent, agentSessionId, caps, cwd, sessionId, isImported })
+  }
+  return [...all.values()]
+}
+
+/** The last entry that was copied from another session; 0 for a session that is no fork. */
+async function forkPoint(journal: Journal, id: SessionId): Promise<Cursor> {
+  let last = 0
+  for await (const entry of entriesWith(journal, id, { from: 0, text: '"forked_from"' }))
+    if (entry.kind === 'forked_from') last = entry.seq
+  return last
+}
+
+async function* agentSessionsIn(journal: Journal, id: SessionId, from: Cursor): AsyncGenerator<AgentSessionEntry> {
+  for await (const entry of entriesWith(journal, id, { from, text: '"agent_session"' }))
+    if (entry.kind === 'agent_session') yield entry
+}
+
+/** The journal filters: hardly any entry is one of these. */
+async function* entriesWith(
+  journal: Journal,
+  id: SessionId,
+  { from, text }: { readonly from: Cursor; readonly text: string },
+): AsyncGenerator<Entry> {
+  for (let at = from; ;) {
+    const { entries, until } = await journal.find(id, { from: at, text }, PAGE)
+    yield* entries.map(decodeEntry)
+    if (until === undefined) return
+    at = until
+  }
+}

@@ -1,0 +1,98 @@
+/** What a user allows an agent: to be there before the first prompt, how much memory it may take, how long it may be silent. */
+import { afterEach, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
+import { Stage, endOf, notices, prompted, sent } from './stage.ts'
+
+let stage: Stage
+const open = (quietMs?: number): Stage => (stage = new Stage(undefined, quietMs))
+
+afterEach(() => stage[Symbol.asyncDispose]())
+
+const LOADS = { capabilities: { loadSession: true } }
+const starts = (fake: { readonly log: readonly { readonly start?: unknown }[] }): number =>
+  fake.log.filter(({ start }) => start !== undefined).length
+
+test('a warm agent is there when its stored session is opened, and knows turns that were made outside', async () => {
+  const fake = open().fake(LOADS, { warm: true })
+  const first = await stage.open()
+  await prompted(first.session, first.reader, 'one')
+  fake.turnOutside('fake-1', 'from the terminal', 'Answered there.')
+  const { session, reader } = await stage.killed(first.session.id)
+  await until(() => fake.received('session/load').length === 1)
+  expect(fake.prompts).toEqual(['one'])
+  await prompted(session, reader, 'two')
+  await prompted(session, reader, 'three')
+  expect(starts(fake)).toBe(2)
+  expect(notices(reader)).toEqual([expect.stringContaining('1 turn was added outside Parley')])
+  expect(reader.text).toContain('Answered there.')
+})
+
+test('a warm agent takes the place of no other, and what keeps it from starting is said with the first prompt', async () => {
+  const fake = open().fake({ start: [{ die: 3 }] }, { warm: true })
+  stage.fake(LOADS, { name: 'other' })
+  const { session } = await stage.open('acp:other')
+  await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:fake' })
+  await stage.sessions.close(session.id)
+  const reopened = await stage.reopened(session.id)
+  await until(() => starts(fake) > 0)
+  expect(await prompted(reopened.session, reopened.reader, 'hi')).toMatchObject({
+    error: { code: 'AGENT_START_FAILED' },
+  })
+  for (let at = 0; at < 8; at += 1) {
+    const one = await stage.open('acp:other')
+    await prompted(one.session, one.reader, 'hello')
+  }
+  const before = starts(fake)
+  await stage.sessions.close(session.id)
+  await stage.reopened(session.id)
+  // By the time that another agent was started and has answered, it would have begun.
+  const last = await stage.open('acp:other')
+  await prompted(last.session, last.reader, 'hello')
+  expect(starts(fake)).toBe(before)
+})
+
+test('an agent that takes more memory than it may is ended between two turns, which is said once', async () => {
+  const fake = open().fake({ ...LOADS, prompts: { two: [{ gate: 'go' }, { chunk: 'Two.' }] } }, { maxMemoryMb: 1 })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await until(() => fake.processes.length === 0)
+  const second = await sent(session, 'two')
+  await until(() => fake.prompts.length === 2)
+  expect(await stage.sessions.agentProcesses()).toMatchObject([{ maxBytes: 1_000_000 }])
+  fake.open('go')
+  expect(await endOf(reader, second)).toMatchObject({ stopReason: 'end_turn' })
+  await until(() => fake.processes.length === 0)
+  expect(reader.text).toBe('echo: oneTwo.')
+  expect(notices(reader)).toEqual([expect.stringContaining('max_memory_mb of 1, and was ended')])
+})
+
+test('a prompt to an agent that has been silent for too long is given up, and the next one has another process', async () => {
+  const plan = {
+    ...LOADS,
+    prompts: { hi: [{ chunk: 'working' }, { stderr: 'waiting for the model\n' }, { silent: true as const }] },
+  }
+  const fake = open(50).fake(plan, { stallMinutes: 2 / 60 })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  const quiet = { stallMinutes: 2 / 60, quietSeconds: expect.any(Number) as number }
+  await expect.poll(() => stage.sessions.agentProcesses()).toMatchObject([quiet])
+  const { error } = await endOf(reader, promptId)
+  expect(error?.code).toBe('AGENT_STALLED')
+  expect(error?.message).toContain('waiting for the model')
+  expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.prompts).toEqual(['hi', 'next'])
+})
+
+test('an agent that waits for its user is not silent, however long that takes', async () => {
+  const limit = { stallMinutes: 0.5 / 60 }
+  open(50).fake({ prompts: { hi: [{ permission: {}, onAnswer: { yes: [{ chunk: 'Ran.' }] } }] } }, limit)
+  stage.fake({ prompts: { hi: [{ silent: true }] } }, { ...limit, name: 'other' })
+  const [asking, silent] = [await stage.open(), await stage.open('acp:other')]
+  const promptId = await sent(asking.session, 'hi')
+  await until(() => (asking.reader.view?.questions.length ?? 0) > 0)
+  // It asked before the other fell silent.
+  expect(await prompted(silent.session, silent.reader, 'hi')).toMatchObject({ error: { code: 'AGENT_STALLED' } })
+  const requestId = asking.reader.view?.questions[0]?.requestId ?? ''
+  await asking.session.dispatch({ kind: 'answer', requestId, optionId: 'yes' })
+  expect(await endOf(asking.reader, promptId)).toMatchObject({ stopReason: 'end_turn' })
+})
