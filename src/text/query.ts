@@ -9,7 +9,7 @@
 import { fold, foldWithOffsets } from './fold.ts'
 import { BREAK, stored, type Token, tokensOf } from './tokens.ts'
 
-export interface Part {
+export interface QueryPart {
   readonly tokens: readonly string[]
   /** Whether punctuation stands before token `i`; never before the first. */
   readonly breakBefore: readonly boolean[]
@@ -21,8 +21,8 @@ export interface Part {
 export type TextRange = readonly [start: number, end: number]
 
 /** The parts of a query, each once. Empty if there is nothing to search for. */
-export function parseQuery(query: string): readonly Part[] {
-  const parts = new Map<string, Part>()
+export function parseQuery(query: string): readonly QueryPart[] {
+  const parts = new Map<string, QueryPart>()
   for (const text of fold(query).split(/\s+/)) {
     const part = partOf(tokensOf(text))
     if (part.tokens.length > 0) parts.set(phrase(part), part)
@@ -30,7 +30,7 @@ export function parseQuery(query: string): readonly Part[] {
   return [...parts.values()]
 }
 
-function partOf(tokens: readonly Token[]): Part {
+function partOf(tokens: readonly Token[]): QueryPart {
   const last = tokens.at(-1)
   return {
     tokens: tokens.map((token) => token.text),
@@ -40,7 +40,7 @@ function partOf(tokens: readonly Token[]): Part {
 }
 
 /** The FTS5 expression for one part. */
-export function phrase(part: Part): string {
+export function phrase(part: QueryPart): string {
   const words = part.tokens.map((token, i) =>
     part.breakBefore[i] === true ? `${BREAK} ${stored(token)}` : stored(token),
   )
@@ -48,12 +48,12 @@ export function phrase(part: Part): string {
 }
 
 /** The FTS5 expression that all parts must satisfy. `parts` must not be empty. */
-export function allOf(parts: readonly Part[]): string {
+export function allOf(parts: readonly QueryPart[]): string {
   return parts.map(phrase).join(' AND ')
 }
 
 /** The FTS5 expression for all parts next to each other in the order they were typed. */
-export function asOnePhrase(parts: readonly Part[]): string {
+export function asOnePhrase(parts: readonly QueryPart[]): string {
   return phrase({
     tokens: parts.flatMap((part) => part.tokens),
     breakBefore: parts.flatMap((part) => part.breakBefore),
@@ -62,7 +62,7 @@ export function asOnePhrase(parts: readonly Part[]): string {
 }
 
 /** Where the parts occur in a text, in its own offsets: in order, and without overlaps. */
-export function findMatches(original: string, parts: readonly Part[]): readonly TextRange[] {
+export function findMatches(original: string, parts: readonly QueryPart[]): readonly TextRange[] {
   const folded = foldWithOffsets(original)
   const tokens = tokensOf(folded.text)
   const found: TextRange[] = []
@@ -77,7 +77,7 @@ export function findMatches(original: string, parts: readonly Part[]): readonly 
 }
 
 /** Where in the folded text the part ends that begins at token `at`, or 0. */
-function endOfMatch(part: Part, tokens: readonly Token[], at: number): number {
+function endOfMatch(part: QueryPart, tokens: readonly Token[], at: number): number {
   let end = 0
   for (const [i, wanted] of part.tokens.entries()) {
     const token = tokens[at + i]

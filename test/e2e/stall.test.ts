@@ -3,7 +3,7 @@ import { writeFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
-import { sentenceOf, parse } from '../../src/server/log/log-line.ts'
+import { logSentence, parse } from '../../src/server/log/log-line.ts'
 import { isAlive } from '../../src/server/daemon/pid-file.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -40,7 +40,7 @@ function linesOf(place: Place): readonly string[] {
     .split('\n')
     .flatMap((line) => {
       const told = parse(line)
-      return told === undefined ? [] : [sentenceOf(told)]
+      return told === undefined ? [] : [logSentence(told)]
     })
 }
 

@@ -16,7 +16,7 @@ import type {
   ResourceTemplate,
 } from '../../ports/tools.ts'
 import type { SessionTools } from '../builtin-tools/toolset/toolset.ts'
-import type { CallOptions, Connection, Offer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
+import type { CallOptions, Connection, ServerOffer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
 import type { Lease } from '../mcp/host/pool.ts'
@@ -202,16 +202,16 @@ function lookUp<Kind extends 'tools' | 'prompts'>(
   servers: readonly McpServerLifecycle[],
   name: string,
   kind: Kind,
-): Found<Offer[Kind][number]> | undefined {
+): Found<ServerOffer[Kind][number]> | undefined {
   for (const server of servers) {
-    const known: readonly Offer[Kind][number][] = server.known()[kind]
+    const known: readonly ServerOffer[Kind][number][] = server.known()[kind]
     const item = known.find((one) => registryName(server.config.label, nameAtServer(one)) === name)
     if (item !== undefined) return { server, item }
   }
   return undefined
 }
 
-function nameAtServer(item: Offer['tools' | 'prompts'][number]): string {
+function nameAtServer(item: ServerOffer['tools' | 'prompts'][number]): string {
   return 'serverToolName' in item ? item.serverToolName : item.serverPromptName
 }
 

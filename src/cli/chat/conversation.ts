@@ -31,7 +31,7 @@ interface ShownTurn {
   hasSpoken: boolean
 }
 
-export interface Waiting {
+export interface WaitingPrompt {
   readonly text: string
   readonly isMine: boolean
 }
@@ -67,9 +67,9 @@ export class Conversation {
   }
 
   /** In the order in which they will run. */
-  get waiting(): readonly Waiting[] {
+  get waiting(): readonly WaitingPrompt[] {
     const mine = this.#queued()
-    const queued = this.#means.company.queue.flatMap(({ promptId, mine: isMine, text }): readonly Waiting[] => {
+    const queued = this.#means.company.queue.flatMap(({ promptId, mine: isMine, text }): readonly WaitingPrompt[] => {
       if (!isMine) return [{ text, isMine }]
       return mine.filter(({ id }) => id === promptId).map((own) => ({ text: own.text, isMine }))
     })

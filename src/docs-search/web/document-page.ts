@@ -1,7 +1,7 @@
 /** A document for reading: its outline beside it, and what was found in it in its place. */
 import type { FoundInDocument, Shown, ShownHeading } from '../index/worker/protocol.ts'
 import type { View } from '../collections/view.ts'
-import { collectionAddress, documentAddress, type Question, type Spot } from './site/addresses.ts'
+import { collectionAddress, documentAddress, type SearchQuestion, type Spot } from './site/addresses.ts'
 import { readingOf } from './parts/document-text.ts'
 import { type Html, html } from './parts/html.ts'
 import { dateOf, linkTo, name } from './parts/layout.ts'
@@ -13,7 +13,7 @@ const MOST_FOUND = 50
 export async function documentPage(
   view: View,
   uri: string,
-  { question, spot }: { readonly question: Question; readonly spot: Spot },
+  { question, spot }: { readonly question: SearchQuestion; readonly spot: Spot },
 ): Promise<RenderedPage> {
   const { query, mode } = question
   const shown = await view.index.show({
@@ -36,7 +36,7 @@ export async function documentPage(
   return { status: 200, title: shown.title, content }
 }
 
-function outlineOf(shown: Shown, question: Question): Html | null {
+function outlineOf(shown: Shown, question: SearchQuestion): Html | null {
   if (shown.headings.length < 2) return null
   const least = Math.min(...shown.headings.map(({ level }) => level))
   const items = shown.headings.map(
@@ -55,7 +55,7 @@ function outlineOf(shown: Shown, question: Question): Html | null {
   </nav>`
 }
 
-function foundIn(shown: Shown, question: Question): Html | null {
+function foundIn(shown: Shown, question: SearchQuestion): Html | null {
   const { found } = shown
   if (found.length === 0) return null
   const items = found.slice(0, MOST_FOUND).map(
@@ -81,12 +81,12 @@ function foundIn(shown: Shown, question: Question): Html | null {
 function addressOf(
   { uri, part }: Shown,
   to: Pick<ShownHeading | FoundInDocument, 'line' | 'part'>,
-  { question, anchor }: { readonly question: Question; readonly anchor: string },
+  { question, anchor }: { readonly question: SearchQuestion; readonly anchor: string },
 ): string {
   return to.part === part ? `#${encodeURIComponent(anchor)}` : documentAddress(uri, question, { line: to.line, anchor })
 }
 
-function parts({ uri, part, parts: all }: Shown, question: Question): Html | null {
+function parts({ uri, part, parts: all }: Shown, question: SearchQuestion): Html | null {
   if (all < 2) return null
   const to = (number: number, text: string) =>
     html`<a href="${documentAddress(uri, question, { part: number })}">${text}</a>`

@@ -7,7 +7,7 @@ import {
   collectionAddress,
   documentAddress,
   type PagePosition,
-  type Question,
+  type SearchQuestion,
   searchAddress,
 } from './site/addresses.ts'
 import { layoutOf } from './parts/document-text.ts'
@@ -68,7 +68,7 @@ export async function startPage(view: View): Promise<RenderedPage> {
   return { status: 200, title: '', content }
 }
 
-export async function resultsPage(view: View, question: Question, place: PagePosition): Promise<RenderedPage> {
+export async function resultsPage(view: View, question: SearchQuestion, place: PagePosition): Promise<RenderedPage> {
   const wrong =
     wrongIn(question, view) ??
     (place.page > MOST_PAGES ? `There are no more than ${MOST_PAGES} pages. Ask for less at once.` : undefined)
@@ -90,7 +90,7 @@ export async function resultsPage(view: View, question: Question, place: PagePos
 const MOST_WORDS = 64
 const LONGEST_QUERY = 1_000
 
-function wrongIn({ query, collection }: Question, view: View): string | undefined {
+function wrongIn({ query, collection }: SearchQuestion, view: View): string | undefined {
   const words = parseQuery(query).length
   if (query.length > LONGEST_QUERY)
     return `These are ${query.length} characters. Give ${LONGEST_QUERY} at most; a few words find more.`
@@ -100,7 +100,7 @@ function wrongIn({ query, collection }: Question, view: View): string | undefine
   return undefined
 }
 
-function nothing(question: Question, { notice }: PassagePage): Html {
+function nothing(question: SearchQuestion, { notice }: PassagePage): Html {
   const wider = [
     ...(question.mode === 'best'
       ? []
@@ -126,7 +126,7 @@ function nothing(question: Question, { notice }: PassagePage): Html {
     </ul>`
 }
 
-function found(question: Question, place: PagePosition, page: PassagePage): Html {
+function found(question: SearchQuestion, place: PagePosition, page: PassagePage): Html {
   const { hits, notice, generation } = page
   const moved = place.state !== undefined && place.state !== generation
   const change = moved
@@ -156,7 +156,7 @@ function count(number: number, what: string): string {
   return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
 }
 
-function passage(hit: PassageHit, question: Question): Html {
+function passage(hit: PassageHit, question: SearchQuestion): Html {
   const { title, headingPath, collection, file, line, modified } = hit
   const first = Number(/#L(\d+)$/.exec(hit.uri)?.[1] ?? line)
   const address = documentAddress(hit.uri, question, { line: first, anchor: `L${first}` })
@@ -195,7 +195,11 @@ function plainExcerpt({ text, highlights }: Snippet, headingPath: readonly strin
   ]
 }
 
-function pages(question: Question, { page, state }: PagePosition, { total, generation }: PassagePage): Html | null {
+function pages(
+  question: SearchQuestion,
+  { page, state }: PagePosition,
+  { total, generation }: PassagePage,
+): Html | null {
   const last = Math.min(MOST_PAGES, Math.ceil(total / HITS))
   if (last < 2) return null
   const to = (number: number, text: string) =>

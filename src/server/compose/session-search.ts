@@ -11,7 +11,7 @@ const MOST = 200
 const TIMEOUT_MS = 300
 
 /** A passage as programs see it, on the wire and in `--json`. */
-export interface Passage {
+export interface SessionPassage {
   readonly sessionId: string
   readonly cwd: string
   readonly title?: string
@@ -28,7 +28,7 @@ export interface Passage {
 }
 
 export interface Searched {
-  readonly passages: readonly Passage[]
+  readonly passages: readonly SessionPassage[]
   readonly more: boolean
   /** Entries that are stored and were not searched yet. */
   readonly behind: number
@@ -65,7 +65,7 @@ function searched({ hits, more, behind }: SearchAnswer): Searched {
   return { passages: hits.map(passageOf), more, behind }
 }
 
-function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, highlights }: SearchHit): Passage {
+function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, highlights }: SearchHit): SessionPassage {
   return {
     sessionId,
     cwd,

@@ -10,11 +10,11 @@ export function readableLine(line: string): string {
   const record = parse(line)
   if (record === undefined) return line
   const at = typeof record['time'] === 'number' ? `${new Date(record['time']).toISOString()} ` : ''
-  return `${at}${level(record['level'])}${sentenceOf(record)}`
+  return `${at}${level(record['level'])}${logSentence(record)}`
 }
 
 /** The sentence of a record, without its time and its level. */
-export function sentenceOf(record: Readonly<Record<string, unknown>>): string {
+export function logSentence(record: Readonly<Record<string, unknown>>): string {
   const { msg, err } = record
   const failed = typeof err === 'object' && err !== null && 'message' in err ? String(err.message) : undefined
   const said = [msg, failed].filter((part, index, all) => typeof part === 'string' && all.indexOf(part) === index)

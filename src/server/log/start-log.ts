@@ -1,7 +1,7 @@
 /** The log file as the standard error of a server that a command starts; when the start fails, its last line is read. */
 import { closeSync, fstatSync, openSync, readSync, statfsSync } from 'node:fs'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
-import { logPathIn, parse, sentenceOf } from './log-line.ts'
+import { logPathIn, parse, logSentence } from './log-line.ts'
 import { makeDirectory } from '../../state-files/make-directory.ts'
 
 export interface StartLog {
@@ -60,6 +60,6 @@ function whyNothing(home: string): string | undefined {
 
 function words(line: string): readonly string[] {
   const record = parse(line)
-  const text = record === undefined ? line.replace(/^parley: /u, '').trim() : sentenceOf(record)
+  const text = record === undefined ? line.replace(/^parley: /u, '').trim() : logSentence(record)
   return text === '' ? [] : [text]
 }

@@ -1,7 +1,7 @@
 /** The only tool of a server that requires a login: it sends the user to the login page. */
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
-import type { CallOptions, Offer, ServerTool } from './mcp-types.ts'
+import type { CallOptions, ServerOffer, ServerTool } from './mcp-types.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 
 const NO_ARGUMENTS = { type: 'object', properties: {} } as const
@@ -18,7 +18,7 @@ export const LOG_IN: ServerTool = {
   definitionHash: 'parley',
 }
 
-export const LOCKED: Offer = { tools: [LOG_IN], resources: [], templates: [], prompts: [] }
+export const LOCKED: ServerOffer = { tools: [LOG_IN], resources: [], templates: [], prompts: [] }
 
 interface LogIn {
   readonly label: string

@@ -2,7 +2,7 @@
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
-import { NOTHING, type CallOptions, type Connection, type Offer, type McpHostContext } from './mcp-types.ts'
+import { NOTHING, type CallOptions, type Connection, type ServerOffer, type McpHostContext } from './mcp-types.ts'
 import { LOCKED, LOG_IN, loginTool } from './login-tool.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { permitted, type ServerConfig } from './server-config.ts'
@@ -40,7 +40,7 @@ export class McpServerLifecycle {
   readonly #draining = new Set<Connection>()
   #phase: Phase = { state: 'unstarted' }
   #title: string
-  #known: Offer | undefined
+  #known: ServerOffer | undefined
   #roots: readonly string[]
   #located: McpServer | undefined
   /** Resources that were read over connections that were lost. */
@@ -69,13 +69,13 @@ export class McpServerLifecycle {
   }
 
   /** The tools, prompts and resources that can be used now; empty while the server cannot be called. */
-  offer(): Offer {
+  offer(): ServerOffer {
     if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
     return this.#phase.state === 'ready' ? this.known() : NOTHING
   }
 
   /** The present offer of the server, or the last one before its connection was lost. */
-  known(): Offer {
+  known(): ServerOffer {
     const known = this.#known ?? NOTHING
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }

@@ -45,14 +45,14 @@ export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 
 /** Everything that a server offers, as last listed. */
-export interface Offer {
+export interface ServerOffer {
   readonly tools: readonly ServerTool[]
   readonly resources: readonly ServerResource[]
   readonly templates: readonly ServerTemplate[]
   readonly prompts: readonly ServerPrompt[]
 }
 
-export const NOTHING: Offer = { tools: [], resources: [], templates: [], prompts: [] }
+export const NOTHING: ServerOffer = { tools: [], resources: [], templates: [], prompts: [] }
 
 export interface About {
   /** The name that the server gives itself, for display. */
@@ -62,7 +62,7 @@ export interface About {
 
 export interface Connection {
   readonly about: About
-  offer(): Offer
+  offer(): ServerOffer
   /** The resources whose changes the server reports. */
   watched(): readonly string[]
   /** Lists again in the background what is old and whose changes the server does not report. Called before the offer is used. */

@@ -1,7 +1,7 @@
 /** The configuration of one server of a registry: its name, how to reach it, and the user's rules for it. */
 import type { McpServer } from '../../../ports/tools.ts'
 import type { LoginSettings, ServerRules } from '../../../ports/values/mcp-server-settings.ts'
-import type { Offer, ServerTool } from './mcp-types.ts'
+import type { ServerOffer, ServerTool } from './mcp-types.ts'
 
 export interface ServerConfig {
   /** Equal for configurations that may share one connection. */
@@ -26,7 +26,7 @@ export interface ServerConfig {
   readonly locate: () => Promise<McpServer>
 }
 
-export function permitted(offer: Offer, { include, exclude = [] }: ServerRules): Offer {
+export function permitted(offer: ServerOffer, { include, exclude = [] }: ServerRules): ServerOffer {
   const wanted = include === undefined ? () => true : anyOf(include)
   const unwanted = anyOf(exclude)
   return { ...offer, tools: offer.tools.filter((tool) => wanted(tool) && !unwanted(tool)) }

@@ -1,5 +1,5 @@
 /** Finds passages in the index, the newest first. */
-import { type Part, allOf, parseQuery } from '../../../text/query.ts'
+import { type QueryPart, allOf, parseQuery } from '../../../text/query.ts'
 import type { Speaker, SearchHit, SearchRequest, StoredHead } from '../../../ports/search.ts'
 import { shown } from '../store/write-passages.ts'
 import { snippetOf } from './snippet.ts'
@@ -81,7 +81,7 @@ function conditionsOf({ cwd, within }: Asked): readonly (readonly [text: string,
   ]
 }
 
-function hitOf(row: Row, head: StoredHead, parts: readonly Part[]): SearchHit {
+function hitOf(row: Row, head: StoredHead, parts: readonly QueryPart[]): SearchHit {
   const { saidBy: by, turn, seq, until, at } = row
   const title = row.title === null ? null : unescapeText(row.title)
   return {

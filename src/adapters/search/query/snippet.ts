@@ -1,5 +1,5 @@
 /** Selects the part of a passage that a result shows, and the matches that it highlights. */
-import { type Part, findMatches } from '../../../text/query.ts'
+import { type QueryPart, findMatches } from '../../../text/query.ts'
 
 export interface Snippet {
   readonly text: string
@@ -11,7 +11,7 @@ const LONGEST = 400
 const BEFORE = LONGEST / 4
 
 /** The whole text where it is short; else a window that begins a little before the first match. */
-export function snippetOf(text: string, parts: readonly Part[]): Snippet {
+export function snippetOf(text: string, parts: readonly QueryPart[]): Snippet {
   const matches = findMatches(text, parts)
   const first = matches[0]?.[0] ?? 0
   const start = text.length <= LONGEST ? 0 : startOfWord(text, Math.min(first, text.length - LONGEST), first - BEFORE)

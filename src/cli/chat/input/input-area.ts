@@ -12,7 +12,7 @@ import type { Look } from '../../output/view/rows.ts'
 import type { View } from '../../output/view/view.ts'
 import { type Below, ChatScreen } from '../chat-screen.ts'
 import { Composer } from './composer.ts'
-import type { Conversation, Waiting } from '../conversation.ts'
+import type { Conversation, WaitingPrompt } from '../conversation.ts'
 import type { SlashCommands } from '../slash-commands.ts'
 import { type Standing, statusRow } from '../status-line.ts'
 
@@ -234,12 +234,12 @@ export class InputArea {
     return { rows: [...above, ...rows, status], cursor: { ...cursor, row: cursor.row + above.length } }
   }
 
-  #standing(seat: Seat, waiting: readonly Waiting[]): Standing {
+  #standing(seat: Seat, waiting: readonly WaitingPrompt[]): Standing {
     const urgent = this.#isWarned ? LEAVING : this.#connection || (this.#flash?.text ?? '')
     return { ...seat.standing(), waiting: waiting.length, urgent }
   }
 
-  #waitingRows(waiting: readonly Waiting[]): readonly string[] {
+  #waitingRows(waiting: readonly WaitingPrompt[]): readonly string[] {
     const { paint, width } = this.look
     const rows = waiting.slice(-MOST_WAITING).map(({ text, isMine }) => {
       const whose = isMine ? 'queued' : 'queued by another'

@@ -15,7 +15,7 @@ import { paintOn } from '../../output/terminal-io.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 import { ago } from '../../output/terminal/pace.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { type SessionRow, markOf, pad, sessionTable } from '../../output/view/session-table.ts'
+import { type SessionTableRow, markOf, pad, sessionTable } from '../../output/view/session-table.ts'
 
 /** How many sessions a user sees without `--all`. */
 const MOST_SHOWN = 20
@@ -75,7 +75,7 @@ function noneIn(cwd: string | undefined): string {
 class Table implements Printer {
   readonly #paint: Paint
   readonly #most: number
-  readonly #rows: SessionRow[] = []
+  readonly #rows: SessionTableRow[] = []
   #more = 0
 
   constructor(paint: Paint, all: boolean) {
@@ -115,7 +115,7 @@ function printPlain(session: Listed): void {
 
 const plain: Paint = (_style, text) => text
 
-function rowOf({ sessionId, cwd, title, updatedAt, _meta }: Listed): SessionRow {
+function rowOf({ sessionId, cwd, title, updatedAt, _meta }: Listed): SessionTableRow {
   return {
     id: shortId(sessionId),
     phase: _meta['parley/phase'],

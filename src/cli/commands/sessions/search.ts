@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { type Passage, searchSessions } from '../../../server/compose/session-search.ts'
+import { type SessionPassage, searchSessions } from '../../../server/compose/session-search.ts'
 import { askToSearch } from '../../../server/admin/admin-client.ts'
 import { remoteOf } from '../../remote/dial-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -44,7 +44,7 @@ function say(sentence: string): void {
   complain(sentence)
 }
 
-function passageText({ sessionId, title, at, by, turnId, seq, ...said }: Passage, paint: Paint): string {
+function passageText({ sessionId, title, at, by, turnId, seq, ...said }: SessionPassage, paint: Paint): string {
   const place = [turnId ?? 'session', by, `entry ${seq}`].join(', ')
   const about = `${oneLine(title ?? '(untitled)', 60)} ${paint('dim', `· ${ago(new Date(at))} · ${place}`)}`
   const text = markedText(said, paint)
@@ -55,7 +55,7 @@ function passageText({ sessionId, title, at, by, turnId, seq, ...said }: Passage
 }
 
 /** Without colours the matches are not marked, and the text stays as it was. */
-function markedText({ text, highlights }: Pick<Passage, 'text' | 'highlights'>, paint: Paint): string {
+function markedText({ text, highlights }: Pick<SessionPassage, 'text' | 'highlights'>, paint: Paint): string {
   let marked = ''
   let end = 0
   for (const [from, to] of highlights) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { paintFor } from '../terminal/colors.ts'
 import { widthOf } from '../terminal/text.ts'
-import { type SessionRow, sessionTable } from './session-table.ts'
+import { type SessionTableRow, sessionTable } from './session-table.ts'
 
-const row = (title: string, directory: string, more: Partial<SessionRow> = {}): SessionRow => ({
+const row = (title: string, directory: string, more: Partial<SessionTableRow> = {}): SessionTableRow => ({
   id: '1f3a6a50',
   phase: undefined,
   when: 'just now',

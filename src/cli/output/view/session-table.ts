@@ -2,7 +2,7 @@
 import type { Paint } from '../terminal/colors.ts'
 import { endOfLine, oneLine, widthOf } from '../terminal/text.ts'
 
-export interface SessionRow {
+export interface SessionTableRow {
   /** The beginning of its id. */
   readonly id: string
   readonly phase: 'working' | 'waiting' | 'suspended' | 'closed' | undefined
@@ -24,7 +24,7 @@ const LEAST = 8
 const TITLES = 0.6
 
 /** With headings, no row wider than `width`. */
-export function sessionTable(sessions: readonly SessionRow[], paint: Paint, width: number): readonly string[] {
+export function sessionTable(sessions: readonly SessionTableRow[], paint: Paint, width: number): readonly string[] {
   const widest = (column: keyof typeof HEADINGS): number =>
     Math.max(widthOf(HEADINGS[column]), ...sessions.map((session) => widthOf(session[column])))
   const [id, when, agent] = [widest('id'), widest('when'), Math.min(widest('agent'), AGENT)]
@@ -59,7 +59,7 @@ function shared(room: number, title: number, directory: number): readonly [numbe
 }
 
 /** One column. Sessions that need the user stand out. */
-export function markOf(phase: SessionRow['phase'], paint: Paint): string {
+export function markOf(phase: SessionTableRow['phase'], paint: Paint): string {
   switch (phase) {
     case 'working':
       return paint('good', '●')

@@ -1,5 +1,5 @@
 /** Plans of a query: full-text expressions that require all words first, then some of them. */
-import { asOnePhrase, type Part, parseQuery, phrase } from '../../../text/query.ts'
+import { asOnePhrase, type QueryPart, parseQuery, phrase } from '../../../text/query.ts'
 import { queriesFor } from '../../../text/keyword-queries.ts'
 import type { SearchRequest } from '../worker/protocol.ts'
 import { simplified } from './traditional-to-simplified.ts'
@@ -7,7 +7,7 @@ import { stemsOf } from './stems.ts'
 
 /** One thing that must occur: as it is written, or, where it is English, in another form of the word. */
 export interface Term {
-  readonly part: Part
+  readonly part: QueryPart
   /** Empty where only the exact form counts. */
   readonly stems: readonly string[]
 }
@@ -52,12 +52,12 @@ export function termsOf(query: string): readonly Term[] {
 }
 
 /** The term as it was written, because capitals separate the parts of an identifier. */
-function termOf(part: Part, written: string): Term {
+function termOf(part: QueryPart, written: string): Term {
   const latin = part.tokens.every((token) => /^[a-z0-9_]+$/.test(token)) && !part.prefix
   return { part, stems: latin ? stemsOf(written).map(({ stem }) => stem) : [] }
 }
 
-function phrasePlan(parts: readonly Part[]): Plan {
+function phrasePlan(parts: readonly QueryPart[]): Plan {
   const part = {
     tokens: parts.flatMap(({ tokens }) => tokens),
     breakBefore: parts.flatMap(({ breakBefore }) => breakBefore),
@@ -122,7 +122,7 @@ function isSame(words: readonly Term[], terms: readonly Term[]): boolean {
 }
 
 /** Each pair of neighbours in a long run of unspaced characters, used when no dictionary knows its words. */
-function characterPairs({ tokens, breakBefore }: Part): readonly Term[] {
+function characterPairs({ tokens, breakBefore }: QueryPart): readonly Term[] {
   if (tokens.length < 3) return []
   return tokens.slice(1).flatMap((token, i) => {
     const before = tokens[i] ?? ''

@@ -7,10 +7,10 @@ export interface Html {
   readonly [MADE]: string
 }
 
-export type Part = Html | string | number | null | undefined | readonly Part[]
+export type HtmlPart = Html | string | number | null | undefined | readonly HtmlPart[]
 
 /** Attributes must stand in double quotes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { [MADE]: strings.map((string, i) => (i === 0 ? '' : written(parts[i - 1])) + string).join('') }
 }
 
@@ -22,13 +22,13 @@ export function joined(parts: readonly Html[], between: Html): Html {
   return { [MADE]: parts.map(markupOf).join(markupOf(between)) }
 }
 
-function written(part: Part): string {
+function written(part: HtmlPart): string {
   if (part === null || part === undefined) return ''
   if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
   return isList(part) ? part.map(written).join('') : part[MADE]
 }
 
-function isList(part: Html | readonly Part[]): part is readonly Part[] {
+function isList(part: Html | readonly HtmlPart[]): part is readonly HtmlPart[] {
   return Array.isArray(part)
 }
 

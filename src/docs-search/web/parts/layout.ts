@@ -1,6 +1,6 @@
 /** The layout of every page: head, search box, sign-out and language. */
 import { createHash } from 'node:crypto'
-import { MODES, type Mode, NO_QUESTION, type Question, searchAddress } from '../site/addresses.ts'
+import { MODES, type Mode, NO_QUESTION, type SearchQuestion, searchAddress } from '../site/addresses.ts'
 import { type Html, html, markupOf } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
@@ -32,7 +32,7 @@ export interface PageFrame {
   readonly title: string
   /** Absent on the sign-in page. */
   readonly reader: Reader | null
-  readonly question?: Question
+  readonly question?: SearchQuestion
   /** Two columns. */
   readonly wide?: boolean
   /** Whether the search box has the focus. */
@@ -72,7 +72,7 @@ export function pageOf({
   )
 }
 
-function headerOf(reader: Reader, question: Question, writing: boolean): Html {
+function headerOf(reader: Reader, question: SearchQuestion, writing: boolean): Html {
   return html`<header class="top">
     <div class="name">
       <a href="/"><img src="${icon.address}" alt="" width="24" height="24" />${NAME}</a>
@@ -126,7 +126,7 @@ function choice(mode: Mode, chosen: Mode): Html {
   >`
 }
 
-function scope({ collections }: Reader, { collection }: Question): Html | null {
+function scope({ collections }: Reader, { collection }: SearchQuestion): Html | null {
   if (collections.length < 2 && collection === '') return null
   const options = collections.map(
     (name) => html`<option value="${name}" ${name === collection ? html` selected` : null}>${name}</option>`,
@@ -147,7 +147,7 @@ export function problem(title: string, sentence: string, next?: Html): Html {
     ${next ?? null}`
 }
 
-export function linkTo(question: Question, text: string): Html {
+export function linkTo(question: SearchQuestion, text: string): Html {
   return html`<a href="${searchAddress(question)}">${text}</a>`
 }
 

@@ -5,14 +5,14 @@ export type Mode = 'best' | 'all' | 'phrase'
 export const MODES: readonly Mode[] = ['best', 'all', 'phrase']
 
 /** The query in the address of a page. */
-export interface Question {
+export interface SearchQuestion {
   readonly query: string
   readonly mode: Mode
   /** The name of a collection; empty for all of them. */
   readonly collection: string
 }
 
-export const NO_QUESTION: Question = { query: '', mode: 'best', collection: '' }
+export const NO_QUESTION: SearchQuestion = { query: '', mode: 'best', collection: '' }
 
 export interface PagePosition {
   /** From 1. */
@@ -23,12 +23,12 @@ export interface PagePosition {
 
 const LARGEST = 1_000_000_000
 
-export function questionIn(params: URLSearchParams): Question {
+export function questionIn(params: URLSearchParams): SearchQuestion {
   const mode = MODES.find((one) => one === params.get('mode')) ?? 'best'
   return { query: params.get('q') ?? '', mode, collection: params.get('in') ?? '' }
 }
 
-export function placeIn(params: URLSearchParams): PagePosition {
+export function positionIn(params: URLSearchParams): PagePosition {
   const state = params.get('state')
   return { page: numberIn(params, 'page') ?? 1, ...(state === null ? {} : { state }) }
 }
@@ -40,7 +40,7 @@ export function numberIn(params: URLSearchParams, name: string): number | undefi
   return /^\d{1,10}$/.test(text) && number >= 1 && number <= LARGEST ? number : undefined
 }
 
-export function searchAddress(question: Question, place: PagePosition = { page: 1 }): string {
+export function searchAddress(question: SearchQuestion, place: PagePosition = { page: 1 }): string {
   const { page, state } = place
   return `/${query({ ...words(question), ...(page > 1 ? { page: String(page), ...(state === undefined ? {} : { state }) } : {}) })}`
 }
@@ -54,7 +54,7 @@ export interface Spot {
 }
 
 /** `uri` is that of a document, with or without a fragment. */
-export function documentAddress(uri: string, question: Question, { line, part, anchor }: Spot = {}): string {
+export function documentAddress(uri: string, question: SearchQuestion, { line, part, anchor }: Spot = {}): string {
   const path = (uri.split('#', 1)[0] ?? '').replace(/^doc:\/\//, '')
   const spot = {
     ...(line === undefined ? {} : { line: String(line) }),
@@ -89,7 +89,7 @@ export function ownAddress(to: string | null): string {
   return host === 'here' && !pathname.startsWith('//') ? `${pathname}${search}` : '/'
 }
 
-function words({ query: q, mode, collection }: Question): Readonly<Record<string, string>> {
+function words({ query: q, mode, collection }: SearchQuestion): Readonly<Record<string, string>> {
   return {
     ...(q === '' ? {} : { q }),
     ...(collection === '' ? {} : { in: collection }),

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Principal } from '../../keys/keys.ts'
 import type { View } from '../../collections/view.ts'
-import { collectionIn, documentIn, numberIn, placeIn, questionIn } from './addresses.ts'
+import { collectionIn, documentIn, numberIn, positionIn, questionIn } from './addresses.ts'
 import { collectionPage } from '../collection-page.ts'
 import { documentPage } from '../document-page.ts'
 import { html } from '../parts/html.ts'
@@ -114,7 +114,8 @@ const NOTHING: RenderedPage = {
 async function contentOf(view: View, path: string, params: URLSearchParams): Promise<RenderedPage | undefined> {
   const question = questionIn(params)
   const [uri, collection] = [documentIn(path), collectionIn(path)]
-  if (path === '/') return question.query.trim() === '' ? startPage(view) : resultsPage(view, question, placeIn(params))
+  if (path === '/')
+    return question.query.trim() === '' ? startPage(view) : resultsPage(view, question, positionIn(params))
   if (uri !== undefined) {
     const [line, part] = [numberIn(params, 'line'), numberIn(params, 'part')]
     const spot = { ...(line === undefined ? {} : { line }), ...(part === undefined ? {} : { part }) }

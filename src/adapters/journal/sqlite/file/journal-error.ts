@@ -13,7 +13,7 @@ export function journalError(error: unknown, path: string): ParleyError {
   return new ParleyError(code, { path, reason: reasonOf(error) }, error)
 }
 
-export function refusalOf(error: unknown, path: string): CallRefusal {
+export function journalRefusal(error: unknown, path: string): CallRefusal {
   const { code, details } = journalError(error, path)
   return { code, details }
 }

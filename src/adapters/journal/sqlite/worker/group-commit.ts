@@ -11,7 +11,7 @@ import { rollBack } from '../../../../sqlite/statements.ts'
 import { makeDirectory } from '../../../../state-files/make-directory.ts'
 import type { CallAnswer } from '../../../../threads/worker-port.ts'
 import { BUSY_TIMEOUT_MS, openForOwner, openForReader } from '../file/file.ts'
-import { journalError, mayBeOneWrites, refusalOf } from '../file/journal-error.ts'
+import { journalError, mayBeOneWrites, journalRefusal } from '../file/journal-error.ts'
 import { lockPathIn, takeLock } from '../lock/lock.ts'
 import { Store } from '../store/store.ts'
 import type { JournalCalls, ReadCall, WriteCall } from './messages.ts'
@@ -80,7 +80,8 @@ export function openReaderStore(directory: string, { quiet }: { readonly quiet: 
   open()
   return {
     read: (call) => answer(call, path, open),
-    write: async (group) => group.map(([call]) => [call, null, refusalOf(new Error('it was opened to be read'), path)]),
+    write: async (group) =>
+      group.map(([call]) => [call, null, journalRefusal(new Error('it was opened to be read'), path)]),
     sweep: () => false,
     tidy: () => true,
     close: () => db?.close(),
@@ -94,7 +95,7 @@ function answer(call: ReadCall, path: string, open: () => Store | undefined): Ca
     return [call[0], read(call, store)]
   } catch (error) {
     store?.renew()
-    return [call[0], null, refusalOf(error, path)]
+    return [call[0], null, journalRefusal(error, path)]
   }
 }
 
@@ -121,7 +122,7 @@ async function commitGroup(journal: OpenJournal, group: readonly WriteCall[]): P
     journal.store.renew()
     rollBack(journal.db)
     if (group.length > 1 && mayBeOneWrites(error)) return commitEachAlone(journal, group)
-    const refusal = refusalOf(error, journal.path)
+    const refusal = journalRefusal(error, journal.path)
     return group.map(([call]) => [call, null, refusal])
   }
 }
@@ -151,7 +152,7 @@ function attempt({ store, path }: OpenJournal, write: WriteCall): CallAnswer {
   try {
     return [call, apply(store, write) ?? null]
   } catch (error) {
-    if (isParleyError(error, 'JOURNAL_CONFLICT')) return [call, null, refusalOf(error, path)]
+    if (isParleyError(error, 'JOURNAL_CONFLICT')) return [call, null, journalRefusal(error, path)]
     throw error
   }
 }

@@ -7,7 +7,7 @@ import { type CallAnswer, sendEvent } from '../../../../threads/worker-port.ts'
 import { systemClock } from '../../../clock.ts'
 import { faultsFrom } from '../../../fault.ts'
 import { StallWatch } from '../../../watchdog/stall-watch.ts'
-import { refusalOf } from '../file/journal-error.ts'
+import { journalRefusal } from '../file/journal-error.ts'
 import { COPY_CHARS } from '../store/forks.ts'
 import type { Call, ReadCall, WorkerOrder, WriteCall } from './messages.ts'
 import { type WorkerStore, journalPath, openOwnerStore, openReaderStore } from './group-commit.ts'
@@ -41,7 +41,7 @@ function tryOpen(port: MessagePort, { directory, role, faults }: WorkerOrder): W
     sendEvent(port, null)
     return store
   } catch (error) {
-    sendEvent(port, null, refusalOf(error, journalPath(directory)))
+    sendEvent(port, null, journalRefusal(error, journalPath(directory)))
     return undefined
   }
 }

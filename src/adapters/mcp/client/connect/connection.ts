@@ -4,7 +4,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { CompletionRequest, PromptMessage, ToolResult } from '../../../../ports/tools.ts'
 import { coerceArguments } from '../../../checking/coerce-arguments.ts'
 import { Schemas } from '../../../checking/schemas.ts'
-import type { About, CallOptions, Connection, Offer, Paused, ServerTool } from '../../host/mcp-types.ts'
+import type { About, CallOptions, Connection, ServerOffer, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { ConnectAttempt, ClientSession } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
 import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
@@ -68,7 +68,7 @@ class OpenConnection implements Connection {
     this.#resources.resume(this.#attempt.request.watched)
   }
 
-  offer(): Offer {
+  offer(): ServerOffer {
     return this.#resources.marked(this.#offer.now)
   }
 

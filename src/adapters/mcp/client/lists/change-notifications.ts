@@ -3,7 +3,7 @@ import { ProtocolError, type Client } from '@modelcontextprotocol/client'
 import { backoffMs } from '../../../../async/backoff.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import { isUnreachable } from '../request/request.ts'
-import { LIST_KINDS, type ListKind, type Offer } from '../../host/mcp-types.ts'
+import { LIST_KINDS, type ListKind, type ServerOffer } from '../../host/mcp-types.ts'
 
 interface FollowOptions {
   readonly clock: Clock
@@ -122,7 +122,7 @@ export class WatchedResources {
   }
 
   /** The offer, with a mark on each resource that changed since it was last read. */
-  marked(offer: Offer): Offer {
+  marked(offer: ServerOffer): ServerOffer {
     return this.#changed.size === 0 ? offer : { ...offer, resources: markedIn(offer.resources, this.#changed) }
   }
 
@@ -170,7 +170,7 @@ function isWithin(uri: string, resource: string): boolean {
 }
 
 /** Resources that no list contains can be read too. */
-function markedIn(listed: Offer['resources'], changed: ReadonlySet<string>): Offer['resources'] {
+function markedIn(listed: ServerOffer['resources'], changed: ReadonlySet<string>): ServerOffer['resources'] {
   const known = new Set(listed.map(({ uri }) => uri))
   const unlisted = [...changed].filter((uri) => !known.has(uri))
   return [

@@ -3,7 +3,7 @@ import { METHOD_NOT_FOUND, ProtocolError, SdkError, SdkErrorCode, type Client } 
 import { coalesce } from '../../../../async/coalesce.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import { LIST_KINDS, NOTHING, type ListKind, type Offer, type ServerTool } from '../../host/mcp-types.ts'
+import { LIST_KINDS, NOTHING, type ListKind, type ServerOffer, type ServerTool } from '../../host/mcp-types.ts'
 import { followChanges } from './change-notifications.ts'
 import { reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession } from '../connect/connect-attempt.ts'
@@ -44,7 +44,7 @@ export class TrackedOffer {
   }
 
   /** What the server offers, as last listed. */
-  get now(): Offer {
+  get now(): ServerOffer {
     return this.#offer
   }
 
@@ -138,7 +138,7 @@ const MAX_PAGES = 64
 const MAX_ENTRIES = 5000
 const MAX_ENTRY_CHARS = 64 * 1024
 
-async function list(kind: ListKind, listing: Listing, signal: AbortSignal): Promise<Partial<Offer>> {
+async function list(kind: ListKind, listing: Listing, signal: AbortSignal): Promise<Partial<ServerOffer>> {
   if (listing.client.getServerCapabilities()?.[kind] === undefined) return {}
   listing.holds.delete(kind)
   if (kind === 'tools') return { tools: await listTools(listing, signal) }
