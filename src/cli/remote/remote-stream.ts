@@ -1,9 +1,11 @@
 /** A connection to a server elsewhere, as lines in both directions: over WebSocket, or through `ssh`. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { ParleyError, fail, reasonOf } from '../../errors/parley-error.ts'
+import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { type KnownServer, isSsh } from './known-servers.ts'
 
 const HANDSHAKE_MS = 10_000
@@ -127,21 +129,24 @@ class WebSocketStream extends Duplex {
   }
 }
 
-/** Throws SERVER_REFUSED for the one, and SERVER_LOST for the other, as `openRemote` does. */
-export async function pairWith(
-  page: string,
-  code: string,
-  { name, headers }: { name: string; headers?: KnownServer['headers'] },
-) {
-  const response = await fetch(new URL('pair', page), {
+/** Uses the code of a pairing link up. Throws SERVER_REFUSED and SERVER_LOST, as `openRemote` does. */
+export async function pairWith(server: KnownServer, code: string, name: string): Promise<{ readonly token: string }> {
+  const { ca, headers, url } = server
+  const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http')
+  const asking = request(new URL('pair', url), {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ code, name }),
-    signal: AbortSignal.timeout(HANDSHAKE_MS),
-  }).catch((error: unknown) =>
-    fail('SERVER_LOST', { reason: `${page}: ${reasonOf((error as Error).cause ?? error)}` }, error),
-  )
-  const text = await response.text()
-  if (!response.ok) throw refused(page, response.status, text.slice(0, 400))
-  return JSON.parse(text) as { readonly token: string; readonly role: string; readonly name?: string }
+    timeout: HANDSHAKE_MS,
+    ...(ca !== undefined && { ca: readFileSync(ca) }),
+  })
+  asking.once('timeout', () => asking.destroy(new Error('it does not answer')))
+  asking.end(JSON.stringify({ code, name }))
+  const [response] = (await once(asking, 'response').catch((error: unknown) => {
+    throw unreachable(server.name, error as Error)
+  })) as [IncomingMessage]
+  let text = ''
+  for await (const piece of response.setEncoding('utf8')) text += String(piece)
+  const { statusCode = 0 } = response
+  if (statusCode !== 200) throw refused(server.name, statusCode, text.slice(0, 400))
+  return JSON.parse(text) as { readonly token: string }
 }

@@ -20,8 +20,7 @@ export async function run({ args: [text = ''], options }: CommandInput): Promise
   const { home } = await configFor()
   const more = { ...(ca !== undefined && { ca }), ...(Object.keys(headers).length > 0 && { headers }) }
   const secret = new URL(text).hash.replace(/^#/u, '') || (await pasted())
-  const token = await tokenFor(secret, { page, headers })
-  const server: KnownServer = { name, url: page, token, ...more }
+  const server: KnownServer = { name, url: page, ...more, token: await tokenFor(secret, { name, url: page, ...more }) }
   // Whatever is wrong is said now, and nothing is kept that does not work.
   ;(await openRemote(server)).destroy()
   new KnownServers(home).add(server)
@@ -31,13 +30,10 @@ export async function run({ args: [text = ''], options }: CommandInput): Promise
 }
 
 /** A pairing link, its code or what follows `#` is used up; a token is kept as it is. */
-async function tokenFor(
-  secret: string,
-  { page, headers }: { page: string; headers: Record<string, string> },
-): Promise<string> {
+async function tokenFor(secret: string, server: KnownServer): Promise<string> {
   const code = /^(?:.*#)?(?:pair=)?([\w-]{26})$/u.exec(secret)?.[1]
   if (code === undefined) return secret.replace(/^.*#/u, '')
-  return (await pairWith(page, code, { name: hostname(), headers })).token
+  return (await pairWith(server, code, hostname())).token
 }
 
 /** From standard input, where neither the list of processes nor the history of the shell has it. */
