@@ -16,6 +16,14 @@ import {
   stoppingIn,
   suggestedIn,
 } from './connection/responses.ts'
+import {
+  type CountedAnswer,
+  type OutlinePrompt,
+  type SessionPage,
+  countedIn,
+  outlineIn,
+  pageIn,
+} from './sessions/stored-sessions.ts'
 import { Incoming } from './incoming/incoming.ts'
 import { PermissionRequests } from './incoming/permission-requests.ts'
 import { sessionsIn } from './incoming/updates.ts'
@@ -231,6 +239,44 @@ export class Client {
     return fieldsOf(await this.#connection.request('_parley/release', { sessionId }))['ended'] === true
   }
 
+  /** A part of the conversation, from its end or from `before` backwards. The session need not be open here. */
+  async page(
+    sessionId: string,
+    where: { readonly before?: number; readonly limit?: number } = {},
+  ): Promise<SessionPage> {
+    return pageIn(await this.#call('_parley/page', { sessionId, ...where }))
+  }
+
+  /** Answers a permission request of any session. May be repeated: the result is how the request ended. */
+  async answer(sessionId: string, requestId: string, optionId: string): Promise<CountedAnswer> {
+    return countedIn(await this.#call('_parley/answer', { sessionId, requestId, optionId }))
+  }
+
+  /** Takes back a prompt that waits, whoever sent it. False if it does not wait any more. */
+  async withdraw(sessionId: string, promptId: string): Promise<boolean> {
+    return (await this.#call('_parley/withdraw', { sessionId, promptId }))['withdrawn'] === true
+  }
+
+  /** Makes a prompt that waits the next one; with `now` the turn that runs is cancelled for it. False if it does not wait. */
+  async promote(sessionId: string, promptId: string, now = false): Promise<boolean> {
+    return (await this.#call('_parley/promote', { sessionId, promptId, now }))['promoted'] === true
+  }
+
+  /** The user has seen the session up to this entry; 0 marks it unread. */
+  async seen(sessionId: string, seq: number): Promise<void> {
+    await this.#call('_parley/seen', { sessionId, seq })
+  }
+
+  /** All prompts of the session, the first one first. */
+  async outline(sessionId: string): Promise<readonly OutlinePrompt[]> {
+    return outlineIn(await this.#call('_parley/outline', { sessionId }))
+  }
+
+  /** Resolves when the server has answered. */
+  async ping(): Promise<void> {
+    await this.#call('_parley/ping', {})
+  }
+
   async rename(sessionId: string, title: string): Promise<void> {
     this.#requireMethod('_parley/rename')
     await this.#connection.request('_parley/rename', { sessionId, title })
@@ -304,6 +350,12 @@ export class Client {
   #cancelling(sessionId: string): void {
     this.#permissions.cancel(sessionId)
     this.#delegate.cancelling(sessionId)
+  }
+
+  /** A request that may be repeated on the next connection. */
+  async #call(method: string, params: object): Promise<Readonly<Record<string, unknown>>> {
+    this.#requireMethod(method)
+    return fieldsOf(await this.#connection.request(method, params))
   }
 
   #requireMethod(method: string): void {

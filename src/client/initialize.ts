@@ -13,7 +13,7 @@ export interface ClientInfo {
   readonly version: string
 }
 
-export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp' | 'agent' | 'sessions'
+export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp' | 'agent' | 'sessions' | 'alive'
 
 /** The client as `initialize` describes it. All but `info` and `services` is for a Parley server; other agents ignore it. */
 export interface ClientOptions {

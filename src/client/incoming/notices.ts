@@ -2,7 +2,12 @@
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { type PermissionOption, type UpdateParams, sessionsIn } from './updates.ts'
 
-export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice | SessionsNotice
+export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice | SessionsNotice | AliveNotice
+
+/** The server lives; it says so every 20 seconds. */
+export interface AliveNotice {
+  readonly kind: 'alive'
+}
 
 export interface TurnNotice {
   readonly kind: 'turn'
@@ -69,6 +74,7 @@ export interface ListedSession {
   readonly updatedAt?: string | null
   readonly phase?: string
   readonly agent?: string
+  readonly lastSeq?: number
   /** How the last turn ended. */
   readonly lastEnd?: { readonly stopReason?: string }
   /** The oldest permission request without an answer. */
@@ -85,6 +91,7 @@ export interface ListedSession {
 /** Undefined for a notification that is no notice of a session. */
 export function noticeOf(method: string, params: unknown, isMine: (promptId: unknown) => boolean): Notice | undefined {
   const fields = fieldsOf(params)
+  if (method === '_parley/alive') return { kind: 'alive' }
   if (method === '_parley/sessions') return sessionsNotice(fields)
   const { sessionId } = fields
   if (typeof sessionId !== 'string') return undefined

@@ -133,7 +133,7 @@ export class App implements ClientDelegate {
 
   noticed(notice: Notice): void {
     if (notice.kind === 'sessions') this.#listed(notice)
-    else this.opened.peek().get(notice.sessionId)?.noticed(notice)
+    else if (notice.kind !== 'alive') this.opened.peek().get(notice.sessionId)?.noticed(notice)
   }
 
   ask(question: PermissionQuestion, withdrawn: AbortSignal): Promise<string | null> {

@@ -1,0 +1,79 @@
+/** What a Parley server says of sessions that need not be open here, read as far as it is well formed. */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { type UpdateParams, updateIn } from '../incoming/updates.ts'
+import type { Resolved } from '../transcript/items.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface SessionPage {
+  readonly updates: readonly UpdateParams[]
+  /** How permission requests of this part ended. */
+  readonly resolved: readonly Resolved[]
+  /** Ask for what comes before this entry. */
+  readonly from: number
+  /** Something does. */
+  readonly more: boolean
+}
+
+/** `counted`: it was this answer. Else `outcome` is the one that was first. */
+export interface CountedAnswer {
+  readonly counted: boolean
+  readonly outcome: Resolved['outcome']
+  readonly by?: string
+}
+
+export interface OutlinePrompt {
+  readonly seq: number
+  readonly at: number
+  readonly turn: string
+  readonly by?: string
+  readonly text: string
+}
+
+export function pageIn({ updates, resolved, from, more }: Fields): SessionPage {
+  return {
+    updates: listOf(updates).flatMap((one) => updateIn(one) ?? []),
+    resolved: listOf(resolved).flatMap((one) => resolvedIn(one) ?? []),
+    from: typeof from === 'number' ? from : 1,
+    more: more === true,
+  }
+}
+
+function resolvedIn(value: unknown): Resolved | undefined {
+  const { requestId, toolCallId, outcome, by, at } = fieldsOf(value)
+  if (typeof requestId !== 'string' || typeof toolCallId !== 'string') return undefined
+  return { requestId, toolCallId, outcome: outcomeIn(outcome), ...named(by), ...(typeof at === 'number' && { at }) }
+}
+
+export function countedIn({ counted, outcome, by }: Fields): CountedAnswer {
+  return { counted: counted === true, outcome: outcomeIn(outcome), ...named(by) }
+}
+
+export function outlineIn({ prompts }: Fields): readonly OutlinePrompt[] {
+  return listOf(prompts).flatMap((one) => {
+    const { seq, at, turn, by, text } = fieldsOf(one)
+    if (typeof seq !== 'number') return []
+    return [{ seq, at: typeof at === 'number' ? at : 0, turn: textOf(turn), text: textOf(text), ...named(by) }]
+  })
+}
+
+function outcomeIn(value: unknown): Resolved['outcome'] {
+  const { outcome, optionId, kind } = fieldsOf(value)
+  return {
+    outcome: textOf(outcome),
+    ...(typeof optionId === 'string' && { optionId }),
+    ...(typeof kind === 'string' && { kind }),
+  }
+}
+
+function named(by: unknown): { readonly by?: string } {
+  return typeof by === 'string' ? { by } : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
