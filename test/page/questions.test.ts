@@ -113,7 +113,7 @@ test('21: a question is answered from the list, without going to its session', a
   await page.getByRole('button', { name: 'New session' }).click()
   await page.getByLabel('First prompt').waitFor()
   await page.locator('.list').getByText('From the list').waitFor()
-  await page.locator('.list').getByRole('button', { name: 'Allow once' }).click()
+  await page.locator('.list li', { hasText: 'From the list' }).getByRole('button', { name: 'Allow once' }).click()
   await page.locator('.list').getByText('From the list').waitFor({ state: 'detached' })
 })
 

@@ -5,15 +5,17 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Options } from '../cards/permission-card.tsx'
 import { clockTime, language, speak, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
+import { lazily } from '../page/lazily.tsx'
 import type { App } from '../sessions/app.ts'
 import { keep } from '../sessions/kept.ts'
 import { groupOf } from '../sessions/groups.ts'
-import { NewScreen } from './new-screen.tsx'
 import { PairingScreen } from './pairing-screen.tsx'
-import { SearchScreen } from './search-screen.tsx'
 import { SessionList } from './session-list.tsx'
 import { SessionScreen } from './session-screen.tsx'
 import { useShortcuts } from './shortcuts.tsx'
+
+const NewScreen = lazily(async () => (await import('./new-screen.tsx')).NewScreen)
+const SearchScreen = lazily(async () => (await import('./search-screen.tsx')).SearchScreen)
 
 /** One pane at a time. */
 const narrow = matchMedia('(max-width: 47.99rem)')
