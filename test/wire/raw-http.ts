@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Agent as TlsAgent, request as requestTls } from 'node:https'
 import { PassThrough, Writable } from 'node:stream'
 import type { Fields } from '../e2e/message.ts'
 import { RawConnection } from './raw-connection.ts'
@@ -67,12 +68,17 @@ function eventIn(part: string): SseEvent {
 export class HttpClient {
   readonly url: URL
   readonly #headers: Readonly<Record<string, string>>
-  readonly #agent = new Agent({ keepAlive: true })
+  readonly #agent: Agent
   readonly #open = new Set<ClientRequest>()
 
   constructor(url: string, token: string | undefined, headers: Readonly<Record<string, string>> = {}) {
     this.url = new URL(url.replace(/^ws/u, 'http'))
+    this.#agent = this.#isSecure ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
     this.#headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers }
+  }
+
+  get #isSecure(): boolean {
+    return this.url.protocol === 'https:'
   }
 
   async post(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
@@ -106,8 +112,10 @@ export class HttpClient {
 
   async #send(method: string, headers: Readonly<Record<string, string>>, body: string): Promise<IncomingMessage> {
     const length = method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
-    const sent = request(this.url, {
+    const sent = (this.#isSecure ? requestTls : request)(this.url, {
       method,
+      // Tests make their certificates themselves.
+      ...(this.#isSecure && { rejectUnauthorized: false, servername: this.#headers['host'] }),
       headers: { ...this.#headers, ...headers, ...length },
       // A stream keeps its connection; requests take turns on theirs.
       agent: headers['accept'] === undefined ? this.#agent : false,
