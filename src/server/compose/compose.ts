@@ -1,6 +1,6 @@
 /** The one place that names every adapter, but for what commands read with: config in, an owner out. */
 import { join } from 'node:path'
-import { StoredOffers } from '../../adapters/agent/external/probe/stored-offers.ts'
+import { storedLogins } from '../../adapters/agent/external/probe/stored-logins.ts'
 import { openAgents } from '../../adapters/agent/agents.ts'
 import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
@@ -179,8 +179,7 @@ async function openUserAgents(config: Config, external: () => Promise<ExternalAg
   const own = modelsOf(config, tables)
   const lent = new ClientModels((variables) => modelsOf(config, tables, { lent: variables }), config.environment)
   const modelsWith = (variables: ClientVariables) => lent.with(variables)
-  const stored = new StoredOffers(join(config.home, 'agents'))
-  const logins = (name: string) => stored.logins(name)
+  const logins = (name: string) => storedLogins(join(config.home, 'agents'), name)
   const agents = openAgents({ ...agentsOptions(config, own), modelsWith, external, logins })
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }

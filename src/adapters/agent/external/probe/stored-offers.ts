@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { replaceFile } from '../../../../state-files/atomic-file.ts'
 import { readTextSync } from '../../../../state-files/bounded-read.ts'
-import type { AgentLogin } from '../../../../ports/agent.ts'
 import type { AgentOffers } from '../launch.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
@@ -54,17 +53,6 @@ export class StoredOffers {
     if (found === undefined) return undefined
     this.#read.set(name, found)
     return command === undefined || found.command === command ? found.offers : undefined
-  }
-
-  /** As `Agents.logins` has it, for an agent by its full name or as users type it. */
-  logins(named: string): readonly AgentLogin[] {
-    const agent = named.replace(/^acp:/u, '')
-    // Whatever a client names is no path.
-    if (!/^[A-Za-z0-9][\w.-]*$/u.test(agent)) return []
-    return (this.get(agent)?.logins ?? []).map(({ id, name, description }) => {
-      const login = { id: `${agent}/${id}`, name: `${agent}: ${name}` }
-      return description === undefined ? login : Object.assign(login, { description })
-    })
   }
 
   /** Throws where the state directory cannot be written. */
