@@ -157,7 +157,7 @@ export class OpenSession {
 
   /** Answers a question that is open, or as soon as this page is asked it. */
   answerWhenAsked(requestId: string, optionId: string): void {
-    const open = this.questions.value.find((one) => one.requestId === requestId)
+    const open = this.questions.value.find((one) => (one.requestId ?? '') === requestId)
     if (open === undefined) this.#answers.set(requestId, optionId)
     else open.answer(optionId)
   }
