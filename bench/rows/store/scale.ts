@@ -1,9 +1,9 @@
 /** How costs grow: one session of 10⁴, 10⁵ and 10⁶ entries opened cold by a fresh process, and lists of ever more sessions. */
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { fill, workerUrl } from '../journal-rows.ts'
-import { type Peer, parley } from '../peer.ts'
-import { type Measuring, type Row, median, mebibytes, ms, perSecond } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
+import { fill, workerUrl } from '../../journal-rows.ts'
+import { type Peer, parley } from '../../peer.ts'
+import { type Measuring, type Row, median, mebibytes, ms, perSecond } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
 /** A cost that grows tenfold with ten times the size is linear; what lies beyond this is not. */
 const LINEAR = 13

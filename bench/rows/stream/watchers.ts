@@ -1,8 +1,8 @@
 /** One turn of 2,000 chunks watched by 1, 10 and 50 clients of one server: wall time until the last has all, and the server's processor time. */
-import { type Measuring, type Row, median, ms, times } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
-import { Server } from '../server.ts'
-import type { Talk } from '../talk.ts'
+import { type Measuring, type Row, median, ms, times } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
+import { Server } from '../../server.ts'
+import type { Talk } from '../../talk.ts'
 
 const CHUNKS = 2_000
 const WALL = 8

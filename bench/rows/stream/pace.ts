@@ -3,14 +3,14 @@
  * has started, for so many sessions at once, beside the SDK's echo agent, which has no model behind it and stores nothing.
  */
 import { fileURLToPath } from 'node:url'
-import { startModel } from '../model-peer.ts'
-import { Peer, binary, settings } from '../peer.ts'
-import { treeProcessorMs } from '../proc.ts'
-import { type Measuring, type Row, ms, quantile } from '../row.ts'
-import { freshHome } from '../scene.ts'
-import { Server } from '../server.ts'
+import { startModel } from '../../model-peer.ts'
+import { Peer, binary, settings } from '../../peer.ts'
+import { treeProcessorMs } from '../../proc.ts'
+import { type Measuring, type Row, ms, quantile } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
+import { Server } from '../../server.ts'
 
-const echo = fileURLToPath(new URL('../peers/echo-agent.ts', import.meta.url))
+const echo = fileURLToPath(new URL('../../peers/echo-agent.ts', import.meta.url))
 const EVERY_MS = 20
 const TEXT = 'at {at} some words '
 /** Milliseconds of processor time a token, at most, by the number of sessions. */

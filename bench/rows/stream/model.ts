@@ -1,8 +1,8 @@
 /** What the loop, the journal and the way to the client add to a model over HTTP; the model by itself is the floor. */
-import { type ModelPeer, startModel } from '../model-peer.ts'
-import { type Measuring, type Row, mebibytes, median, ms, perSecond, times } from '../row.ts'
-import { freshHome } from '../scene.ts'
-import { Server } from '../server.ts'
+import { type ModelPeer, startModel } from '../../model-peer.ts'
+import { type Measuring, type Row, mebibytes, median, ms, perSecond, times } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
+import { Server } from '../../server.ts'
 
 const CHUNKS = 2_000
 const GOAL_RATE = 20_000

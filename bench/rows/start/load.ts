@@ -1,7 +1,7 @@
 /** `session/load` of 10,000 entries: how soon the first update comes, and how fast all of them. */
-import { type Peer, parley } from '../peer.ts'
-import { type Measuring, type Row, median, ms, perSecond } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { type Peer, parley } from '../../peer.ts'
+import { type Measuring, type Row, median, ms, perSecond } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
 const ENTRIES = 10_000
 const FIRST = 30

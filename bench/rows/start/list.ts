@@ -1,9 +1,9 @@
 /** The first page of the list, with 10,000 sessions stored. */
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { fill, workerUrl } from '../journal-rows.ts'
-import { parley } from '../peer.ts'
-import { type Measuring, type Row, median, ms } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
+import { fill, workerUrl } from '../../journal-rows.ts'
+import { parley } from '../../peer.ts'
+import { type Measuring, type Row, median, ms } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
 const GOAL = 20
 

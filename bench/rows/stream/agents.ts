@@ -2,15 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Peer } from '../peer.ts'
-import { processorMs } from '../proc.ts'
-import { type Measuring, type Row, mebibytes, median, ms, times } from '../row.ts'
-import { freshHome } from '../scene.ts'
-import { Server } from '../server.ts'
-import type { Talk } from '../talk.ts'
+import { Peer } from '../../peer.ts'
+import { processorMs } from '../../proc.ts'
+import { type Measuring, type Row, mebibytes, median, ms, times } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
+import { Server } from '../../server.ts'
+import type { Talk } from '../../talk.ts'
 
-const agent = fileURLToPath(new URL('../peers/acp-agent.mjs', import.meta.url))
-const proxy = fileURLToPath(new URL('../peers/proxy.ts', import.meta.url))
+const agent = fileURLToPath(new URL('../../peers/acp-agent.mjs', import.meta.url))
+const proxy = fileURLToPath(new URL('../../peers/proxy.ts', import.meta.url))
 const ADDED_MS = 5
 const PROCESSOR = 1.3
 const LOAD_MS = 50

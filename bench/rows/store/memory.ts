@@ -1,7 +1,7 @@
 /** Resident memory of the server: with 20 sessions that have had a turn, and what each further idle one adds, at 1,000 and 10,000. */
-import { type Measuring, type Row, mebibytes } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
-import { Server } from '../server.ts'
+import { type Measuring, type Row, mebibytes } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
+import { Server } from '../../server.ts'
 
 const LIVE = 20
 const GOAL = 120 * 1024 * 1024

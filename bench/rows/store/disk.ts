@@ -1,10 +1,10 @@
 /** How much disk the journal takes for the text of a conversation, in chunks of several sizes. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { chanceOf } from '../../test/series/chance.ts'
-import { parley } from '../peer.ts'
-import type { Measuring, Row } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { chanceOf } from '../../../test/series/chance.ts'
+import { parley } from '../../peer.ts'
+import type { Measuring, Row } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
 const GOAL = 5
 const SHORT_TURNS = 200

@@ -2,10 +2,10 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { appendOf, workerUrl } from '../journal-rows.ts'
-import { type Measuring, type Row, ms, quantile, times } from '../row.ts'
-import { freshHome } from '../scene.ts'
+import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
+import { appendOf, workerUrl } from '../../journal-rows.ts'
+import { type Measuring, type Row, ms, quantile, times } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
 
 const GOAL_P50 = 2
 const GOAL_RATIO = 2

@@ -1,6 +1,6 @@
 /** The journal by itself: what every other figure stands on. */
-import { measureJournal } from '../journal.ts'
-import { type Measuring, type Row, perSecond } from '../row.ts'
+import { measureJournal } from '../../journal.ts'
+import { type Measuring, type Row, perSecond } from '../../row.ts'
 
 export async function journal({ quick, directory }: Measuring): Promise<readonly Row[]> {
   const { oneSession, fiftySessions, plainFile } = await measureJournal(quick ? 20_000 : 100_000, directory)

@@ -1,11 +1,11 @@
 /** From spawn to the answer of `initialize`, in one process and over the relay, beside a bare Node script. */
 import { fileURLToPath } from 'node:url'
-import { Peer, binary, parley, settings } from '../peer.ts'
-import { type Measuring, type Row, median, ms, times } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
-import { Server } from '../server.ts'
+import { Peer, binary, parley, settings } from '../../peer.ts'
+import { type Measuring, type Row, median, ms, times } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
+import { Server } from '../../server.ts'
 
-const bare = fileURLToPath(new URL('../peers/bare.mjs', import.meta.url))
+const bare = fileURLToPath(new URL('../../peers/bare.mjs', import.meta.url))
 
 export async function start({ quick, directory }: Measuring): Promise<readonly Row[]> {
   const home = freshHome(directory)

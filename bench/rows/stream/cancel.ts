@@ -2,12 +2,12 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { initialize, newSession, promptOf, startParley } from '../../test/e2e/parley.ts'
-import type { RawClient } from '../../test/e2e/raw-client.ts'
-import type { Saying } from '../../test/model-server/script.ts'
-import { startModelServer } from '../../test/model-server/server.ts'
-import { type Measuring, type Row, median, ms } from '../row.ts'
-import { freshHome } from '../scene.ts'
+import { initialize, newSession, promptOf, startParley } from '../../../test/e2e/parley.ts'
+import type { RawClient } from '../../../test/e2e/raw-client.ts'
+import type { Saying } from '../../../test/model-server/script.ts'
+import { startModelServer } from '../../../test/model-server/server.ts'
+import { type Measuring, type Row, median, ms } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
 
 const GOAL = 100
 

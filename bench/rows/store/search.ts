@@ -1,14 +1,14 @@
 /** Full-text search over all sessions: how long an answer takes, how fast the index is made, and how far it is behind a turn. */
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { systemClock } from '../../src/adapters/clock.ts'
-import { openSearchIndex } from '../../src/adapters/search/worker/search-client.ts'
-import type { SearchIndex } from '../../src/ports/search.ts'
-import { appendOf, workerUrl } from '../journal-rows.ts'
-import { parley } from '../peer.ts'
-import { type Measuring, type Row, median, ms, perSecond, quantile } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
+import { systemClock } from '../../../src/adapters/clock.ts'
+import { openSearchIndex } from '../../../src/adapters/search/worker/search-client.ts'
+import type { SearchIndex } from '../../../src/ports/search.ts'
+import { appendOf, workerUrl } from '../../journal-rows.ts'
+import { parley } from '../../peer.ts'
+import { type Measuring, type Row, median, ms, perSecond, quantile } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
-const searchWorker = new URL('../../dist/search-worker.mjs', import.meta.url)
+const searchWorker = new URL('../../../dist/search-worker.mjs', import.meta.url)
 const P95 = 50
 const LAG = 2_000
 const FOREVER = 3_600_000

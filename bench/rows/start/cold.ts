@@ -4,13 +4,13 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { cleanEnvironment } from '../../test/e2e/environment.ts'
-import { startModel } from '../model-peer.ts'
-import { Peer, binary, settings } from '../peer.ts'
-import { type Measuring, type Row, median, ms, times } from '../row.ts'
-import { freshHome } from '../scene.ts'
+import { cleanEnvironment } from '../../../test/e2e/environment.ts'
+import { startModel } from '../../model-peer.ts'
+import { Peer, binary, settings } from '../../peer.ts'
+import { type Measuring, type Row, median, ms, times } from '../../row.ts'
+import { freshHome } from '../../scene.ts'
 
-const bare = fileURLToPath(new URL('../peers/bare.mjs', import.meta.url))
+const bare = fileURLToPath(new URL('../../peers/bare.mjs', import.meta.url))
 const GOAL_INITIALIZE = 1.5
 const GOAL_SESSION = 4
 const GOAL_LIST_MS = 30

@@ -2,7 +2,7 @@
  * How many sessions stream at the pace of a real model until tokens come late: the number is raised until the lag of the
  * 99th of 100 tokens passes a tenth of a second; with more clients on every session, and with some that read nothing.
  */
-import { type Measuring, type Row, ms, quantile } from '../row.ts'
+import { type Measuring, type Row, ms, quantile } from '../../row.ts'
 import { paceOfModel } from './pace.ts'
 
 const STEP = 25

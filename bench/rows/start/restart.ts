@@ -1,9 +1,9 @@
 /** From spawn to the first client served with what it asked for, on a journal of a million entries. */
-import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { fill, workerUrl } from '../journal-rows.ts'
-import { parley } from '../peer.ts'
-import { type Measuring, type Row, median, ms } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
+import { fill, workerUrl } from '../../journal-rows.ts'
+import { parley } from '../../peer.ts'
+import { type Measuring, type Row, median, ms } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
 const GOAL = 500
 

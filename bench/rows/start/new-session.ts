@@ -1,11 +1,11 @@
 /** `session/new`, without MCP servers and with one that takes three seconds to say anything. */
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Peer, parley } from '../peer.ts'
-import { type Measuring, type Row, median, ms } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { type Peer, parley } from '../../peer.ts'
+import { type Measuring, type Row, median, ms } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
-const server = fileURLToPath(new URL('../../test/fixtures/mcp/stdio-server.mjs', import.meta.url))
+const server = fileURLToPath(new URL('../../../test/fixtures/mcp/stdio-server.mjs', import.meta.url))
 /** It sleeps before it does anything, so that what it costs by starting is not counted as ours. */
 const script = 'sleep 3; exec "$0" "$1" "{}"'
 const slow = { name: 'slow', command: '/bin/sh', args: ['-c', script, process.execPath, server], env: [] }

@@ -1,10 +1,10 @@
 /** Durable updates a second, one session, one client, over stdio; beside the SDK's echo agent, which stores nothing. */
 import { fileURLToPath } from 'node:url'
-import { Peer, parley } from '../peer.ts'
-import { type Measuring, type Row, median, perSecond } from '../row.ts'
-import { freshHome, writeScript } from '../scene.ts'
+import { Peer, parley } from '../../peer.ts'
+import { type Measuring, type Row, median, perSecond } from '../../row.ts'
+import { freshHome, writeScript } from '../../scene.ts'
 
-const echo = fileURLToPath(new URL('../peers/echo-agent.ts', import.meta.url))
+const echo = fileURLToPath(new URL('../../peers/echo-agent.ts', import.meta.url))
 const TEXT = 'and {n} more words '
 const GOAL = 30_000
 
