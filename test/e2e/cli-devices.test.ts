@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { jsonLines, parley } from './cli.ts'
-import { type Place, cleanUpServers, pidIn, placeWith, startInBackground } from './server.ts'
+import { type Place, cleanUpServers, pidIn, placeWith, requirePid, startInBackground } from './server.ts'
 import { Terminal, cleanUpTerminals } from './terminal.ts'
 
 cleanUpServers()
@@ -52,6 +52,23 @@ test('web starts the server and opens a port of this machine alone; the link mak
   await expect(fetch(`${address}healthz`)).rejects.toThrow(/fetch failed/u)
   expect(pidIn(place.home)).toBe(pid)
   expect(await parley(['web', '--close'], place)).toMatchObject({ code: 0, stdout: 'No port is open.\n' })
+})
+
+test('a page that was opened is there again after kill -9 and after stop, until it is closed', async () => {
+  const place = await placeWith()
+  const { address, link } = await objectOf(['web'], place)
+  const { token, url } = await use(link, 'Firefox')
+  process.kill(requirePid(pidIn(place.home)), 'SIGKILL')
+  await startInBackground(place)
+  const client = await RawWebSocket.greeted(url, token)
+  expect((await parley(['stop'], place)).code).toBe(0)
+  await client.closed
+  await startInBackground(place)
+  await RawWebSocket.greeted(url, token)
+  expect((await parley(['web', '--close'], place)).code).toBe(0)
+  expect((await parley(['stop'], place)).code).toBe(0)
+  await startInBackground(place)
+  await expect(fetch(`${address}healthz`)).rejects.toThrow(/fetch failed/u)
 })
 
 test('pair gives a role and a name; devices lists and removes, and cuts within a second', async () => {

@@ -6,7 +6,9 @@ import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type AccessMethods = Readonly<Record<string, (params: unknown) => Promise<unknown>>>
+
+type AccessMethod = 'list' | 'pair' | 'token' | 'share' | 'role' | 'remove'
+type AccessMethods = Readonly<Record<`_parley/access/${AccessMethod}`, (params: unknown) => Promise<unknown>>>
 
 const HOUR_MS = 60 * 60_000
 const USUAL_HOURS = 24

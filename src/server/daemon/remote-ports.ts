@@ -1,19 +1,26 @@
 /** The ports on which remote clients reach the server: those of the settings, and those that are opened while it runs. */
+import { join } from 'node:path'
 import { type ListenAddress, type RemoteAccess, parseListen, requireSafe, shownAddress } from '../../config/listen.ts'
-import { fail } from '../../errors/parley-error.ts'
+import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { replaceFile } from '../../state-files/atomic-file.ts'
+import { readTextSync } from '../../state-files/bounded-read.ts'
 import type { ListenAnswer, ListenOrder } from '../admin/admin-methods.ts'
 import type { RemoteClients, RemoteSurroundings } from './remote-clients.ts'
 
 export class RemotePorts {
   readonly #home: string
+  /** The ports that are open without being in the settings, for the next server: a page and its devices come back to the same one. */
+  readonly #path: string
   readonly #around: RemoteSurroundings
   #access: RemoteAccess = { insecureHttp: false }
   /** Loaded only where it is wanted. */
   #clients: Promise<RemoteClients> | undefined
   #opened: RemoteClients | undefined
+  #settings: readonly string[] = []
 
   constructor(home: string, around: RemoteSurroundings) {
     this.#home = home
+    this.#path = join(home, 'ports.json')
     this.#around = around
   }
 
@@ -31,6 +38,8 @@ export class RemotePorts {
   async open(addresses: readonly ListenAddress[], access: RemoteAccess): Promise<void> {
     this.#access = access
     for (const address of addresses) await this.#open(address)
+    this.#settings = (this.#opened?.listening ?? []).map(({ address }) => shownAddress(address))
+    for (const address of this.#remembered()) await this.#reopen(address)
   }
 
   /** Answers with all that are open then. Throws PARAMS_INVALID, LISTEN_FAILED and CONFIG_INVALID. */
@@ -39,6 +48,7 @@ export class RemotePorts {
     requireSafe(opening, this.#access)
     for (const address of closing) this.#opened?.stopListening(address)
     for (const address of opening) await this.#open(address)
+    this.#remember()
     const { publicUrl } = this.#access
     return {
       listening: (this.#opened?.listening ?? []).map(({ address, page }) => ({
@@ -57,6 +67,37 @@ export class RemotePorts {
   /** Ends what is still open of requests and streams. */
   destroy(): void {
     this.#opened?.destroy()
+  }
+
+  /** One that another program has taken meanwhile, or that is not safe any more, is no reason not to start. */
+  async #reopen(address: ListenAddress): Promise<void> {
+    try {
+      requireSafe([address], this.#access)
+      await this.#open(address)
+    } catch (error) {
+      this.#around.note('a port of the former server could not be opened', { reason: reasonOf(error) })
+    }
+  }
+
+  #remembered(): readonly ListenAddress[] {
+    try {
+      const stored: unknown = JSON.parse(readTextSync(this.#path) ?? '[]')
+      return Array.isArray(stored) ? stored.flatMap((one) => parseListen(String(one)) ?? []) : []
+    } catch (error) {
+      this.#around.report(error)
+      return []
+    }
+  }
+
+  #remember(): void {
+    const open = (this.#opened?.listening ?? []).map(({ address }) => shownAddress(address))
+    const others = open.filter((address) => !this.#settings.includes(address))
+    try {
+      replaceFile(this.#path, JSON.stringify(others))
+    } catch (error) {
+      // The ports are open; only the next server does not know them.
+      this.#around.report(error)
+    }
   }
 
   /** One that is open already stays as it is. */

@@ -1,7 +1,6 @@
 /** Methods of the server itself, beyond ACP. */
 import type { Scope } from '../../credentials/scope.ts'
 import type { OwnMethods } from '../../edge/acp/version.ts'
-import { accessMethods } from '../admin/access-methods.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
 import type { Owner } from '../compose/compose.ts'
@@ -18,9 +17,20 @@ interface Caller {
 export function serverMethods(owner: Owner, orders: ServerControl, { home, scope }: Caller): OwnMethods {
   return {
     ...adminMethods(orders),
-    ...accessMethods(home, owner.clock),
+    ...accessMethods(home, owner),
     ...searchMethod(owner.search, scope),
     ...importMethods(owner),
     ...mcpMethod(owner),
   }
+}
+
+/** Few connections call them, and no start waits for what they load. */
+const ACCESS_METHODS = ['list', 'pair', 'token', 'share', 'role', 'remove'] as const
+
+function accessMethods(home: string, { clock }: Owner): OwnMethods {
+  const call = (name: (typeof ACCESS_METHODS)[number]) => async (params: unknown) => {
+    const { accessMethods: load } = await import('../admin/access-methods.ts')
+    return load(home, clock)[`_parley/access/${name}`](params)
+  }
+  return Object.fromEntries(ACCESS_METHODS.map((name) => [`_parley/access/${name}`, call(name)]))
 }
