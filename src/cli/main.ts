@@ -13,9 +13,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
   let code = OK
   try {
-    const run: Run = async ({ usage, isRemote = false, load }, input) => {
-      const [name = ''] = usage.split(' ')
-      const server = textOption(input.options, 'server')
+    const run: Run = async ({ isRemote = false, load }, input) => {
+      const { name = '', server } = input
       if (server !== undefined && !isRemote) fail('COMMAND_LOCAL', { command: name, server })
       noteCommand({ name, isRemote, server })
       return (code = (await (await load?.())?.run(input)) ?? USAGE)
@@ -92,9 +91,22 @@ function isCommandNamed([first]: readonly string[]): boolean {
 function setAction(command: Command, row: CommandRow, { run }: Parsing): void {
   if (row.load === undefined) return
   command.action(async () => {
-    // Options may also stand before the command.
-    await run(row, { args: command.args, options: command.optsWithGlobals() satisfies CommandInput['options'] })
+    const name = pathOf(command).replace(/^parley ?/u, '')
+    await run(row, { name, args: command.args, ...optionsOf(command, row) })
   })
+}
+
+/** Options may also stand before the command. A `--server` of its own, as that of a rule, names no server elsewhere. */
+function optionsOf(command: Command, { options }: CommandRow): Pick<CommandInput, 'options' | 'server'> {
+  const all: CommandInput['options'] = command.optsWithGlobals()
+  const hasItsOwn = options.some(({ flags }) => flags.startsWith('--server '))
+  if (!hasItsOwn) return { options: all, server: textOption(all, 'server') }
+  const own: CommandInput['options'] = command.opts()
+  return { options: { ...all, server: own['server'] }, server: textOption(rootOf(command).opts(), 'server') }
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent)
 }
 
 /** `parley docs key`. */

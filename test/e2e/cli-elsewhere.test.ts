@@ -77,6 +77,8 @@ test('commands work there: a session is made, prompted, listed, found, renamed a
   for (const args of [
     ['--server', 'studio', 'doctor'],
     ['--server', 'studio', 'token', 'ls'],
+    // The `--server` of a rule is the MCP server that it is about.
+    ['--server', 'studio', 'rules', 'add', 'deny', '--server', 'files'],
   ])
     expect(await at(args)).toMatchObject({
       code: 1,

@@ -26,7 +26,12 @@ describe('parley new', () => {
     const run = await stage()
     const { stdout } = await parley(['new', '--json'], run)
     expect(jsonLines(stdout)).toEqual([
-      { sessionId: expect.any(String), cwd: run.cwd, updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u) },
+      {
+        _meta: expect.any(Object),
+        sessionId: expect.any(String),
+        cwd: run.cwd,
+        updatedAt: expect.stringMatching(/^\d{4}-.*Z$/u),
+      },
     ])
   })
 

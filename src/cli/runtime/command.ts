@@ -31,7 +31,11 @@ export interface CommandModule {
 }
 
 export interface CommandInput {
+  /** `rules add`. */
+  readonly name?: string
   readonly args: readonly string[]
+  /** The server elsewhere that is meant. */
+  readonly server?: string | undefined
   /** Whether the command line has `--`: all words after it are a command, also those that begin with a dash. */
   readonly hasDashes?: boolean
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
