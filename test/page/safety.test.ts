@@ -68,6 +68,26 @@ describe('the files', () => {
   })
 })
 
+// The first that makes sessions: there is nothing to suggest before.
+test('sessions that come into the list change no directory that is being written or was suggested', async () => {
+  const [writer, other, reader] = await Promise.all([stage.device(), stage.device(), stage.device()])
+  const directory = (page: Page) => page.getByLabel('Directory on the server')
+  await writer.goto(`${stage.server.url}?new`)
+  await directory(writer).focus()
+  await stage.newSession(other)
+  await writer.locator('.list li').waitFor()
+  await writer.keyboard.insertText('/srv')
+  expect(await directory(writer).inputValue()).toBe('/srv')
+
+  await reader.goto(`${stage.server.url}?new`)
+  await expect.poll(() => directory(reader).inputValue()).toBe(stage.server.work)
+  await other.goto(`${stage.server.url}?new`)
+  await directory(other).fill(stage.server.home)
+  await other.getByRole('button', { name: 'Start session' }).click()
+  await expect.poll(() => reader.locator('.list li').count()).toBe(2)
+  expect(await directory(reader).inputValue()).toBe(stage.server.work)
+})
+
 test('47, 48, 49: what an agent says runs nothing, loads nothing, and says where it leads', async () => {
   stage.server.play([
     { chunk: HOSTILE },

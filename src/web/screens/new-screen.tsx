@@ -1,5 +1,5 @@
 /** A new session: where it works and what it is asked first, in one form. */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { words } from '../i18n/language.ts'
 import { IconButton } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
@@ -15,7 +15,10 @@ export function NewScreen({ app }: { readonly app: App }) {
   const [prompt, setPrompt] = useState(keptText('draft.new'))
   const [isStarting, setStarting] = useState(false)
   const [trouble, setTrouble] = useState('')
-  const directory = cwd ?? recent[0] ?? ''
+  // It stays: what others do meanwhile must not change where a session is about to start.
+  const suggested = useRef<string | undefined>(undefined)
+  suggested.current ??= recent[0]
+  const directory = cwd ?? suggested.current ?? ''
   const { newSession, directory: directoryLabel, directoryHint, firstPrompt, start, starting, back } = words()
   const submit = (event: Event): void => {
     event.preventDefault()
@@ -49,6 +52,8 @@ export function NewScreen({ app }: { readonly app: App }) {
           value={directory}
           aria-describedby={trouble === '' ? undefined : 'directory-trouble'}
           aria-invalid={trouble !== ''}
+          // A suggestion that came now would stand before what is about to be written.
+          onFocus={({ currentTarget }) => setCwd(currentTarget.value)}
           onInput={({ currentTarget }) => setCwd(currentTarget.value)}
         />
         <datalist id="recent">
