@@ -346,7 +346,9 @@ test.each(['while nothing of it runs', 'while it lives'])(
     stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
     const fake = stage.fake(LISTS)
     const { session, reader } = await stage.open()
-    await prompted(session, reader, 'one')
+    const { at } = await prompted(session, reader, 'one')
+    // A list has milliseconds: what comes in the one in which the turn ended is not seen as later.
+    await until(() => Date.now() > at)
     const now = when === 'while it lives' ? { session, reader } : await stage.killed(session.id)
     const [theirs = ''] = fake.sessions
     fake.turnOutside(theirs, 'typed elsewhere', 'answered there')
