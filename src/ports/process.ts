@@ -35,6 +35,8 @@ export interface Child {
   /** The last few KiB of what it wrote to stderr; always drained, so that it never blocks the child. */
   stderrTail(): string
   readonly exited: Promise<ProcessExit>
+  /** Resolves once it has exited and its stderr was read to the end; soon after the exit if another process holds stderr open. */
+  readonly stderrRead: Promise<void>
   /** Undefined where the system does not tell. */
   usage(): Promise<ProcessUsage | undefined>
   /**

@@ -1,6 +1,7 @@
 /** A running child process: its streams, its exit, and stopping it with everything that it started. */
 import type { Readable, Writable } from 'node:stream'
 import { readdir, readFile } from 'node:fs/promises'
+import { finished } from 'node:stream/promises'
 import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,6 +29,8 @@ interface ChildOptions {
 const DEFAULT_GRACE_MS = 1000
 /** Until a killed group is gone; a process stuck in a system call may never end. */
 const KILL_LIMIT_MS = 2000
+/** For the rest of stderr after the exit, when a process that left the group holds it open. */
+const DRAIN_MS = 200
 
 export function openChild(started: Started, { clock, onStderr, onGone }: ChildOptions): Child {
   const { command, pid, ended, stdin, stdout, stderr } = started
@@ -48,19 +51,23 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
   })
   // Writers learn of a closed pipe from their own write; without a listener the process would end.
   stdin.on('error', () => undefined)
+  // Node may tell of the exit before it has read what the child wrote last.
+  const stderrEnd = finished(stderr, { writable: false }).catch(() => undefined)
+  const stderrRead = exited.then(() => waitAtMost(stderrEnd, { clock, ms: DRAIN_MS }))
 
   const child: Child = {
     pid,
     stdout: chunksOf(stdout),
     stderrTail: () => tail(),
     exited,
+    stderrRead,
     usage: () => usageOf(pid),
     write: (bytes) =>
       write(stdin, bytes).catch((error: unknown) => {
         return fail('PROCESS_GONE', { command, reason: end ? howItEnded(end) : 'it no longer reads' }, error)
       }),
     stop(graceMs = DEFAULT_GRACE_MS, inputMs = graceMs) {
-      stopped ??= stop(started, exited, { clock, graceMs, inputMs })
+      stopped ??= stop(started, { exited, stderrRead }, { clock, graceMs, inputMs })
       return stopped
     },
   }
@@ -69,7 +76,7 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
 
 async function stop(
   { marker, pid, stdin, stdout, stderr }: Started,
-  exited: Promise<ProcessExit>,
+  { exited, stderrRead }: Pick<Child, 'exited' | 'stderrRead'>,
   { clock, graceMs, inputMs }: { readonly clock: Clock; readonly graceMs: number; readonly inputMs: number },
 ): Promise<void> {
   stdin.end()
@@ -80,6 +87,8 @@ async function stop(
   await within(exited, clock, KILL_LIMIT_MS)
   await groupGone(pid, clock, KILL_LIMIT_MS)
   await killDeserters(marker)
+  // A process that cannot be killed never exits.
+  await within(stderrRead, clock, DRAIN_MS)
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
 }
 

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { DESERTED, STUBBORN } from '../../../test/fixtures/process/owner.ts'
 import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
 import { systemClock } from '../clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
 import { openProcesses } from './spawn.ts'
 
@@ -15,9 +16,9 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((processes) => processes.close()))
 })
 
-function open(environment: Readonly<Record<string, string | undefined>> = process.env) {
+function open(environment: Readonly<Record<string, string | undefined>> = process.env, clock: Clock = systemClock) {
   const boot = { home: 'test', id: systemClock.id() }
-  const processes = openProcesses({ boot, environment, clock: systemClock })
+  const processes = openProcesses({ boot, environment, clock })
   opened.push(processes)
   return { processes, marker: `PARLEY_CHILD=test-${boot.id}` }
 }
@@ -44,9 +45,25 @@ describe('a child', () => {
   test('that ended at once has left all that it said for a late reader', async () => {
     const child = await open().processes.spawn(shell('printf said; printf why >&2; exit 3'))
     expect(await child.exited).toEqual({ code: 3, signal: null })
-    await new Promise((resolve) => setImmediate(resolve))
+    await child.stderrRead
     expect(await textOf(child)).toBe('said')
     expect(child.stderrTail()).toBe('why')
+  })
+
+  test('has said why once its stderr was read, also what comes after its exit is known', async () => {
+    const patient = { ...systemClock, setTimer: () => ({ cancel: () => undefined }) }
+    // What it leaves behind ends it, and learns from its input that this was heard of.
+    const last = `exec 5<&0; setsid sh -c 'kill $PPID; read -r _ <&5; echo why >&2' & wait`
+    const child = await open(process.env, patient).processes.spawn(shell(last))
+    await child.stderrRead
+    expect(child.stderrTail()).toBe('why\n')
+  })
+
+  test('whose stderr another process holds open is not waited for without end', async () => {
+    const child = await open().processes.spawn(shell(`setsid sh -c 'echo why >&2; kill $PPID; exec sleep 1000' & wait`))
+    await child.stderrRead
+    expect(child.stderrTail()).toBe('why\n')
+    await child.stop()
   })
 
   test('leads a process group of its own and starts where it is told', async () => {
@@ -87,14 +104,14 @@ describe('a child', () => {
   test('may write ten megabytes of complaints without being held up; the last of them are kept [S2]', async () => {
     const child = await open().processes.spawn(shell('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done'))
     expect(await linesOf(child.stdout)()).toBe('done')
-    await child.exited
+    await child.stderrRead
     expect(child.stderrTail()).toMatch(/^(?:\nxxx){1000,}\n火$/)
     expect(Buffer.byteLength(child.stderrTail())).toBeLessThanOrEqual(4096)
   })
 
   test('is not quoted from the middle of a word, which could be the end of a secret', async () => {
     const child = await open().processes.spawn(shell('echo "secret-$(head -c 4090 /dev/zero | tr "\\0" x) end" >&2'))
-    await child.exited
+    await child.stderrRead
     expect(child.stderrTail()).toBe(' end\n')
   })
 

@@ -72,6 +72,7 @@ export class StdioTransport implements Transport {
     const ended = child.exited.then(() => clock.sleep(DRAIN_MS))
     await Promise.race([this.#pump(child), ended])
     const exit = await child.exited
+    await child.stderrRead
     // An end that we requested explains nothing.
     if (!this.#stopped.signal.aborted) this.#end ??= wordsFor(exit, child.stderrTail())
     this.#close()

@@ -77,6 +77,7 @@ class Npm {
       for await (const bytes of child.stdout) said = (said + decoder.decode(bytes, { stream: true })).slice(-8192)
       const { code } = await child.exited
       if (signal.aborted) throw signal.reason
+      await child.stderrRead
       if (code !== 0)
         this.#refuse(`npm ended with ${code ?? 'a signal'}. ${lastLines(`${said}\n${child.stderrTail()}`)}`)
     } finally {

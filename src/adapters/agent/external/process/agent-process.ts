@@ -205,6 +205,7 @@ export class AgentProcess {
     // An agent whose output has ended cannot answer any more, even if it still runs.
     if (this.#isWanted) void this.#child.stop(TERM_MS, this.peer.wroteTooLong ? 0 : EOF_MS)
     const exit = await this.#child.exited
+    await this.#child.stderrRead
     this.peer.end()
     const reason = this.peer.wroteTooLong ? `it wrote a line longer than ${MAX_LINE_BYTES} bytes` : endWords(exit)
     this.#end = `${reason}${this.#lastWords()}`
