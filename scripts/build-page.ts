@@ -8,6 +8,19 @@ import { type Plugin, build } from 'vite'
 const source = fileURLToPath(new URL('../src/web', import.meta.url))
 
 export async function buildPage(directory: string): Promise<void> {
+  const { NODE_ENV: before } = process.env
+  // With any other, such as that of the tests, Vite makes a page that is larger than the one people get.
+  process.env['NODE_ENV'] = 'production'
+  try {
+    await bundle(directory)
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV']
+    else process.env['NODE_ENV'] = before
+  }
+  compress(directory)
+}
+
+async function bundle(directory: string): Promise<void> {
   await build({
     configFile: false,
     root: source,
@@ -32,7 +45,6 @@ export async function buildPage(directory: string): Promise<void> {
       },
     },
   })
-  compress(directory)
 }
 
 /** marked makes an instance of all of itself when it is loaded; marked as pure, what only that needs is left out. */
