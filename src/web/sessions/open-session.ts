@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
 import type {
   AgentNotice,
+  AliveNotice,
   McpNotice,
   Notice,
   Present,
@@ -101,7 +102,7 @@ export class OpenSession {
     this.#frame.want()
   }
 
-  noticed(notice: Exclude<Notice, SessionsNotice>): void {
+  noticed(notice: Exclude<Notice, SessionsNotice | AliveNotice>): void {
     switch (notice.kind) {
       case 'turn':
         return this.#turned(notice)
