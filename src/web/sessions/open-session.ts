@@ -118,6 +118,9 @@ export class OpenSession {
         return
       case 'agent':
         this.agentState.value = notice.state === 'ready' ? undefined : notice
+        return
+      case 'alive':
+      // That a message came is all that it says.
     }
   }
 

@@ -35,6 +35,7 @@ export const storedSessionCases: readonly Case[] = [
     client: { _meta: { 'parley/notifications': ['sessions'] } },
     play: async (stage) => {
       const sessionId = await stage.session()
+      stage.answers({ 'session/request_permission': () => undefined })
       const ended = stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Go' }] })
       await stage.a.until(({ method }) => method === 'session/request_permission')
       await stage.a.quiet()
