@@ -118,9 +118,6 @@ export class OpenSession {
         return
       case 'agent':
         this.agentState.value = notice.state === 'ready' ? undefined : notice
-        return
-      case 'alive':
-      // That a message came is all that it says.
     }
   }
 
