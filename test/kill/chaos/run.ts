@@ -29,6 +29,8 @@ export interface ChaosResult {
 
 export interface ChaosOptions {
   readonly bin?: string
+  /** A client over HTTP is there too. */
+  readonly http?: boolean
   readonly keep?: boolean
   /** No run begins after this time of `performance.now()`. */
   readonly deadline?: number
@@ -37,7 +39,7 @@ export interface ChaosOptions {
 /** Plays them in this order up to the first one that finds something: what follows could be its consequence. */
 export async function runTown(
   plans: readonly ChaosPlan[],
-  { bin, keep, deadline = Infinity }: ChaosOptions = {},
+  { bin, http = false, keep, deadline = Infinity }: ChaosOptions = {},
 ): Promise<readonly ChaosResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'parley-town-'))
   const orders = join(directory, 'orders')
@@ -49,7 +51,7 @@ export async function runTown(
     PARLEY_LISTEN: String(await freePort()),
     PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000',
   }
-  const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, env })
+  const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, hasHttp: http, env })
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)
   try {
