@@ -86,6 +86,7 @@ async function main(): Promise<boolean> {
   for (const transport of [embedded(), stdio(), unixSocket(), webSocket(), http()])
     if (transport.name.includes(wish.over)) judged.push(await judge(transport))
     else await transport.close()
+  if (judged.length === 0) throw new Error(`no transport's name has "${wish.over}" in it`)
   return conclude(judged)
 }
 
