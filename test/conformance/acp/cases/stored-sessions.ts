@@ -65,7 +65,9 @@ export const storedSessionCases: readonly Case[] = [
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.prompt(sessionId)
-      await stage.a.quiet()
+      await stage.a.until(({ params }) =>
+        listOf(params?.['sessions']).some((row) => fieldsOf(row)['lastEnd'] !== undefined),
+      )
       const told = stage.a.received.filter(({ method }) => method === '_parley/sessions')
       const rows = told.flatMap(({ params }) => listOf(params?.['sessions']).map(fieldsOf))
       return { first: told[0]?.params, row: rows.findLast((row) => row['sessionId'] === sessionId) }
