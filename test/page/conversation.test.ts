@@ -32,6 +32,12 @@ const wheel = async (page: Page, by: number): Promise<void> => {
   await page.mouse.wheel(0, by)
 }
 
+/** Until the view has moved: the browser tells of a wheel before it scrolls. */
+async function scrollUp(page: Page, by: number): Promise<void> {
+  await wheel(page, -by)
+  await expect.poll(() => awayFromEnd(page)).toBeGreaterThan(300)
+}
+
 test('1: opened in mid-word, it has the past, and the word goes on, each part once', async () => {
   stage.server.play([{ chunk: '{n}.', times: 40, everyMs: 40 }, { chunk: 'over' }])
   const first = await stage.device()
@@ -57,8 +63,7 @@ test('3, 6: whoever scrolls up meanwhile stays, and is told of what is new; the 
   stage.server.play([{ chunk: 'word {n}, ', times: 300, everyMs: 5 }, { chunk: '\n\nthe last word.' }])
   await prompt(page, 'Stream.')
   await page.getByText('word 9,').waitFor()
-  await wheel(page, -900)
-  await expect.poll(() => awayFromEnd(page)).toBeGreaterThan(300)
+  await scrollUp(page, 900)
   const sight = await watchUntil(page, 'the last word.')
   expect(sight.moved).toBeLessThanOrEqual(1)
   const pill = page.locator('.pill')
@@ -66,12 +71,12 @@ test('3, 6: whoever scrolls up meanwhile stays, and is told of what is new; the 
   await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
   await pill.waitFor({ state: 'detached' })
 
-  await wheel(page, -900)
+  await scrollUp(page, 900)
   await pill.waitFor()
   await page.locator('.rows').press('End')
   await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
 
-  await wheel(page, -900)
+  await scrollUp(page, 900)
   await pill.waitFor()
   await wheel(page, 9_000)
   await pill.waitFor({ state: 'detached' })
@@ -98,8 +103,7 @@ test('4: rows above the view that grow move nothing in it', async () => {
   const page = await stage.device()
   await stage.newSession(page, 'Grow.')
   await page.getByText('Now.').waitFor()
-  await wheel(page, -700)
-  await expect.poll(() => awayFromEnd(page)).toBeGreaterThan(300)
+  await scrollUp(page, 700)
   const before = await firstSeen(page)
   await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
   const after = await firstSeen(page)
