@@ -9,7 +9,8 @@ import { WorkerThread } from '../../../threads/worker-thread.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
 import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import { TailSubscribers, checkAppend, follow } from '../journal-base.ts'
-import { packEntries } from './store/rows.ts'
+import { packEntries } from '../bundle.ts'
+import { ROW_BYTES } from './store/rows.ts'
 import type { AppendOrder, JournalCalls, PageAnswer, WorkerOrder } from './worker/messages.ts'
 
 export interface SqliteReaderOptions {
@@ -220,7 +221,10 @@ async function sendImport(connection: Connection, faults: Faults, { pieces, last
   try {
     let count = 0
     for await (const entries of pieces) {
-      await connection.thread.call('fill', { draft, rows: packEntries(count + 1, columnsOfEntries(entries)) })
+      await connection.thread.call('fill', {
+        draft,
+        rows: packEntries(count + 1, columnsOfEntries(entries), ROW_BYTES),
+      })
       count += entries.length
       await faults.at('journal.import.filled')
     }
@@ -253,7 +257,7 @@ function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder 
     row,
     expected,
     last: expected + entries.length,
-    rows: packEntries(expected + 1, columnsOfEntries(entries)),
+    rows: packEntries(expected + 1, columnsOfEntries(entries), ROW_BYTES),
     snapshot,
   }
 }

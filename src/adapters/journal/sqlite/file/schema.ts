@@ -9,7 +9,7 @@ export const developmentId = 0x50_72_6c_79
 /**
  * Step n leads from format n to n + 1, forward only; a step that has been released is never changed.
  * `entries` holds each session's journal in one stretch of the tree, a row being `count` entries of which `seq` is the last
- * (`store/rows.ts`), and rows up to `packed_seq` being packed as well as they can be; snapshots have a table of their own, so that an
+ * (`../../bundle.ts`), and rows up to `packed_seq` being packed as well as they can be; snapshots have a table of their own, so that an
  * append that brings none does not write the old one again; `orphans` are sessions whose entries are still to be cleared away.
  */
 const steps = [

@@ -4,7 +4,8 @@
  */
 import { fail } from '../../../../errors/parley-error.ts'
 import { type Statements, escapeText } from '../../../../sqlite/statements.ts'
-import { type EntryRow, SESSION_COLUMNS, columnsOf, cutRow, insertRows, rowsAfter } from './rows.ts'
+import type { EntryRow } from '../../bundle.ts'
+import { SESSION_COLUMNS, columnsOf, cutRow, insertRows, rowsAfter } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */

@@ -3,20 +3,19 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText } from '../../../../sqlite/statements.ts'
+import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
 import { isListed } from '../../journal-base.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
 import {
-  type EntryRow,
+  ROW_BYTES,
   SESSION_COLUMNS,
   type SessionColumns,
   columnsOf,
   insertRows,
-  packEntries,
   readableColumns,
   rowOf,
   rowsAfter,
-  unpackEntries,
 } from './rows.ts'
 import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
@@ -209,7 +208,7 @@ export class Store {
   #repack(session: number, packed: number, rows: readonly EntryRow[]): void {
     const entries = rows.map(unpackEntries)
     const at = entries.flatMap((row) => row.at)
-    const repacked = packEntries(packed + 1, { at, bodies: entries.flatMap((row) => row.bodies) })
+    const repacked = packEntries(packed + 1, { at, bodies: entries.flatMap((row) => row.bodies) }, ROW_BYTES)
     if (repacked.length * 2 > rows.length) return
     this.#statements.run('DELETE FROM entries WHERE session = ? AND seq > ?', session, packed)
     insertRows(this.#statements, session, repacked)

@@ -1,7 +1,9 @@
 /** Bundling changes how much room entries take, and nothing else. */
 import { array, assert, constantFrom, integer, json, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { packEntries, unpackEntries } from './rows.ts'
+import { packEntries, unpackEntries } from './bundle.ts'
+
+const MOST_BYTES = 900
 
 const chunk = (text: string) => JSON.stringify(['agent', 't1-m1', text])
 const body = oneof(
@@ -18,7 +20,7 @@ describe('a bundle', () => {
     assert(
       property(integer({ min: 1, max: 1e9 }), stored, (first, entries) => {
         const given = { at: entries.map(([at]) => at), bodies: entries.map(([, text]) => text) }
-        const rows = packEntries(first, given)
+        const rows = packEntries(first, given, MOST_BYTES)
         const back = rows.map(unpackEntries)
         expect({ at: back.flatMap(({ at }) => at), bodies: back.flatMap(({ bodies }) => bodies) }).toEqual(given)
         let next = first
@@ -32,20 +34,20 @@ describe('a bundle', () => {
 
   test('takes little more room than the words that differ', () => {
     const words = Array.from({ length: 100 }, (_, n) => `w${n % 10} `)
-    const rows = packEntries(1, { at: words.map(() => 7), bodies: words.map(chunk) })
+    const rows = packEntries(1, { at: words.map(() => 7), bodies: words.map(chunk) }, MOST_BYTES)
     expect(rows).toHaveLength(1)
     expect(rows[0]?.body.length).toBeLessThan(words.join('').length * 1.5)
   })
 
   test('keeps each text whole, so that whoever looks for it in the file finds it', () => {
     const words = ['chunk 11 of 20', 'chunk 12 of 20', 'chunk 13 of 20']
-    const [row] = packEntries(1, { at: [1, 1, 1], bodies: words.map(chunk) })
+    const [row] = packEntries(1, { at: [1, 1, 1], bodies: words.map(chunk) }, MOST_BYTES)
     for (const word of words) expect(row?.body).toContain(word)
   })
 
-  test('fits into a leaf of SQLite, in any language and however its entries came', () => {
+  test('fits into the room that was given, in any language and however its entries came', () => {
     const words = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? '软件阵列卷组 ' : 'plain words '))
-    const rows = packEntries(1, { at: words.map((_, n) => n * 50), bodies: words.map(chunk) })
+    const rows = packEntries(1, { at: words.map((_, n) => n * 50), bodies: words.map(chunk) }, MOST_BYTES)
     for (const row of rows) expect(Buffer.byteLength(row.body)).toBeLessThan(960)
     expect(rows.length).toBeLessThan(60)
   })
