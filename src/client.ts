@@ -1,5 +1,5 @@
 /** The public API of the client, for other programs and for browsers: `import { connect } from 'parley/client'`. */
-export { type Client, type PromptOptions, type SessionInfo, connect } from './client/client.ts'
+export { type Client, type PromptContent, type PromptOptions, type SessionInfo, connect } from './client/client.ts'
 export type { ClientDelegate, ConnectionEvent } from './client/client-delegate.ts'
 export { type ClientErrorCode, ClientError, isClientError } from './client/client-error.ts'
 export type { ConnectionDeps } from './client/connection/reconnecting-connection.ts'

@@ -23,10 +23,11 @@ import {
   countedIn,
   outlineIn,
   pageIn,
+  pathsIn,
 } from './sessions/stored-sessions.ts'
 import { Incoming } from './incoming/incoming.ts'
 import { PermissionRequests } from './incoming/permission-requests.ts'
-import { sessionsIn } from './incoming/updates.ts'
+import { type Content, sessionsIn } from './incoming/updates.ts'
 import {
   type AgentDetails,
   type Capabilities,
@@ -59,6 +60,13 @@ export async function connect(deps: ConnectionDeps, delegate: ClientDelegate, op
     client.close()
     throw error
   }
+}
+
+/** A part of a prompt. The agent has said in `can.prompt` which kinds it takes besides text and links. */
+export interface PromptContent extends Content {
+  /** Base64. */
+  readonly data?: string
+  readonly resource?: { readonly uri: string; readonly text: string; readonly mimeType?: string }
 }
 
 export interface PromptOptions {
@@ -129,6 +137,16 @@ export class Client {
     return this.#agent?.version ?? ''
   }
 
+  /** What a Parley server allows this client; undefined where the agent says nothing of it. */
+  get role(): string | undefined {
+    return this.#agent?.role
+  }
+
+  /** Whether the server has this method beyond ACP, for this client. */
+  offers(method: string): boolean {
+    return this.#agent?.parleyMethods?.includes(method) === true
+  }
+
   get can(): Capabilities {
     return this.#agent?.can ?? capabilitiesOf({})
   }
@@ -195,9 +213,14 @@ export class Client {
   }
 
   /** Resolves when the turn has ended, after all its updates. */
-  async prompt(sessionId: string, text: string, options: PromptOptions = {}): Promise<PromptResult> {
+  async prompt(
+    sessionId: string,
+    content: string | readonly PromptContent[],
+    options: PromptOptions = {},
+  ): Promise<PromptResult> {
     const { withdrawn, promptId = this.#deps.newId(), ended } = options
-    const params = { sessionId, prompt: [{ type: 'text', text }], _meta: { 'parley/promptId': promptId } }
+    const prompt = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    const params = { sessionId, prompt, _meta: { 'parley/promptId': promptId } }
     const peer = await this.#queuedPrompts.wait(sessionId, this.#connection.peer(), withdrawn)
     if (peer === undefined) return { stopReason: 'cancelled' }
     const id = this.#connection.newRequestId()
@@ -275,6 +298,27 @@ export class Client {
   /** Resolves when the server has answered. */
   async ping(): Promise<void> {
     await this.#call('_parley/ping', {})
+  }
+
+  /** Who gets in: `list`, `pair`, `token`, `share`, `role` or `remove`. What makes a secret is not repeated on a new connection. */
+  async access(what: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
+    const method = `_parley/access/${what}`
+    this.#requireMethod(method)
+    const isSafe = what === 'list' || what === 'role'
+    const result = isSafe ? this.#connection.request(method, params) : this.#connection.requestOnce(method, params)
+    return fieldsOf(await result)
+  }
+
+  /** Paths below the session's directories that fit, the best first; none where the server does not offer them. */
+  async files(sessionId: string, query: string, limit: number): Promise<readonly string[]> {
+    if (!this.offers('_parley/files')) return []
+    return pathsIn(await this.#call('_parley/files', { sessionId, query, limit }))
+  }
+
+  /** Directories of the server's machine in which a session may begin; none where the server does not offer them. */
+  async directories(path: string, query: string): Promise<readonly string[]> {
+    if (!this.offers('_parley/directories')) return []
+    return pathsIn(await this.#call('_parley/directories', { path, query }))
   }
 
   async rename(sessionId: string, title: string): Promise<void> {

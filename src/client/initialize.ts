@@ -38,6 +38,8 @@ export interface AgentDetails {
   readonly parleyMethods: readonly string[] | undefined
   /** The notices that it offers. */
   readonly notices: readonly string[]
+  /** What a Parley server allows this client: `read`, `prompt`, `approve` or `admin`. Other agents say none. */
+  readonly role: string | undefined
 }
 
 /** A capability that the agent does not name is absent, and one that we do not know is ignored. */
@@ -49,6 +51,8 @@ export interface Capabilities {
   readonly delete: boolean
   readonly additionalDirectories: boolean
   readonly mcp: { readonly http: boolean; readonly sse: boolean }
+  /** The kinds of content, besides text and links, that a prompt may have. */
+  readonly prompt: { readonly image: boolean; readonly embeddedContext: boolean }
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -60,13 +64,14 @@ export async function initialize(peer: Peer, id: RequestId, options: ClientOptio
   if (found !== PROTOCOL_VERSION) fail('PROTOCOL_UNSUPPORTED', { found: versionText(found), known: PROTOCOL_VERSION })
   const { version } = fieldsOf(result['agentInfo'])
   const { parley } = fieldsOf(fieldsOf(result['agentCapabilities'])['_meta'])
-  const { methods, notifications } = fieldsOf(parley)
+  const { methods, notifications, role } = fieldsOf(parley)
   return {
     name: agentNameOf(result),
     version: typeof version === 'string' ? version : '',
     can: capabilitiesOf(result),
     parleyMethods: parley === undefined ? undefined : namesIn(methods),
     notices: namesIn(notifications),
+    role: typeof role === 'string' ? role : undefined,
   }
 }
 
@@ -92,6 +97,7 @@ export function capabilitiesOf(result: Fields): Capabilities {
   const sessions = fieldsOf(agent['sessionCapabilities'])
   // A page of ACP says `mcp` for what its schema calls `mcpCapabilities`.
   const mcp = fieldsOf(agent['mcpCapabilities'] ?? agent['mcp'])
+  const prompt = fieldsOf(agent['promptCapabilities'])
   return {
     load: agent['loadSession'] === true,
     resume: isOffered(sessions['resume']),
@@ -100,6 +106,7 @@ export function capabilitiesOf(result: Fields): Capabilities {
     delete: isOffered(sessions['delete']),
     additionalDirectories: isOffered(sessions['additionalDirectories']),
     mcp: { http: mcp['http'] === true, sse: mcp['sse'] === true },
+    prompt: { image: prompt['image'] === true, embeddedContext: prompt['embeddedContext'] === true },
   }
 }
 

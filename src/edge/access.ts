@@ -202,6 +202,10 @@ export class Access {
     return this.#principal.scope ?? 'all'
   }
 
+  get role(): Role {
+    return this.#principal.role
+  }
+
   get person(): string {
     return this.#principal.person ?? 'owner'
   }

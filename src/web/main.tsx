@@ -13,3 +13,5 @@ const app = new App()
 const element = document.querySelector('#app')
 if (element !== null) render(<Root app={app} code={code} />, element)
 await app.start()
+// The list is there; what most readers open next comes while they look at it.
+void import('./screens/session-screen.tsx')

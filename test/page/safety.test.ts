@@ -26,23 +26,31 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-describe('the files', () => {
-  const gzipped = (name: string): number => {
-    const path = readdirSync(dist, { recursive: true, encoding: 'utf8' }).find((one) => one.endsWith(`${name}.gz`))
-    return path === undefined ? Number.NaN : readFileSync(join(dist, path)).length
-  }
+const gzipped = (name: string): number => {
+  const path = readdirSync(dist, { recursive: true, encoding: 'utf8' }).find((one) => one.endsWith(`${name}.gz`))
+  return path === undefined ? Number.NaN : readFileSync(join(dist, path)).length
+}
 
-  test('of the first load are at most 70 KB gzipped, the worker and the lazy parts are small', async () => {
+/** The gzipped scripts and styles that pages have loaded since `requested` was cleared. */
+const loaded = (): ReadonlyMap<string, number> =>
+  new Map(
+    [...stage.requested]
+      .filter((one) => /\.(?:js|css)$/u.test(one))
+      .map((one) => one.split('/').slice(-2).join('/'))
+      .map((name) => [name, gzipped(name)]),
+  )
+
+const sum = (sizes: readonly number[]): number => sizes.reduce((all, one) => all + one, 0)
+
+describe('the files', () => {
+  test('of the first load are at most 55 KB gzipped, the worker and the lazy parts are small', async () => {
     const page = await stage.stranger()
     stage.requested.clear()
     await page.goto(stage.server.url)
     await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
-    const names = [...stage.requested]
-      .filter((one) => /\.(?:js|css)$/u.test(one))
-      .map((one) => one.split('/').slice(-2).join('/'))
-    const bytes = names.map(gzipped).reduce((sum, one) => sum + one, 0)
-    expect(names.length).toBeGreaterThan(1)
-    expect(bytes).toBeLessThanOrEqual(70 * 1024)
+    const sizes = [...loaded().values()]
+    expect(sizes.length).toBeGreaterThan(1)
+    expect(sum(sizes)).toBeLessThanOrEqual(55 * 1024)
     expect(gzipped('highlight.js')).toBeLessThanOrEqual(52 * 1024)
     expect(gzipped('diff-view.js')).toBeLessThanOrEqual(25 * 1024)
   })
@@ -104,6 +112,17 @@ test('47, 48, 49: what an agent says runs nothing, loads nothing, and says where
   expect(await page.locator('.answer a[href^="javascript"]').count()).toBe(0)
   await page.getByText('(evil.example)').first().waitFor()
   await page.locator('.call .unseen').getByText('U+202E').waitFor()
+})
+
+test('all that a page with a session has loaded is at most 90 KB gzipped, in parts of at most 25 KB', async () => {
+  stage.server.play([{ chunk: 'Hello.' }])
+  const page = await stage.device()
+  stage.requested.clear()
+  await stage.newSession(page, 'Greet me.')
+  await page.getByText('Hello.').waitFor()
+  const parts = [...loaded()]
+  expect(sum(parts.map(([, bytes]) => bytes))).toBeLessThanOrEqual(90 * 1024)
+  expect(parts.filter(([, bytes]) => !(bytes <= 25 * 1024))).toEqual([])
 })
 
 test('36: Enter that ends a word of an input method sends nothing', async () => {

@@ -57,6 +57,14 @@ export function outlineIn({ prompts }: Fields): readonly OutlinePrompt[] {
   })
 }
 
+/** Of files or directories: texts, or objects with a `path`. */
+export function pathsIn({ files, directories }: Fields): readonly string[] {
+  return listOf(files ?? directories).flatMap((one) => {
+    const path = typeof one === 'string' ? one : fieldsOf(one)['path']
+    return typeof path === 'string' ? [path] : []
+  })
+}
+
 function outcomeIn(value: unknown): Resolved['outcome'] {
   const { outcome, optionId, kind } = fieldsOf(value)
   return {

@@ -11,9 +11,9 @@ import { keep } from '../sessions/kept.ts'
 import { groupOf } from '../sessions/groups.ts'
 import { PairingScreen } from './pairing-screen.tsx'
 import { SessionList } from './session-list.tsx'
-import { SessionScreen } from './session-screen.tsx'
 import { useShortcuts } from './shortcuts.tsx'
 
+const SessionScreen = lazily(async () => (await import('./session-screen.tsx')).SessionScreen)
 const NewScreen = lazily(async () => (await import('./new-screen.tsx')).NewScreen)
 const SearchScreen = lazily(async () => (await import('./search-screen.tsx')).SearchScreen)
 

@@ -52,6 +52,7 @@ class V1Connection implements VersionConnection {
       info,
       accepts: agents.accepts(requested.name, variables),
       methods: Object.keys(methods).filter((method) => access.canReach(method)),
+      role: access.role,
       experimental,
       authMethods: this.#auth.methods,
       logins: terminalLogins(params, logins),

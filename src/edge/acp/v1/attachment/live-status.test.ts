@@ -47,7 +47,7 @@ test('a client that did not ask gets none, and unknown names are ignored', async
 test('what can be asked for is said in initialize', async () => {
   const client = await openStreet().client()
   const notifications = expect.arrayContaining(ALL) as string[]
-  const parley = { cursor: {}, promptId: {}, adopt: {}, notifications }
+  const parley = { cursor: {}, promptId: {}, adopt: {}, role: 'admin', notifications }
   expect(client.received[0]?.result).toMatchObject({ agentCapabilities: { _meta: { parley } } })
 })
 

@@ -1,4 +1,5 @@
 /** The response to `initialize`: this server's offer to a client of ACP v1. */
+import type { Role } from '../../../../credentials/roles.ts'
 import { fail } from '../../../../errors/parley-error.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { ServerInfo } from '../../version.ts'
@@ -27,6 +28,8 @@ export interface Offer {
   readonly info: ServerInfo
   readonly accepts: PromptKinds
   readonly methods: readonly string[]
+  /** What this client may do, so that it offers its user nothing that would be refused. */
+  readonly role: Role
   /** Of this server, from which a client can log out again. */
   readonly authMethods: readonly object[]
   /** Of the agent behind it. */
@@ -38,7 +41,7 @@ export interface Offer {
 /** Any version of the client is answered with success and the version that this server speaks. Throws PARAMS_INVALID. */
 export function initializeResult(
   params: unknown,
-  { info, accepts, methods, authMethods, logins, experimental }: Offer,
+  { info, accepts, methods, role, authMethods, logins, experimental }: Offer,
 ) {
   requireVersion(params)
   return {
@@ -61,6 +64,7 @@ export function initializeResult(
           cursor: {},
           promptId: {},
           adopt: {},
+          role,
           notifications: NOTIFICATIONS,
           methods: [...SESSION_METHODS, ...methods],
         },
