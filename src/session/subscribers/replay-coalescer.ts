@@ -2,7 +2,7 @@
  * Shortens a replayed conversation: adjacent chunks of one message become one entry, and so do a tool call and the patches that
  * follow it. Live entries are never merged.
  */
-import type { TextContent, ToolCallPatch } from '../../ports/values/content.ts'
+import type { TextContent } from '../../ports/values/content.ts'
 import type { Entry } from '../domain/entries.ts'
 
 /** A merged chunk is passed on at this length, so that a long message still arrives in pieces. */
@@ -20,14 +20,14 @@ export function firstOf({ first, seq, at }: Replayed): Place {
   return first ?? { seq, at }
 }
 
-type TextChunk = Replayed & {
+type TextChunk = Entry & {
   readonly kind: 'message_chunk'
   readonly role: 'agent' | 'thought'
   readonly content: TextContent
 }
 
-type Announced = Replayed & { readonly kind: 'tool_call' }
-type Patched = Replayed & { readonly kind: 'tool_call_patched' }
+type Announced = Entry & { readonly kind: 'tool_call' }
+type Patched = Entry & { readonly kind: 'tool_call_patched' }
 type Held = TextChunk | Announced | Patched
 
 /**
@@ -36,8 +36,12 @@ type Held = TextChunk | Announced | Patched
  */
 export class ReplayCoalescer {
   #held: Held | undefined
+  /** Where the held entry began, once another one has continued it. */
+  #first: Place | undefined
+  /** The whole text of a held chunk. Most entries of a replay are chunks, so one is only made when it is passed on. */
+  #text = ''
   /** Entries after it that no update shows: permissions, checkpoints. They stand in the middle of most tool calls. */
-  #behind: Replayed[] = []
+  #behind: Entry[] = []
 
   push(entries: readonly Entry[]): readonly Replayed[] {
     const passed: Replayed[] = []
@@ -47,49 +51,66 @@ export class ReplayCoalescer {
 
   /** The entries that are still held back; call it at the end of the replay. */
   flush(): readonly Replayed[] {
-    const held = this.#held === undefined ? [] : [this.#held]
-    this.#held = undefined
-    return [...held, ...this.#takeBehind()]
+    const passed: Replayed[] = []
+    this.#passHeld(passed)
+    return passed
   }
 
   #take(entry: Entry, passed: Replayed[]): void {
     const held = this.#held
-    const whole = held === undefined ? undefined : merged(held, entry)
-    if (whole !== undefined) {
-      passed.push(...this.#takeBehind())
-      this.#held = whole
+    if (held !== undefined && this.#continues(held, entry)) {
+      this.#passBehind(passed)
     } else if (held !== undefined && isOfCall(held) && isInvisible(entry)) {
       this.#behind.push(entry)
     } else {
-      passed.push(...this.flush())
-      if (isTextChunk(entry) || isOfCall(entry)) this.#held = entry
+      this.#passHeld(passed)
+      if (isTextChunk(entry)) this.#hold(entry, entry.content.text)
+      else if (isOfCall(entry)) this.#hold(entry, '')
       else passed.push(entry)
     }
   }
 
-  #takeBehind(): readonly Replayed[] {
-    return this.#behind.splice(0)
+  /** Takes in an entry that continues the held one; false when it does not. */
+  #continues(held: Held, entry: Entry): boolean {
+    if (held.kind === 'message_chunk') {
+      if (!isTextChunk(entry)) return false
+      if (entry.messageId !== held.messageId || this.#text.length >= MAX_CHUNK_CHARS) return false
+      this.#text += entry.content.text
+      this.#held = entry
+    } else {
+      if (entry.kind !== 'tool_call_patched' || entry.toolCallId !== held.toolCallId) return false
+      this.#held = patched(held, entry)
+    }
+    this.#first ??= { seq: held.seq, at: held.at }
+    return true
+  }
+
+  #hold(entry: Held, text: string): void {
+    this.#held = entry
+    this.#text = text
+  }
+
+  #passHeld(passed: Replayed[]): void {
+    const [held, first] = [this.#held, this.#first]
+    if (held === undefined) return
+    this.#held = undefined
+    this.#first = undefined
+    if (first === undefined) passed.push(held)
+    else if (held.kind !== 'message_chunk') passed.push({ ...held, first })
+    else passed.push({ ...held, first, content: { type: 'text', text: this.#text } })
+    this.#passBehind(passed)
+  }
+
+  #passBehind(passed: Replayed[]): void {
+    if (this.#behind.length > 0) passed.push(...this.#behind.splice(0))
   }
 }
 
-/** Undefined when `entry` does not continue `held`. */
-function merged(held: Held, entry: Entry): Held | undefined {
-  if (held.kind === 'message_chunk') return isTextChunk(entry) ? joined(held, entry) : undefined
-  if (entry.kind !== 'tool_call_patched' || entry.toolCallId !== held.toolCallId) return undefined
-  const position = { seq: entry.seq, at: entry.at, first: firstOf(held) }
+/** The call as it is after `patch`, in its place. */
+function patched(held: Announced | Patched, { seq, at, patch }: Patched): Announced | Patched {
   return held.kind === 'tool_call'
-    ? { ...held, ...position, call: patched(held.call, entry.patch) }
-    : { ...held, ...position, patch: patched(held.patch, entry.patch) }
-}
-
-function joined(held: TextChunk, chunk: TextChunk): TextChunk | undefined {
-  const continues = chunk.messageId === held.messageId && held.content.text.length < MAX_CHUNK_CHARS
-  if (!continues) return undefined
-  return { ...chunk, first: firstOf(held), content: { type: 'text', text: held.content.text + chunk.content.text } }
-}
-
-function patched<Call extends ToolCallPatch>(call: Call, patch: ToolCallPatch): Call {
-  return { ...call, ...patch }
+    ? { ...held, seq, at, call: { ...held.call, ...patch } }
+    : { ...held, seq, at, patch: { ...held.patch, ...patch } }
 }
 
 function isOfCall(entry: Entry): entry is Announced | Patched {
