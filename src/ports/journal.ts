@@ -16,7 +16,7 @@ export interface StoredEntry {
 
 export type SessionPhase = 'idle' | 'working' | 'waiting' | 'suspended' | 'closed'
 
-/** The row that lists of sessions show; written in the same transaction as the entries that made it true. */
+/** The row that lists of sessions show; it becomes true together with the entries that made it true. */
 export interface SessionSummary {
   readonly id: SessionId
   /** As the client gave it. */

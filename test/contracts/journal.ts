@@ -361,6 +361,36 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       expect(idsOf(await journal.list({ limit: 2, after }))).toEqual(['s2', 's3'])
     })
 
+    test('shows a session in a turn as its last append left it, among the others and from page to page', async () => {
+      const append = async (id: string, seq: number, phase: SessionPhase): Promise<void> =>
+        journal.append(appendOf(id, seq, { count: 1, row: { phase } }))
+      for (const [index, phase] of (['idle', 'working', 'waiting', 'working', 'idle', 'closed'] as const).entries())
+        for (let seq = 0; seq < 3 + index; seq += 1) await append(`s${index}`, seq, phase)
+      for (let seq = 4; seq < 7; seq += 1) await append('s1', seq, 'working')
+      await expect(append('s1', 4, 'working')).rejects.toMatchObject({
+        code: 'JOURNAL_CONFLICT',
+        details: { found: 7 },
+      })
+      const newest = ['s5', 's1', 's4', 's3', 's2', 's0']
+      const rows = await journal.list({ limit: 9 })
+      expect(idsOf(rows)).toEqual(newest)
+      for (const row of rows) expect((await journal.head(row.id))?.row).toEqual(row)
+      expect(rows[1]).toEqual(appendOf('s1', 6, { count: 1, row: { phase: 'working' } }).row)
+      const paged: string[] = []
+      for (let after = rows.at(-1); after !== undefined;) {
+        const [row] = await journal.list({ limit: 1, ...(paged.length > 0 && { after }) })
+        if (row !== undefined) paged.push(row.id)
+        after = row
+      }
+      expect(paged).toEqual(newest)
+      expect(idsOf(await journal.list({ phases: ['working'], limit: 9 }))).toEqual(['s1', 's3'])
+      expect(idsOf(await journal.list({ phases: ['working', 'closed'], limit: 2 }))).toEqual(['s5', 's1'])
+      await journal.fork('s1', appendOf('fork', 7, 1))
+      expect(await journal.page('fork', 0, wide)).toEqual([...entriesOf('s1', 0, 7), ...entriesOf('fork', 7, 1)])
+      await append('s1', 7, 'idle')
+      expect((await journal.head('s1'))?.row).toEqual(appendOf('s1', 7, 1).row)
+    })
+
     test('filters by exactly this directory and by phase', async () => {
       const phases: readonly SessionPhase[] = ['idle', 'working', 'waiting', 'suspended', 'closed']
       for (const [index, phase] of phases.entries()) {

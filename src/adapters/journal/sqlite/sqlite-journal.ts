@@ -257,6 +257,7 @@ function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder 
     row,
     expected,
     last: expected + entries.length,
+    lastAt: entries.at(-1)?.at,
     rows: packEntries(expected + 1, columnsOfEntries(entries), ROW_BYTES),
     snapshot,
   }

@@ -9,7 +9,8 @@ import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../..
 import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Append } from '../../../ports/journal.ts'
 import { openDatabase } from '../../../sqlite/database.ts'
-import { openSqliteJournal } from './sqlite-journal.ts'
+import { openJournalSource } from './file/source.ts'
+import { openSqliteJournal, openSqliteReader } from './sqlite-journal.ts'
 
 describe('sqlite journal', () => {
   journalContract(async () => {
@@ -71,6 +72,36 @@ test('a journal that is left alone empties its WAL, but for as long as a reader 
   expect(await everything(journal, 's')).toEqual(before)
   await journal.append(appendOf('s', 600, 1))
   await journal.close()
+})
+
+test('an append in a turn writes one page, and its row once a second; every reader sees the session as it is', async () => {
+  const path = join(directory, 'journal.db')
+  const inTurn = { phase: 'working' } as const
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await journal.append(appendOf('s', 0, { count: 1, row: inTurn }))
+  const pages = async () => Math.floor((await stat(`${path}-wal`)).size / 4096)
+  for (const seq of [1, 2, 3]) {
+    const before = await pages()
+    await journal.append(appendOf('s', seq, { count: 1, row: inTurn }))
+    expect((await pages()) - before).toBe(1)
+  }
+  const db = openDatabase(path, { readOnly: true })
+  const row = () => db.prepare('SELECT last_seq AS seq FROM sessions').get()
+  expect(row()).toEqual({ seq: 1 })
+  const reader = await openSqliteReader({ directory, workerUrl })
+  const now = appendOf('s', 3, { count: 1, row: inTurn }).row
+  for (const one of [journal, reader])
+    expect([(await one.head('s'))?.row, await one.list({ limit: 1 })]).toEqual([now, [now]])
+  const source = openJournalSource(directory)
+  for (const heads of [source.heads(), [source.head('s')]]) expect(heads).toMatchObject([{ id: 's', lastSeq: 4 }])
+  source.close()
+  await journal.append(appendOf('s', 4, { count: 1, row: { ...inTurn, title: 'Named' } }))
+  expect(row()).toEqual({ seq: 5 })
+  await journal.append(appendOf('s', 5, { count: 1_100, row: inTurn }))
+  expect(row()).toEqual({ seq: 1_105 })
+  expect(await reader.check()).toEqual([])
+  db.close()
+  await Promise.all([journal.close(), reader.close()])
 })
 
 test('a journal that was being made when the power went is made anew', async () => {

@@ -42,6 +42,8 @@ const steps = [
   CREATE TABLE orphans (session INTEGER PRIMARY KEY) STRICT;`,
   // How the last turn ended and what the session waits for, as JSON.
   'ALTER TABLE sessions ADD COLUMN standing TEXT;',
+  // The row of a session that works may be older than its last entries: last_seq and updated_at are theirs.
+  '',
 ] as const
 
 /** The newest format that this Parley knows. */

@@ -12,7 +12,9 @@ import { Store } from '../store/store.ts'
 
 type HeadColumns = readonly [key: number, id: string, cwd: string, title: string | null, lastSeq: number]
 
-const COLUMNS = 'key, id, cwd, title, last_seq'
+/** The row of a session that works may be older than its last entries. */
+const COLUMNS = `key, id, cwd, title,
+  CASE phase WHEN 'working' THEN (SELECT max(seq) FROM entries WHERE session = key) ELSE last_seq END`
 
 /** There may be no journal yet, or it may appear later; until then it is empty. */
 export function openJournalSource(directory: string, quiet = false): JournalSource {

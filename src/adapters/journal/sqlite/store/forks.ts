@@ -3,9 +3,10 @@
  * is a draft among the orphans. Readers do not see a draft, and after a crash the next owner deletes it.
  */
 import { fail } from '../../../../errors/parley-error.ts'
-import { type Statements, escapeText } from '../../../../sqlite/statements.ts'
+import type { Statements } from '../../../../sqlite/statements.ts'
 import type { EntryRow } from '../../bundle.ts'
-import { SESSION_COLUMNS, columnsOf, cutRow, insertRows, rowsAfter } from './rows.ts'
+import { cutRow, insertRows, rowsAfter } from './rows.ts'
+import type { SessionRows } from './session-rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */
@@ -18,11 +19,13 @@ const FIRST_KEY = "INSERT INTO sqlite_sequence (name, seq) VALUES ('sessions', 1
 
 export class Forks {
   readonly #statements: Statements
+  readonly #sessions: SessionRows
   readonly #path: string
   readonly #drafts = new Set<number>()
 
-  constructor(statements: Statements, path: string) {
+  constructor(statements: Statements, sessions: SessionRows, path: string) {
     this.#statements = statements
+    this.#sessions = sessions
     this.#path = path
   }
 
@@ -33,9 +36,10 @@ export class Forks {
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
   begin({ source: id, at }: ForkOrder): ForkPlace {
-    const [source, found] = this.#find(id) ?? [0, 0]
+    const source = this.#sessions.find(id)
+    const found = source === undefined ? 0 : this.#sessions.lastSeq(source)
     if (found < at) fail('JOURNAL_CONFLICT', { session: id, expected: at, found })
-    return { source, draft: this.draft() }
+    return { source: source?.key ?? 0, draft: this.draft() }
   }
 
   /** Creates an empty draft, which readers do not see. */
@@ -55,7 +59,7 @@ export class Forks {
   /** The number of the last entry that is copied by now. Throws JOURNAL_CONFLICT when the source is gone. */
   copy(order: CopyOrder): number {
     const { id, source, draft, from, until } = order
-    if (this.#find(id)?.[0] !== source) fail('JOURNAL_CONFLICT', { session: id, expected: until, found: 0 })
+    if (this.#sessions.find(id)?.key !== source) fail('JOURNAL_CONFLICT', { session: id, expected: until, found: 0 })
     const { rows, last } = this.#piece(order)
     if (last === from) this.#failHole(id, from + 1)
     insertRows(this.#statements, draft, rows)
@@ -64,11 +68,11 @@ export class Forks {
 
   /** The draft appears as a session, whole. Throws JOURNAL_CONFLICT before anything is written. */
   finish({ draft, append: { row, last, rows, snapshot } }: FinishOrder): void {
-    const [, existing] = this.#find(row.id) ?? []
-    if (existing !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: existing })
+    const existing = this.#sessions.find(row.id)
+    if (existing !== undefined)
+      fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found: this.#sessions.lastSeq(existing) })
     insertRows(this.#statements, draft, rows)
-    const sql = `INSERT INTO sessions (key, packed_seq, ${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    this.#statements.run(sql, draft, last, ...columnsOf(row))
+    this.#sessions.insert(row, draft, last)
     if (snapshot !== undefined)
       this.#statements.run(
         'INSERT INTO snapshots (session, seq, state) VALUES (?, ?, ?)',
@@ -96,12 +100,6 @@ export class Forks {
       if (last === until || rows.length >= COPY_ROWS || chars >= COPY_CHARS) break
     }
     return { rows, last }
-  }
-
-  #find(id: string): readonly [key: number, lastSeq: number] | undefined {
-    return this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', escapeText(id)) as
-      | readonly [key: number, lastSeq: number]
-      | undefined
   }
 
   #failHole(id: string, seq: number): never {

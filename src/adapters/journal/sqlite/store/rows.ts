@@ -1,7 +1,6 @@
-/** How sessions and entries become rows of the tables, and back. */
-import type { SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
+/** How entries become rows of their table, and back. */
 import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
-import { type Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
+import type { Statements } from '../../../../sqlite/statements.ts'
 
 /** Bytes of a row that SQLite keeps in its leaf page; a longer row takes another page. */
 export const ROW_BYTES = 900
@@ -33,66 +32,25 @@ export function* rowsAfter(statements: Statements, session: number, from: number
   }
 }
 
+/** The number of a session's last entry; 0 when it has none. */
+export function lastSeqOf(statements: Statements, session: number): number {
+  return statements.number('SELECT max(seq) FROM entries WHERE session = ?', session) ?? 0
+}
+
+/** When a session's last entry was stored. */
+export function lastTimeOf(statements: Statements, session: number): number | undefined {
+  const last = 'SELECT seq, at, count, body FROM entries WHERE session = ? ORDER BY seq DESC LIMIT 1'
+  const found = statements.get(last, session) as EntryColumns | undefined
+  if (found === undefined) return undefined
+  const [seq, at, count, body] = found
+  return unpackEntries({ seq, at, count, body }).at.at(-1)
+}
+
 /** Several rows to a statement: SQLite takes a third less time than one by one. */
 export function insertRows(statements: Statements, session: number, rows: readonly EntryRow[]): void {
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
     const some = rows.slice(start, start + ROWS_PER_INSERT)
     const values = some.flatMap(({ seq, at, count, body }) => [session, seq, at, count, body])
     statements.run(INSERT_SQL[some.length] ?? '', ...values)
-  }
-}
-
-/** A row of the table `sessions`. */
-export type SessionColumns = readonly [
-  id: string,
-  cwd: string,
-  additionalDirectories: string,
-  agent: string,
-  title: string | null,
-  phase: string,
-  lastSeq: number,
-  createdAt: number,
-  updatedAt: number,
-  standing: string | null,
-]
-
-/** The columns of a session, in the order of `SessionColumns`. */
-export const SESSION_COLUMNS =
-  'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at, standing'
-
-/** The columns to read, also from a file of format 1 that no owner has opened since. */
-export function readableColumns(statements: Statements): string {
-  const count = statements.number("SELECT count(*) FROM pragma_table_info('sessions') WHERE name = 'standing'")
-  return count === 0 ? SESSION_COLUMNS.replace('standing', 'NULL') : SESSION_COLUMNS
-}
-
-export function columnsOf(row: SessionSummary): SessionColumns {
-  return [
-    escapeText(row.id),
-    escapeText(row.cwd),
-    JSON.stringify(row.additionalDirectories),
-    escapeText(row.agent),
-    row.title === null ? null : escapeText(row.title),
-    row.phase,
-    row.lastSeq,
-    row.createdAt,
-    row.updatedAt,
-    row.standing === undefined ? null : JSON.stringify(row.standing),
-  ]
-}
-
-export function rowOf(columns: SessionColumns): SessionSummary {
-  const [id, cwd, additionalDirectories, agent, title, phase, lastSeq, createdAt, updatedAt, standing] = columns
-  return {
-    id: unescapeText(id),
-    cwd: unescapeText(cwd),
-    additionalDirectories: JSON.parse(additionalDirectories) as readonly string[],
-    agent: unescapeText(agent),
-    title: title === null ? null : unescapeText(title),
-    phase: phase as SessionPhase,
-    lastSeq,
-    createdAt,
-    updatedAt,
-    ...(standing !== null && { standing: JSON.parse(standing) as SessionStanding }),
   }
 }

@@ -2,21 +2,12 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { ListQuery, SessionHead, SessionSummary } from '../../../../ports/journal.ts'
 import type { Database } from '../../../../sqlite/database.ts'
-import { Statements, escapeText } from '../../../../sqlite/statements.ts'
+import { Statements } from '../../../../sqlite/statements.ts'
 import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
-import { isListed } from '../../journal-base.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
-import {
-  ROW_BYTES,
-  SESSION_COLUMNS,
-  type SessionColumns,
-  columnsOf,
-  insertRows,
-  readableColumns,
-  rowOf,
-  rowsAfter,
-} from './rows.ts'
+import { ROW_BYTES, insertRows, rowsAfter } from './rows.ts'
+import { SessionRows } from './session-rows.ts'
 import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
 /** How many entries of a deleted session one transaction removes: other writers wait for no longer than that takes. */
@@ -33,14 +24,14 @@ export class Store {
   readonly #db: Database
   readonly #path: string
   readonly #statements: Statements
-  /** As long as the file has fewer columns, an owner may add those that are missing. */
-  #readable = ''
+  readonly #sessions: SessionRows
 
   constructor(db: Database, path: string) {
     this.#db = db
     this.#path = path
     this.#statements = new Statements(db, 'arrays')
-    this.forks = new Forks(this.#statements, path)
+    this.#sessions = new SessionRows(this.#statements)
+    this.forks = new Forks(this.#statements, this.#sessions, path)
   }
 
   /** After an error, before anything else is asked. */
@@ -49,14 +40,11 @@ export class Store {
   }
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
-  append({ row, expected, last, rows, snapshot }: AppendOrder): void {
-    const columns = columnsOf(row)
-    const found = this.#statements.get('SELECT key, last_seq FROM sessions WHERE id = ?', columns[0]) as
-      | readonly [key: number, lastSeq: number]
-      | undefined
-    const lastSeq = found?.[1] ?? 0
+  append({ row, expected, last, lastAt, rows, snapshot }: AppendOrder): void {
+    const stored = this.#sessions.find(row.id)
+    const lastSeq = stored === undefined ? 0 : this.#sessions.lastSeq(stored)
     if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: row.id, expected, found: lastSeq })
-    const session = found === undefined ? this.#insert(columns) : this.#update(found[0], columns)
+    const session = stored === undefined ? this.#sessions.insert(row) : this.#sessions.update(stored, row, lastAt)
     insertRows(this.#statements, session, rows)
     if (
       row.phase === 'idle' ||
@@ -75,7 +63,7 @@ export class Store {
 
   /** Deletes the session's row, and the session with it. Its entries become orphans, which readers do not see. */
   deleteSession(id: string): boolean {
-    const session = this.#key(id)
+    const session = this.#sessions.find(id)?.key
     if (session === undefined) return false
     this.#statements.run('DELETE FROM sessions WHERE key = ?', session)
     this.#statements.run('DELETE FROM snapshots WHERE session = ?', session)
@@ -111,7 +99,7 @@ export class Store {
   }
 
   page({ id, from, entries, chars }: PageOrder): PageAnswer {
-    const session = this.#key(id)
+    const session = this.#sessions.find(id)?.key
     const at: number[] = []
     const bodies: string[] = []
     if (session === undefined) return { at, bodies }
@@ -144,56 +132,22 @@ export class Store {
   }
 
   head(id: string): SessionHead | undefined {
-    const found = this.#statements.get(`SELECT key, ${this.#columns} FROM sessions WHERE id = ?`, escapeText(id)) as
-      | readonly [key: number, ...row: SessionColumns]
-      | undefined
+    const found = this.#sessions.find(id)
     if (found === undefined) return undefined
-    const [session, ...columns] = found
-    const row = rowOf(columns)
-    const kept = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', session)
+    const row = this.#sessions.summary(found)
+    const kept = this.#statements.get('SELECT seq, state FROM snapshots WHERE session = ?', found.key)
     if (kept === undefined) return { row }
     const [seq, state] = kept as readonly [seq: number, state: string]
     return { row, snapshot: { seq, state } }
   }
 
   list(query: ListQuery): readonly SessionSummary[] {
-    const { cwd, phases, after, limit } = query
-    const where: string[] = []
-    const values: (string | number)[] = []
-    const only = (condition: string, ...given: readonly (string | number)[]): void => {
-      where.push(condition)
-      values.push(...given)
-    }
-    if (cwd !== undefined) only('cwd = ?', escapeText(cwd))
-    if (phases !== undefined) only(`phase IN (${phases.map(() => '?').join(', ')})`, ...phases)
-    // Worded like the partial index, so that SQLite uses it.
-    if (phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
-      only("phase NOT IN ('idle', 'closed')")
-    if (after !== undefined)
-      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escapeText(after.id))
-    const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
-    const sql = `SELECT ${this.#columns} FROM sessions ${condition} ORDER BY updated_at DESC, id`
-    const rows = this.#statements.prepare(sql).iterate(...values) as IterableIterator<SessionColumns>
-    return firstListed(rows, query, limit)
+    return this.#sessions.list(query)
   }
 
   /** Looks at the whole file and changes nothing; a sentence for each thing that is wrong. */
   check(): readonly string[] {
     return checkJournal(this.#statements)
-  }
-
-  get #columns(): string {
-    this.#readable = this.#readable === SESSION_COLUMNS ? SESSION_COLUMNS : readableColumns(this.#statements)
-    return this.#readable
-  }
-
-  #key(id: string): number | undefined {
-    return this.#statements.number('SELECT key FROM sessions WHERE id = ?', escapeText(id))
-  }
-
-  #insert(row: SessionColumns): number {
-    const sql = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    return this.#statements.run(sql, ...row)
   }
 
   /** Bundles what came one by one, in the transaction that is open anyway. */
@@ -214,30 +168,7 @@ export class Store {
     insertRows(this.#statements, session, repacked)
   }
 
-  #update(key: number, [, ...row]: SessionColumns): number {
-    this.#statements.run(
-      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?, standing = ?
-       WHERE key = ?`,
-      ...row,
-      key,
-    )
-    return key
-  }
-
   #failHole(id: string, seq: number): never {
     return fail('JOURNAL_CORRUPT', { path: this.#path, reason: `entry ${seq} of session ${id} is missing` })
   }
-}
-
-/** Most filters are no columns with an index, so rows are read until there are enough. */
-function firstListed(rows: Iterable<SessionColumns>, query: ListQuery, limit: number): readonly SessionSummary[] {
-  const listed: SessionSummary[] = []
-  if (limit <= 0) return listed
-  for (const columns of rows) {
-    const row = rowOf(columns)
-    if (!isListed(row, query)) continue
-    listed.push(row)
-    if (listed.length >= limit) break
-  }
-  return listed
 }

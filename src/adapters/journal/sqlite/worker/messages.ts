@@ -22,6 +22,8 @@ export interface AppendOrder {
   readonly expected: number
   /** The number of the last entry. */
   readonly last: number
+  /** When the last of `rows` was stored; undefined when there are none. */
+  readonly lastAt: number | undefined
   readonly rows: readonly EntryRow[]
   readonly snapshot: Snapshot | undefined
 }
