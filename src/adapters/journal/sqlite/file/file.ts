@@ -68,7 +68,8 @@ function create(path: string): void {
   const draft = `${path}.new`
   for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`]) rmSync(leftover, { force: true })
   createPrivate(draft)
-  const db = openDatabase(draft)
+  // It is synced once, as a whole, before it gets its name.
+  const db = openDatabase(draft, { pragmas: ['synchronous = OFF'] })
   migrate(db, 0)
   db.exec('PRAGMA journal_mode = WAL')
   db.close()
