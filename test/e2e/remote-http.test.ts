@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { EventReader, HttpClient } from '../wire/raw-http.ts'
 import { parley } from './cli.ts'
-import type { Fields, Message } from './message.ts'
+import { type Fields, type Message, type SeenUpdate, textOf, updatesIn } from './message.ts'
 import { promptOf } from './parley.ts'
 import { type Remote, remote } from './remote-place.ts'
 import { cleanUpSharedServers } from './server.ts'
@@ -45,9 +45,9 @@ class Connected {
     this.headers = { 'acp-connection-id': id }
   }
 
-  static async open(token = right): Promise<Connected> {
-    const http = new HttpClient(server.url, token)
-    const params = { protocolVersion: 1, clientCapabilities: {}, _meta: { 'parley/agent': server.place.agent } }
+  static async open(token = right, { url, place } = server): Promise<Connected> {
+    const http = new HttpClient(url, token)
+    const params = { protocolVersion: 1, clientCapabilities: {}, _meta: { 'parley/agent': place.agent } }
     const { status, headers } = await http.post(JSON.stringify(message('initialize', params)))
     expect(status).toBe(200)
     return new Connected(http, String(headers['acp-connection-id']))
@@ -80,13 +80,18 @@ class Connected {
   }
 }
 
-const messagesIn = (stream: EventReader): Message[] => stream.events.map(({ data }) => JSON.parse(data) as Message)
+const messagesIn = (stream: EventReader, from = 0): Message[] =>
+  stream.events.slice(from).map(({ data }) => JSON.parse(data) as Message)
+
+const isOfAgent = ({ update }: SeenUpdate): boolean => update.sessionUpdate === 'agent_message_chunk'
 
 async function untilMessage(stream: EventReader, fits: (one: Message) => boolean): Promise<Message> {
-  for (let count = stream.events.length; ; count += 1) {
-    const found = messagesIn(stream).find(fits)
+  for (let from = 0; ;) {
+    const { length } = stream.events
+    const found = messagesIn(stream, from).find(fits)
     if (found !== undefined) return found
-    await stream.until(count + 1)
+    from = length
+    await stream.until(length + 1)
   }
 }
 
@@ -162,6 +167,28 @@ describe('a stream that breaks off', () => {
     const seqs = late.events.map((event) => Number(event.id))
     expect(Math.min(...seqs)).toBeGreaterThan(Number(cut?.id?.split('.')[0]))
     expect(late.events.map(({ data }) => data).join('')).toContain('"two"')
+  })
+
+  test('and missed more than is kept, goes on from the journal while the agent speaks, in order', async () => {
+    const script = [{ chunk: '{n} ', times: 3_000, everyMs: 1 }]
+    const talking = await remote([], { script, env: { PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000' } })
+    const ada = await Connected.open(talking.token('admin'), talking)
+    const sessionId = await ada.newSession(await ada.stream())
+    const first = await ada.session(sessionId)
+    const prompt = message('session/prompt', promptOf(sessionId, 'Count'))
+    await ada.post(prompt, sessionId)
+    await first.until(1_000)
+    // All but the tenth event and those before it were lost on the way; a first attempt to read on is given up at once.
+    const last = first.events[9]?.id ?? ''
+    const [, whole] = await Promise.all([ada.session(sessionId, last).catch(String), ada.session(sessionId, last)])
+    await untilMessage(whole, (one) => one.id === prompt.id)
+    const places = whole.events.map(({ id = '' }) => id.split('.').map(Number))
+    expect(places).toEqual(places.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
+    const seen = updatesIn([...messagesIn(first).slice(0, 10), ...messagesIn(whole)]).filter(isOfAgent)
+    const numbers = seen.map(textOf).join('').trim().split(' ').map(Number)
+    const wrong = numbers.findIndex((number, index) => number !== index + 1)
+    expect([wrong, numbers.length]).toEqual([-1, 3_000])
+    expect(messagesIn(whole).at(-1)?.id).toBe(prompt.id)
   })
 
   test('and names an event that never was, is told so', async () => {

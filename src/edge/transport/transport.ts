@@ -1,5 +1,6 @@
 /** A connection to one client as the protocol sees it: the texts of whole messages in both directions. How they are framed is the transport's matter. */
 import type { ParleyError } from '../../errors/parley-error.ts'
+import type { RequestId } from '../../rpc/json-rpc.ts'
 
 export interface Transport {
   /** Messages as they arrive; ends when the client has closed its side. */
@@ -11,6 +12,8 @@ export interface Transport {
   send(messages: readonly string[]): void
   /** The client has been greeted: what a transport allows before that no longer counts. */
   initialized?(): void
+  /** The request `id` has opened its session: all messages about that from before it are sent, and what follows is its own. */
+  opened?(id: RequestId): void
   /** More is waiting to be read by the client than should be; of this session, where each has a stream of its own. */
   isBackpressured(sessionId?: string): boolean
   /** Resolves when the client has read enough, or is gone. */

@@ -68,7 +68,7 @@ export class EventStream {
 
   /** Takes the place of the former reader. */
   read(response: ServerResponse): void {
-    this.#reader?.end()
+    this.leaveReader()
     this.#reader = response
     this.#readers += 1
     response.on('drain', () => this.#woken())
@@ -87,6 +87,12 @@ export class EventStream {
     return true
   }
 
+  /** The former reader is told no more. */
+  protected leaveReader(): void {
+    this.#reader?.end()
+    this.#reader = undefined
+  }
+
   /** The journal sends what it has again, so only the rest stays, in the order in which it came. Returns that. */
   protected takeUnstored(): readonly StreamEvent[] {
     const rest = [...this.#aside, ...this.#given, ...this.#waiting].filter(({ isStored }) => !isStored)
@@ -95,6 +101,7 @@ export class EventStream {
     this.#waiting = []
     this.#forgotten = undefined
     this.#recount()
+    this.#woken()
     return rest
   }
 

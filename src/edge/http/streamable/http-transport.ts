@@ -43,6 +43,9 @@ export interface Posted {
   readonly sessionId: string | undefined
 }
 
+/** Begins the answer to a reader; undefined for one that has left. */
+type OpenStream = () => ServerResponse | undefined
+
 export class HttpTransport implements RemoteTransport, Holder {
   readonly #around: Surroundings
   readonly #connection = new EventStream(KEPT_BYTES, '0')
@@ -93,7 +96,7 @@ export class HttpTransport implements RemoteTransport, Holder {
    * `after`: the last event that the reader has; `open` begins the answer. Says why the reader may not read here; undefined
    * when it does.
    */
-  read(open: () => ServerResponse, after: string | undefined): 'taken' | 'forgotten' | undefined {
+  read(open: OpenStream, after: string | undefined): 'taken' | 'forgotten' | undefined {
     if (after === undefined && this.#connection.hasReader) return 'taken'
     if (after !== undefined && !this.#connection.rewindTo(after)) return 'forgotten'
     this.#begin(open, this.#connection)
@@ -103,7 +106,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   /** As `read`, of one session. Whatever is missing comes from the journal; an answer says why it does not. */
   async readSession(
     sessionId: string,
-    open: () => ServerResponse,
+    open: OpenStream,
     after: string | undefined,
   ): Promise<'taken' | Outgoing | undefined> {
     const stream = this.#streamOf(sessionId)
@@ -114,7 +117,7 @@ export class HttpTransport implements RemoteTransport, Holder {
     }
     stream.patience?.cancel()
     stream.answersElsewhere = false
-    this.#begin(open, stream).once('close', () => this.#forgetUnused(sessionId, stream))
+    this.#begin(open, stream)?.once('close', () => this.#forgetUnused(sessionId, stream))
     return undefined
   }
 
@@ -124,6 +127,10 @@ export class HttpTransport implements RemoteTransport, Holder {
     const bytes = this.bytes()
     if (bytes > MAX_UNREAD_BYTES) this.cut('slow')
     if (bytes > BACKPRESSURE_BYTES) this.#around.unread.changed(this)
+  }
+
+  opened(id: RequestId): void {
+    for (const stream of this.#sessions.values()) stream.opened(id)
   }
 
   isBackpressured(sessionId?: string): boolean {
@@ -203,7 +210,11 @@ export class HttpTransport implements RemoteTransport, Holder {
   }
 
   /** Resolves when there is something to read, or with the error why there is not. */
-  async #reload(sessionId: string, stream: SessionStream, after: string): Promise<Outgoing | undefined> {
+  async #reload(
+    sessionId: string,
+    stream: SessionStream,
+    after: string,
+  ): Promise<'taken' | Outgoing | undefined> {
     const [seq] = partsOf(after)
     const id = this.#around.clock.id()
     const request = this.#opened.reloadOf(sessionId, seq, id)
@@ -212,17 +223,20 @@ export class HttpTransport implements RemoteTransport, Holder {
       stream.after = seq
       return undefined
     }
-    stream.reload(after, seq)
+    const begun = stream.reload(after, id)
     const answer = this.#askedBehind(id, request).then((answered) => {
-      stream.reloaded()
+      stream.reloaded(id)
       return answered
     })
-    const first = await Promise.race([answer, stream.changed().then(() => undefined)])
-    return first?.isError === true ? first : undefined
+    const first = await Promise.race([answer, begun])
+    // Another reader came meanwhile.
+    if (first === 'superseded') return 'taken'
+    return typeof first === 'object' && first.isError ? first : undefined
   }
 
-  #begin(open: () => ServerResponse, stream: EventStream): ServerResponse {
+  #begin(open: OpenStream, stream: EventStream): ServerResponse | undefined {
     const response = open()
+    if (response === undefined) return undefined
     this.#idle?.cancel()
     response.once('close', () => this.#idleLater())
     if (this.#hasEnded) response.end()
@@ -280,7 +294,8 @@ export class HttpTransport implements RemoteTransport, Holder {
   }
 
   #forgetUnused(sessionId: string, stream: SessionStream): void {
-    if (stream.isEmpty && !stream.hasReader && stream.after === undefined) this.#sessions.delete(sessionId)
+    const isUnused = stream.isEmpty && !stream.hasReader && stream.after === undefined
+    if (isUnused && this.#sessions.get(sessionId) === stream) this.#sessions.delete(sessionId)
   }
 
   async *#messages(): AsyncGenerator<readonly string[]> {

@@ -3,20 +3,36 @@
  * entry before it, `41.1`. So a reader that broke off continues from memory or, where it missed too much, from the journal.
  */
 import type { Timer } from '../../../ports/clock.ts'
+import type { RequestId } from '../../../rpc/json-rpc.ts'
 import { EventStream, type StreamEvent } from './event-stream.ts'
 import type { Outgoing } from './routing.ts'
 
 /** Enough for a connection that broke; for more there is the journal. */
 const KEPT_BYTES = 256 * 1024
 
+/** Entries are being read from the journal again, for the request `id` to open the session. */
+interface Reloading {
+  readonly id: RequestId
+  /** The last that came for the opening before it; those entries come again. Undefined once the new one has begun. */
+  former: Place | undefined
+  /** Resolves what waits for it to begin. */
+  readonly begun: (how: 'begun' | 'superseded') => void
+}
+
+interface Place {
+  readonly seq: number
+  /** How many messages without an entry have come since. */
+  readonly since: number
+}
+
 export class SessionStream extends EventStream {
-  /** The last entry that was sent, and how many messages without one have come since. */
-  #seq = 0
-  #since = 0
+  /** Of the last message that was sent. */
+  #last: Place = { seq: 0, since: 0 }
   /** The entry up to which a reader of this connection had everything before the session was opened. */
   after: number | undefined
+  #reloading: Reloading | undefined
   /** While entries are read from the journal again: what belongs between them. */
-  #between: readonly StreamEvent[] | undefined
+  #between: readonly StreamEvent[] = []
   /** Runs while answers wait for the first reader. */
   patience: Timer | undefined
   /** No client came to read, so answers go to the stream of the connection. */
@@ -26,45 +42,80 @@ export class SessionStream extends EventStream {
     super(KEPT_BYTES)
   }
 
+  override get isEmpty(): boolean {
+    return super.isEmpty && this.#reloading === undefined
+  }
+
   send(messages: readonly Outgoing[]): void {
     this.push(messages.flatMap((message) => this.#eventsOf(message)))
   }
 
-  /** What was sent so far is forgotten; entries after `seq` come once more. `id` is the last event that the reader has. */
-  reload(id: string, seq: number): void {
-    const [, since] = partsOf(id)
-    this.#between = [...(this.#between ?? []), ...this.takeUnstored()].filter((event) => {
+  /**
+   * What was sent so far is forgotten; the request `id` sends the entries after `seq` once more. `after` is the last event that
+   * the reader has. Resolves when that request has opened the session, or another one is to be read instead.
+   */
+  reload(after: string, id: RequestId): Promise<'begun' | 'superseded'> {
+    const [seq, since] = partsOf(after)
+    this.#reloading?.begun('superseded')
+    this.leaveReader()
+    this.#between = [...this.#between, ...this.takeUnstored()].filter((event) => {
       const [at, nth] = partsOf(event.id)
       return at > seq || (at === seq && nth > since)
     })
-    this.#seq = seq
-    this.#since = since
+    const former = this.#reloading?.former ?? this.#last
+    this.#last = { seq, since }
+    return new Promise((begun) => (this.#reloading = { id, former, begun }))
   }
 
-  /** All that was missed has come. */
-  reloaded(): void {
-    const rest = this.#between ?? []
-    this.#between = undefined
+  /** From here on entries are those that the request `id` sends. */
+  opened(id: RequestId): void {
+    if (this.#reloading?.id !== id) return
+    this.#reloading.former = undefined
+    this.#reloading.begun('begun')
+  }
+
+  /** The request `id` has sent all that was missed, or has failed. */
+  reloaded(id: RequestId): void {
+    if (this.#reloading?.id !== id) return
+    this.#last = this.#reloading.former ?? this.#last
+    this.#reloading = undefined
+    const rest = this.#between
+    this.#between = []
     this.push(rest.map((event) => this.#unstored(event)))
   }
 
-  #eventsOf({ text, seq, method }: Outgoing): readonly StreamEvent[] {
+  #eventsOf(message: Outgoing): readonly StreamEvent[] {
+    const { text, seq, method } = message
     const isAnswer = method === undefined
-    if (seq === undefined || seq === this.#seq) return [this.#unstored({ text, isAnswer })]
-    const due = (this.#between ?? []).filter((event) => partsOf(event.id)[0] < seq)
-    this.#between = this.#between?.filter((event) => !due.includes(event))
+    const former = this.#reloading?.former
+    if (former !== undefined) return this.#putAside(message, former)
+    if (seq === undefined || seq === this.#last.seq) return [this.#unstored({ text, isAnswer })]
+    const due = this.#between.filter((event) => partsOf(event.id)[0] < seq)
+    this.#between = this.#between.filter((event) => !due.includes(event))
     const before = due.map((event) => this.#unstored(event))
     // The client has the session sent from its beginning: what it was sent before is sent again.
-    if (seq < this.#seq) this.forgetGiven()
-    this.#seq = seq
-    this.#since = 0
+    if (seq < this.#last.seq) this.forgetGiven()
+    this.#last = { seq, since: 0 }
     return [...before, { id: String(seq), text, isStored: true, isAnswer }]
   }
 
-  #unstored({ text, isAnswer }: Pick<StreamEvent, 'text' | 'isAnswer'>): StreamEvent {
-    this.#since += 1
-    return { id: `${this.#seq}.${this.#since}`, text, isStored: false, isAnswer }
+  /** The reader is not told an update before those that it has missed. What is no update waits for its place. */
+  #putAside({ text, seq, method }: Outgoing, former: Place): readonly StreamEvent[] {
+    const place = seq === undefined ? { seq: former.seq, since: former.since + 1 } : { seq, since: 0 }
+    if (this.#reloading !== undefined) this.#reloading.former = place
+    const event = { id: idOf(place), text, isStored: false, isAnswer: method === undefined }
+    if (seq === undefined) this.#between = [...this.#between, event]
+    return []
   }
+
+  #unstored({ text, isAnswer }: Pick<StreamEvent, 'text' | 'isAnswer'>): StreamEvent {
+    this.#last = { ...this.#last, since: this.#last.since + 1 }
+    return { id: idOf(this.#last), text, isStored: false, isAnswer }
+  }
+}
+
+function idOf({ seq, since }: Place): string {
+  return `${seq}.${since}`
 }
 
 /** The entry of an event, and its number among those without one that follow. */

@@ -1,5 +1,4 @@
 /** POST, GET and DELETE of `/acp`: ACP for clients that speak HTTP alone. */
-import type { ServerResponse } from 'node:http'
 import type { TokenHolder } from '../../../credentials/access-tokens.ts'
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -106,8 +105,12 @@ export class StreamableHttp {
     if (after !== undefined && !isEventId(after)) return exchange.refuse(NO_SUCH_EVENT)
     if (this.#streams >= MAX_STREAMS) return exchange.refuse(TOO_MANY_STREAMS)
     this.#streams += 1
-    exchange.response.once('close', () => (this.#streams -= 1))
-    const open = (): ServerResponse => exchange.stream(EVENT_STREAM)
+    let hasLeft = false
+    exchange.response.once('close', () => {
+      this.#streams -= 1
+      hasLeft = true
+    })
+    const open = () => (hasLeft ? undefined : exchange.stream(EVENT_STREAM))
     const refused =
       sessionId === undefined
         ? known.transport.read(open, after)

@@ -77,25 +77,25 @@ export class V1Methods implements VersionMethods {
   request(
     method: string,
     params: unknown,
-    { id, signal }: Asker,
+    asker: Asker,
   ): Promise<MethodAnswer | 'answered later'> | undefined {
     switch (method) {
       case 'session/new':
-        return this.#open.new(parseParams(method, params), signal)
+        return this.#open.new(parseParams(method, params), asker)
       case 'session/load':
-        return this.#open.load(parseParams(method, params), signal)
+        return this.#open.load(parseParams(method, params), asker)
       case 'session/resume':
-        return this.#open.resume(parseParams(method, params), signal)
+        return this.#open.resume(parseParams(method, params), asker)
       case 'session/list':
         return listSessions(this.#reader, parseParams(method, params))
       case 'session/prompt':
-        return this.#prompt(parseParams(method, params), id)
+        return this.#prompt(parseParams(method, params), asker.id)
       case 'session/set_mode':
         return this.#setMode(parseParams(method, params))
       case 'session/set_config_option':
         return this.#setConfigOption(parseParams(method, params))
       case 'session/fork':
-        return this.#context.experimental ? this.#open.fork(parseParams(method, params), signal) : undefined
+        return this.#context.experimental ? this.#open.fork(parseParams(method, params), asker) : undefined
       case 'session/close':
         return this.#close(parseParams(method, params))
       case 'session/delete':

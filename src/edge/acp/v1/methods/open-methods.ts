@@ -5,10 +5,11 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
+import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig, SessionDirectory, SessionHandle, SessionView } from '../../../../session/handle.ts'
 import { type Access, requireMayCreate, requireMayOpen } from '../../../access.ts'
-import type { MethodAnswer } from '../../version.ts'
+import type { Asker, MethodAnswer } from '../../version.ts'
 import { Attachment, type AttachmentStart, type ConnectedClient } from '../attachment/attachment.ts'
 import type { AdoptedPrompt } from '../attachment/pending-answers.ts'
 import type { RequestedAgent } from '../initialize/requested-agent.ts'
@@ -38,6 +39,7 @@ type ResumeParams = Pick<Parsed<'session/load'>, '_meta'>
 /** The request to open a session; `signal` aborts when the client cancels it or leaves. */
 interface OpenRequest {
   readonly method: 'session/new' | 'session/load' | 'session/resume' | 'session/fork'
+  readonly id: RequestId
   readonly signal: AbortSignal
 }
 
@@ -50,7 +52,7 @@ export class OpenMethods {
     this.#attachments = attachments
   }
 
-  async new(params: Parsed<'session/new'>, signal: AbortSignal): Promise<MethodAnswer> {
+  async new(params: Parsed<'session/new'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayCreate(params, this.#context)
     await requireDirectories(params)
     const { sessions, agents, agent } = this.#context
@@ -60,18 +62,18 @@ export class OpenMethods {
       variables: agent.variables,
     }
     const session = await sessions.create(config)
-    return this.#orDelete(session.id, () => this.#begin(session, config, { method: 'session/new', signal }))
+    return this.#orDelete(session.id, () => this.#begin(session, config, { method: 'session/new', ...asker }))
   }
 
   /** Opens a copy of a session as it is now, in the same cwd. */
-  async fork({ sessionId, ...params }: Parsed<'session/fork'>, signal: AbortSignal): Promise<MethodAnswer> {
+  async fork({ sessionId, ...params }: Parsed<'session/fork'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     await requireDirectories(params)
     const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
     const forked = await sessions.fork(sessionId)
-    const request = { method: 'session/fork', signal } as const
+    const request = { method: 'session/fork', ...asker } as const
     return this.#orDelete(forked, async () => {
       requireNotCancelled(request)
       const config = { ...params, variables: agent.variables }
@@ -80,13 +82,13 @@ export class OpenMethods {
   }
 
   /** A load sends what the client does not have yet, then the response, then new entries. */
-  async load(params: Parsed<'session/load'>, signal: AbortSignal): Promise<MethodAnswer> {
-    const request = { method: 'session/load', signal } as const
+  async load(params: Parsed<'session/load'>, asker: Asker): Promise<MethodAnswer> {
+    const request = { method: 'session/load', ...asker } as const
     const { session, config, after } = await this.#open(params, request)
     await this.#rejectUnknown(session, params)
     const attachment = await this.#attach(session, { from: after ?? 0, config }, request)
     attachment.adopt(adoptedIn(params))
-    const view = await this.#replay(attachment, signal)
+    const view = await this.#replay(attachment, asker.signal)
     // Entries that are stored meanwhile come after the response, so that its `seq` is a cursor without a gap.
     return {
       result: this.#openedResult({ ...view, seq: attachment.subscription.cursor }),
@@ -95,8 +97,8 @@ export class OpenMethods {
   }
 
   /** A resume sends the response, then new entries; with a cursor, first the entries that the client has missed. */
-  async resume(params: Parsed<'session/resume'>, signal: AbortSignal): Promise<MethodAnswer> {
-    const request = { method: 'session/resume', signal } as const
+  async resume(params: Parsed<'session/resume'>, asker: Asker): Promise<MethodAnswer> {
+    const request = { method: 'session/resume', ...asker } as const
     const { session, config, after } = await this.#open(params, request)
     await this.#rejectUnknown(session, params)
     const present = this.#attachments.get(session.id)
@@ -205,12 +207,14 @@ export class OpenMethods {
     }
   }
 
-  #attach(session: SessionHandle, start: AttachmentStart, request: OpenRequest): Promise<Attachment> {
-    return this.#attachments.attach(session, start, () => {
+  async #attach(session: SessionHandle, start: AttachmentStart, request: OpenRequest): Promise<Attachment> {
+    const attachment = await this.#attachments.attach(session, start, () => {
       requireNotCancelled(request)
       // The client may have logged out since it sent the request.
       this.#context.access.require(request.method)
     })
+    this.#context.client.transport.opened?.(request.id)
+    return attachment
   }
 }
 
