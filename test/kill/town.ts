@@ -22,8 +22,6 @@ interface Founding {
   readonly bin?: string | undefined
   /** Sessions open without the tool. */
   readonly hasNoTool?: boolean
-  /** A client over HTTP is there too. */
-  readonly hasHttp?: boolean
   /** Beside the usual, for everyone who is there. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -39,7 +37,6 @@ export class Town {
   readonly home: string
   readonly cwd: string
   readonly agent: string
-  readonly hasHttp: boolean
   readonly #bin: string
   readonly #env: Readonly<Record<string, string>>
   readonly #port: number
@@ -48,16 +45,11 @@ export class Town {
   #chapter = ''
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
-  private constructor(
-    directory: string,
-    agent: string,
-    { bin = binary, env = {}, hasNoTool = false, hasHttp = false }: Founding,
-  ) {
+  private constructor(directory: string, agent: string, { bin = binary, env = {}, hasNoTool = false }: Founding) {
     this.directory = directory
     this.home = join(directory, 'home')
     this.cwd = join(directory, 'work')
     this.agent = agent
-    this.hasHttp = hasHttp
     this.#bin = bin
     this.#env = env
     this.#port = Number(env['PARLEY_LISTEN'] ?? 0)

@@ -1,6 +1,6 @@
 /**
  * Everyone who is on the session when things go wrong: two relays, a follower, a runner, a client on the bare socket, and
- * one over WebSocket, with `--http` one over HTTP as well.
+ * one each over WebSocket and HTTP.
  */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,9 +33,10 @@ interface Far {
 async function farClients(town: Town, opening: Fields): Promise<readonly Far[]> {
   const { url, tokens } = await town.door()
   const [first = '', second = ''] = tokens
-  const socket: Far = { over: 'WebSocket', client: await Goer.join(() => RawWebSocket.greeted(url, first), opening) }
-  if (!town.hasHttp) return [socket]
-  return [socket, { over: 'HTTP', client: await Goer.join(() => RawHttp.greeted(url, second), opening) }]
+  return [
+    { over: 'WebSocket', client: await Goer.join(() => RawWebSocket.greeted(url, first), opening) },
+    { over: 'HTTP', client: await Goer.join(() => RawHttp.greeted(url, second), opening) },
+  ]
 }
 
 interface Gathered {

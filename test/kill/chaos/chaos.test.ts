@@ -13,7 +13,7 @@ const LONG = 600_000
 test(
   'whatever goes wrong, alone or at once: what was seen is stored, every prompt has one end, no process stays',
   async () => {
-    const chaos = chaosIn(everything(1), { http: true })
+    const chaos = chaosIn(everything(1))
     const results = await playSeries({ ...chaos, jobs: 3 }, chaos)
     const found = results.flatMap(({ plan, findings }) => findings.map(({ what }) => `${plan.condition.kind}: ${what}`))
     expect(found).toEqual([])

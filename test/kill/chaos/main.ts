@@ -11,14 +11,13 @@ import { agentChaosOf } from './agents/plan.ts'
 import { chaosOf } from './plan.ts'
 import { chaosIn, reportChaos } from './series.ts'
 
-const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--agent fake] [--http] [--bin FILE] [--keep]
+const USAGE = `npm run chaos -- [--runs N | --seconds N] [--seed S] [--seeds S,S…] [--jobs N] [--agent fake] [--bin FILE] [--keep]
   --runs     how many runs (20)
   --seconds  as many runs as begin in that time instead
   --seed     the seed of the first run; the next one has the next (random)
   --seeds    these runs instead, in one town as far as they can share one: what a failure says to repeat it
   --jobs     how many towns at a time (three per core: much of a run is waiting)
   --agent    fake: an external agent that loads, resumes or neither, and loses, doubles, reorders, crashes or hangs
-  --http     with a client over HTTP too, which an open defect confuses now and then: conformance.md
   --bin      another build of the binary, such as one that is broken on purpose
   --keep     keeps the state directories`
 
@@ -30,7 +29,6 @@ const { values } = parseArgs({
     ...SERIES_OPTIONS,
     seeds: { type: 'string' },
     agent: { type: 'string', default: 'script' },
-    http: { type: 'boolean', default: false },
     bin: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
@@ -49,12 +47,7 @@ async function main(): Promise<number> {
   const seeds = values.seeds?.split(',').map(Number) ?? Array.from({ length: Math.min(runs, MOST) }, (_, n) => seed + n)
   const { deadline = Infinity } = series
   const plans = seeds.map(values.agent === 'fake' ? agentChaosOf : chaosOf)
-  const chaos = chaosIn(plans, {
-    http: values.http,
-    keep: values.keep,
-    deadline,
-    ...(values.bin && { bin: values.bin }),
-  })
+  const chaos = chaosIn(plans, { keep: values.keep, deadline, ...(values.bin && { bin: values.bin }) })
   const results = await playSeries({ ...series, ...chaos }, chaos)
   return reportChaos(results, (performance.now() - began) / 1_000)
 }

@@ -29,8 +29,6 @@ export interface ChaosResult {
 
 export interface ChaosOptions {
   readonly bin?: string
-  /** A client over HTTP is there too. */
-  readonly http?: boolean
   readonly keep?: boolean
   /** No run begins after this time of `performance.now()`. */
   readonly deadline?: number
@@ -39,7 +37,7 @@ export interface ChaosOptions {
 /** Plays them in this order up to the first one that finds something: what follows could be its consequence. */
 export async function runTown(
   plans: readonly ChaosPlan[],
-  { bin, http = false, keep, deadline = Infinity }: ChaosOptions = {},
+  { bin, keep, deadline = Infinity }: ChaosOptions = {},
 ): Promise<readonly ChaosResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'parley-town-'))
   const orders = join(directory, 'orders')
@@ -51,7 +49,7 @@ export async function runTown(
     PARLEY_LISTEN: String(await freePort()),
     PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000',
   }
-  const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, hasHttp: http, env })
+  const town = Town.foundAt(directory, teller.agent, { bin, hasNoTool: isFake, env })
   const wantsDisk = plans.some(wantsOwnDisk)
   const isSmall = wantsDisk && mountSmall(town.home)
   try {
