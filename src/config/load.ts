@@ -120,6 +120,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     remoteConnections: values.remote_connections ?? 64,
     remoteRequestsPerSecond: values.remote_requests_per_second ?? 20,
     remoteSessionsPerMinute: values.remote_sessions_per_minute ?? 20,
+    remoteRoots: values.remote_roots ?? [],
     server: values.server,
     faults: values.faults ?? [],
     warnings,

@@ -24,6 +24,7 @@ export interface Setting {
     | 'remote_connections'
     | 'remote_requests_per_second'
     | 'remote_sessions_per_minute'
+    | 'remote_roots'
     | 'server'
     | 'faults'
   readonly env: string
@@ -162,6 +163,13 @@ export const settings: readonly Setting[] = [
     sentence: 'How many sessions a remote client may start in a minute. Default: 20.',
   },
   {
+    key: 'remote_roots',
+    env: 'PARLEY_REMOTE_ROOTS',
+    files: 'user',
+    sentence:
+      'Directories in and below which remote clients may start sessions that may not do so anywhere, absolute, separated by commas. Default: none; they start sessions in directories that have sessions.',
+  },
+  {
     key: 'server',
     env: 'PARLEY_SERVER',
     files: 'user',
@@ -224,6 +232,7 @@ export interface Config {
   readonly remoteConnections: number
   readonly remoteRequestsPerSecond: number
   readonly remoteSessionsPerMinute: number
+  readonly remoteRoots: readonly string[]
   /** The server elsewhere that commands use; absent: that of this machine. */
   readonly server?: string | undefined
   readonly faults: readonly Fault[]

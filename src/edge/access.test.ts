@@ -33,6 +33,8 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/promote',
     '_parley/fork',
     '_parley/complete',
+    '_parley/files',
+    '_parley/directories',
     '_parley/force_cancel',
     '_parley/release',
   ],

@@ -6,6 +6,7 @@ import { ROLES, type Role } from '../credentials/roles.ts'
 import type { Scope } from '../credentials/scope.ts'
 import { fail } from '../errors/parley-error.ts'
 import type { SessionDirectory } from '../session/handle.ts'
+import { isBelowRoots } from './places/roots.ts'
 
 /** `stdio` is a pipe to the process that started this one. */
 export type TransportKind = 'stdio' | 'unix socket' | 'http' | 'websocket'
@@ -79,6 +80,8 @@ export const METHOD_ACCESS = {
   '_parley/release': PROMPT,
   '_parley/fork': PROMPT,
   '_parley/complete': PROMPT,
+  '_parley/files': PROMPT,
+  '_parley/directories': PROMPT,
   // A mode can allow what would be asked about otherwise.
   'session/set_mode': APPROVE,
   'session/set_config_option': APPROVE,
@@ -147,6 +150,8 @@ const WITHIN_SCOPE: ReadonlySet<string> = new Set<Method>([
   '_parley/release',
   '_parley/fork',
   '_parley/complete',
+  '_parley/files',
+  '_parley/directories',
   'session/set_mode',
   'session/set_config_option',
   '_parley/revoke',
@@ -258,7 +263,8 @@ function accessOf(method: string): MethodAccess | undefined {
 
 /**
  * What a client names when it opens a session. A directory, a command of an MCP server and a script are of the server's machine: a
- * client that may not administer it names only directories that sessions have already.
+ * client that may not administer it names only directories that sessions have already, or that are below the roots for remote
+ * clients.
  */
 interface Named {
   readonly cwd: string
@@ -269,6 +275,8 @@ interface Named {
 interface Opener {
   readonly sessions: Pick<SessionDirectory, 'list'>
   readonly access: Access
+  /** Below these a client may name any directory, too: the setting `remote_roots`. */
+  readonly roots: readonly string[]
   readonly agent: {
     readonly name: string
     /** The client named it; otherwise it is that of the server's settings. */
@@ -320,14 +328,15 @@ function additional({ additionalDirectories }: Named): readonly (readonly [what:
   return additionalDirectories.map((path, index) => [`additionalDirectories[${index}]`, path])
 }
 
-/** Compared as texts, so that no link and no `..` leads elsewhere. */
+/** Those of sessions are compared as texts, so that no link and no `..` leads elsewhere; below roots the real path counts. */
 async function requireKnownDirectories(
   directories: readonly (readonly [what: string, path: string])[],
-  { access, sessions }: Opener,
+  { access, sessions, roots }: Opener,
 ): Promise<void> {
   if (access.mayNamePlaces) return
   for (const [what, path] of directories) {
     const known = await sessions.list({ cwd: path, limit: 1 })
-    if (known.length === 0) fail('DIRECTORY_FOREIGN', { what, path })
+    const isOpen = known.length > 0 || (await isBelowRoots(path, roots))
+    if (!isOpen) fail('DIRECTORY_FOREIGN', { what, path })
   }
 }

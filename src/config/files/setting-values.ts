@@ -47,6 +47,11 @@ const parsers = {
     if (addresses !== undefined) return addresses
     throw new Reason('an address is PORT, HOST:PORT or [IPV6]:PORT')
   },
+  remote_roots(text: string): readonly string[] {
+    const roots = text.split(',').map((one) => one.trim())
+    if (roots.every((one) => one.startsWith('/'))) return roots
+    throw new Reason('it must be absolute paths, separated by commas')
+  },
   server: String,
   docs_key: String,
   server_token: String,

@@ -106,6 +106,8 @@ export interface ServerContext {
   readonly clock: Pick<Clock, 'id' | 'now' | 'setTimer'>
   /** What each person has read; absent: nothing is remembered beyond the connection. */
   readonly seen?: SeenMarks
+  /** Where clients without the role admin may name directories; absent: only where sessions are. */
+  readonly roots?: readonly string[]
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   untilReplyTimeout(): Promise<void>

@@ -160,6 +160,7 @@ class Server implements RunningServer {
       methods: serverMethods(this.#owner, this.#orders(), { home: this.#config.home, scope: principal.scope }),
       activity,
       seen: this.#seen,
+      roots: this.#config.remoteRoots,
       stopping: this.#silence.signal,
       draining: this.#drain,
       clock,

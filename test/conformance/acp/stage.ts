@@ -140,6 +140,13 @@ export class Stage {
   }
 
   /** Opens a session and gives its id. */
+  /** Throws NotOffered unless `initialize` has named this method beyond ACP. */
+  offers(method: string): void {
+    const { parley } = fieldsOf(fieldsOf(fieldsOf(this.offer['agentCapabilities'])['_meta']))
+    const { methods } = fieldsOf(parley)
+    if (!Array.isArray(methods) || !methods.includes(method)) throw new NotOffered(`${method} is not offered`)
+  }
+
   async session(more: Fields = {}, on = this.a): Promise<string> {
     const answer = await on.request('session/new', { cwd: this.cwd, mcpServers: [], ...more })
     return String(this.mustWork(answer, 'session/new')['sessionId'])

@@ -1,6 +1,7 @@
 /** ACP v1 as the connection sees it: `initialize` and authentication at once, everything about sessions once that is loaded. */
 import { notificationMessage } from '../../../rpc/json-rpc.ts'
 import { withinScope } from '../../scoped-sessions.ts'
+import { sessionFilesOf } from '../../places/open-session-files.ts'
 import { SeenMarks } from '../../seen-marks.ts'
 import type { ConnectionContext, OwnMethods, ProtocolVersion, VersionConnection } from '../version.ts'
 import { type ClientCapabilities, parseClientCapabilities } from './initialize/client-capabilities.ts'
@@ -88,7 +89,9 @@ class V1Connection implements VersionConnection {
     const { agents, clock, experimental = false } = server
     const sessions = withinScope(await server.sessions, access.scope)
     const { seen = new SeenMarks({}, { now: () => clock.now(), save: async () => undefined }) } = server
-    return new Methods({ sessions, client, agents, agent, experimental, access, seen, clock })
+    const { roots = [] } = server
+    const files = () => sessionFilesOf(server.sessions, clock)
+    return new Methods({ sessions, client, agents, agent, experimental, access, seen, files, roots, clock })
   }
 
   async #authenticate(params: unknown): Promise<object> {

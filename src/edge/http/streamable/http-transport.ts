@@ -210,11 +210,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   }
 
   /** Resolves when there is something to read, or with the error why there is not. */
-  async #reload(
-    sessionId: string,
-    stream: SessionStream,
-    after: string,
-  ): Promise<'taken' | Outgoing | undefined> {
+  async #reload(sessionId: string, stream: SessionStream, after: string): Promise<'taken' | Outgoing | undefined> {
     const [seq] = partsOf(after)
     const id = this.#around.clock.id()
     const request = this.#opened.reloadOf(sessionId, seq, id)

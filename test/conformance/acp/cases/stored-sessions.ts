@@ -1,4 +1,7 @@
 /** Methods of ours on any stored session (docs/internals/protocol.md), as far as one client can see them. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fields } from '../../../e2e/message.ts'
 import { type Case, one, unless } from '../case.ts'
 import { onResult } from '../mutant.ts'
 import { fieldsOf, listOf } from '../record.ts'
@@ -78,5 +81,109 @@ export const storedSessionCases: readonly Case[] = [
         `it told ${JSON.stringify(first)} and ${JSON.stringify(row)}`,
       ),
     mutant: { on: { call: '_parley/sessions' }, each: true, never: true },
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'files of a session are found by parts of their names, inside its directories',
+    ours: true,
+    play: async (stage) => {
+      mkdirSync(join(stage.cwd, 'src'))
+      for (const name of ['src/relay.ts', 'other.ts']) writeFileSync(join(stage.cwd, name), '')
+      writeFileSync(join(stage.directory, 'relay-outside.ts'), '')
+      symlinkSync(join(stage.directory, 'relay-outside.ts'), join(stage.cwd, 'relay-link.ts'))
+      const params = { sessionId: await stage.session(), query: 'RELAY' }
+      const found = stage.mustWork(await stage.a.request('_parley/files', params), '_parley/files')
+      return listOf(found['files']).map((file) => fieldsOf(file)['name'])
+    },
+    check: (names) => unless(JSON.stringify(names) === '["src/relay.ts"]', `it found ${JSON.stringify(names)}`),
+    mutant: onResult('_parley/files', 'files', []),
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'directories are listed, and those that sessions have are known',
+    ours: true,
+    play: async (stage) => {
+      await stage.session()
+      const params = { path: stage.directory, query: 'wor' }
+      const found = stage.mustWork(await stage.a.request('_parley/directories', params), '_parley/directories')
+      return { found: found['directories'], cwd: stage.cwd }
+    },
+    check: ({ found, cwd }) =>
+      unless(
+        JSON.stringify(found) === JSON.stringify([{ path: cwd, used: true }]),
+        `it found ${JSON.stringify(found)}`,
+      ),
+    mutant: onResult('_parley/directories', 'directories', []),
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'a prompt that waits is withdrawn, and another one is taken first',
+    ours: true,
+    script: [{ chunk: 'Begun.' }, { sleepMs: 60_000 }],
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      const ends = ['first', 'second', 'third'].map(async (promptId) => {
+        const params = { sessionId, prompt: [{ type: 'text', text: promptId }], _meta: { 'parley/promptId': promptId } }
+        return stage.mustWork(await stage.a.request('session/prompt', params), 'session/prompt')['stopReason']
+      })
+      await stage.a.until(({ params }) => fieldsOf(params?.['update'])['sessionUpdate'] === 'agent_message_chunk')
+      stage.script([{ chunk: 'Done.' }])
+      const changed = async (method: string, more: Fields) =>
+        stage.mustWork(await stage.a.request(method, { sessionId, ...more }), method)
+      const { withdrawn } = await changed('_parley/withdraw', { promptId: 'second' })
+      const { promoted } = await changed('_parley/promote', { promptId: 'third', now: true })
+      return { withdrawn, promoted, ends: await Promise.all(ends) }
+    },
+    check: (seen) =>
+      unless(
+        JSON.stringify(seen) ===
+          JSON.stringify({ withdrawn: true, promoted: true, ends: ['cancelled', 'cancelled', 'end_turn'] }),
+        JSON.stringify(seen),
+      ),
+    mutant: onResult('_parley/withdraw', 'withdrawn', false),
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'all prompts stand in the outline, and what was seen is unread no longer',
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      const outline = stage.mustWork(await stage.a.request('_parley/outline', { sessionId }), '_parley/outline')
+      const unread = async (seq: number): Promise<unknown> => {
+        stage.mustWork(await stage.a.request('_parley/seen', { sessionId, seq }), '_parley/seen')
+        const { sessions } = stage.mustWork(await stage.a.request('session/list', { cwd: stage.cwd }), 'session/list')
+        const row = listOf(sessions)
+          .map(fieldsOf)
+          .find((one) => one['sessionId'] === sessionId)
+        return fieldsOf(row?.['_meta'])['parley/unread']
+      }
+      return { prompts: listOf(outline['prompts']).length, marks: [await unread(0), await unread(1_000_000)] }
+    },
+    check: (seen) =>
+      unless(JSON.stringify(seen) === JSON.stringify({ prompts: 1, marks: [true, false] }), JSON.stringify(seen)),
+    mutant: onResult('_parley/outline', 'prompts', []),
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'a token is made, listed without its secret, and removed',
+    ours: true,
+    play: async (stage) => {
+      stage.offers('_parley/access/token')
+      const name = `conformance-${Math.random().toString(36).slice(2)}`
+      const made = stage.mustWork(
+        await stage.a.request('_parley/access/token', { name, role: 'read' }),
+        '_parley/access/token',
+      )
+      const listed = async (): Promise<string> =>
+        JSON.stringify(stage.mustWork(await stage.a.request('_parley/access/list', {}), '_parley/access/list'))
+      const before = await listed()
+      const params = { kind: 'token', id: name }
+      stage.mustWork(await stage.a.request('_parley/access/remove', params), '_parley/access/remove')
+      return { name, token: String(made['token']), before, after: await listed() }
+    },
+    check: ({ name, token, before, after }) =>
+      unless(before.includes(name) && !before.includes(token) && !after.includes(name), `${before} became ${after}`),
+    mutant: onResult('_parley/access/list', 'tokens', []),
   }),
 ]

@@ -11,6 +11,8 @@ const PROTOCOL_VERSION = 1
 const SESSION_METHODS = [
   '_parley/page',
   '_parley/outline',
+  '_parley/files',
+  '_parley/directories',
   '_parley/seen',
   '_parley/answer',
   '_parley/withdraw',

@@ -4,6 +4,7 @@ import { type RequestId, notificationMessage } from '../../../../rpc/json-rpc.ts
 import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
+import type { SessionFiles } from '../../../places/session-files.ts'
 import type { SeenMarks } from '../../../seen-marks.ts'
 import type { MethodAnswer, Asker, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
@@ -18,6 +19,7 @@ export interface MethodsContext extends OpenContext {
   /** Methods that ACP has not settled yet are offered too. */
   readonly experimental: boolean
   readonly seen: SeenMarks
+  readonly files: () => Promise<SessionFiles>
   readonly clock: Pick<Clock, 'id' | 'setTimer'>
 }
 
@@ -74,11 +76,7 @@ export class V1Methods implements VersionMethods {
   }
 
   /** Undefined when there is no such method. */
-  request(
-    method: string,
-    params: unknown,
-    asker: Asker,
-  ): Promise<MethodAnswer | 'answered later'> | undefined {
+  request(method: string, params: unknown, asker: Asker): Promise<MethodAnswer | 'answered later'> | undefined {
     switch (method) {
       case 'session/new':
         return this.#open.new(parseParams(method, params), asker)

@@ -24,6 +24,8 @@ export interface OpenContext {
   /** The agent that the client asked for in `initialize`. */
   readonly agent: RequestedAgent
   readonly access: Access
+  /** Where clients without the role admin may name directories: the setting `remote_roots`. */
+  readonly roots: readonly string[]
 }
 
 /** A stored session that was opened with this configuration, and that the client is not attached to yet. */

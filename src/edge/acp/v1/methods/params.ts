@@ -10,6 +10,10 @@ import { isNestedDeeper } from '../../../../text/nesting.ts'
 /** Each block of a prompt is stored and sent as an entry of its own. */
 const MAX_PROMPT_BLOCKS = 1_000
 
+/** Characters of a part of a file's name. */
+const MAX_QUERY_CHARS = 1_000
+/** Files or directories of one answer. */
+const MAX_FOUND_PLACES = 500
 const MAX_PAGE_UPDATES = 500
 
 const meta = z.record(z.string(), z.unknown()).nullish()
@@ -142,6 +146,18 @@ export const schemas = {
     _meta: meta,
   }),
   '_parley/outline': z.object({ sessionId, _meta: meta }),
+  '_parley/files': z.object({
+    sessionId,
+    query: z.string().max(MAX_QUERY_CHARS).nullish(),
+    limit: z.int().min(1).max(MAX_FOUND_PLACES).nullish(),
+    _meta: meta,
+  }),
+  '_parley/directories': z.object({
+    path: z.string().min(1).nullish(),
+    query: z.string().max(MAX_QUERY_CHARS).nullish(),
+    limit: z.int().min(1).max(MAX_FOUND_PLACES).nullish(),
+    _meta: meta,
+  }),
   '_parley/seen': z.object({ sessionId, seq: z.int().min(0), _meta: meta }),
   '_parley/answer': z.object({ sessionId, requestId: z.string().min(1), optionId: z.string(), _meta: meta }),
   '_parley/withdraw': z.object({ sessionId, promptId: z.string().min(1), _meta: meta }),

@@ -3,6 +3,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { MethodAnswer } from '../../version.ts'
 import type { Access } from '../../../access.ts'
+import type { SessionFiles } from '../../../places/session-files.ts'
 import type { SeenMarks } from '../../../seen-marks.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'
 import { pageOut } from '../render/page.ts'
@@ -13,12 +14,18 @@ interface StoredContext {
   readonly client: { readonly capabilities: Pick<ClientCapabilities, 'display'>; readonly author: string }
   readonly access: Access
   readonly seen: SeenMarks
+  /** Loaded with the first query. */
+  readonly files: () => Promise<SessionFiles>
+  /** The setting `remote_roots`. */
+  readonly roots: readonly string[]
   /** Whether this connection waits for the end of the prompt. */
   isOwnPrompt(sessionId: string, promptId: string): boolean
 }
 
 /** Updates of a page for a client that names no number. */
 const PAGE_LIMIT = 200
+/** Files or directories for a client that names no number. */
+const PLACES_LIMIT = 50
 
 export class StoredMethods {
   readonly #context: StoredContext
@@ -44,6 +51,10 @@ export class StoredMethods {
         return this.#seen(parseParams(method, params))
       case '_parley/outline':
         return this.#outline(parseParams(method, params))
+      case '_parley/files':
+        return this.#files(parseParams(method, params))
+      case '_parley/directories':
+        return this.#directories(parseParams(method, params))
       case '_parley/rename':
         return this.#rename(parseParams(method, params))
       case '_parley/revoke':
@@ -95,6 +106,20 @@ export class StoredMethods {
 
   async #outline({ sessionId }: Parsed<'_parley/outline'>): Promise<MethodAnswer> {
     return { result: { prompts: await this.#sessions.outline(sessionId) } }
+  }
+
+  async #files({ sessionId, query, limit }: Parsed<'_parley/files'>): Promise<MethodAnswer> {
+    const { cwd, additionalDirectories } =
+      (await this.#sessions.find(sessionId)) ?? fail('SESSION_NOT_FOUND', { session: sessionId })
+    const directories = [cwd, ...additionalDirectories]
+    const files = await this.#context.files()
+    return { result: await files.find({ directories, query: query ?? '', limit: limit ?? PLACES_LIMIT }) }
+  }
+
+  async #directories({ path, query, limit }: Parsed<'_parley/directories'>): Promise<MethodAnswer> {
+    const wanted = { path: path ?? undefined, query: query ?? '', limit: limit ?? PLACES_LIMIT }
+    const { findDirectories } = await import('../../../places/directories.ts')
+    return { result: await findDirectories(this.#context, wanted) }
   }
 
   /** Attached clients are notified as of any title. */

@@ -1,0 +1,12 @@
+/** Opens the search for files with its first query: few clients ask, and a start loads little. */
+import type { Clock } from '../../ports/clock.ts'
+import type { SessionFiles } from './session-files.ts'
+
+const opened = new WeakMap<object, Promise<SessionFiles>>()
+
+/** One for all connections of a server, which `server` stands for. */
+export function sessionFilesOf(server: object, clock: Pick<Clock, 'now' | 'setTimer'>): Promise<SessionFiles> {
+  const known = opened.get(server) ?? import('./session-files.ts').then(({ SessionFiles: Files }) => new Files(clock))
+  opened.set(server, known)
+  return known
+}

@@ -1,0 +1,123 @@
+/** Which files and directories of the server's machine a client is told, on real directories. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cleanUp, openStreet } from '../../../test/sim/street.ts'
+import type { Role } from '../../credentials/roles.ts'
+
+cleanUp()
+
+let top: string
+
+beforeEach(() => {
+  top = realpathSync(mkdtempSync(join(tmpdir(), 'parley-places-')))
+})
+
+afterEach(() => rmSync(top, { recursive: true, force: true }))
+
+function write(...names: readonly string[]): void {
+  for (const name of names) {
+    mkdirSync(join(top, name, '..'), { recursive: true })
+    writeFileSync(join(top, name), '')
+  }
+}
+
+const remote = (role: Role, roots: readonly string[] = []) => ({
+  principal: { transport: 'websocket', isLocalUser: false, role } as const,
+  roots,
+})
+
+/** A session of the owner in `work`, with `lib` beside it. */
+async function opened() {
+  const street = openStreet()
+  const owner = await street.client()
+  for (const name of ['work', 'lib']) mkdirSync(join(top, name), { recursive: true })
+  const params = { cwd: join(top, 'work'), mcpServers: [], additionalDirectories: [join(top, 'lib')] }
+  const { result } = await owner.request('session/new', params)
+  return { street, owner, sessionId: String(result?.['sessionId']) }
+}
+
+describe('_parley/files', () => {
+  test('finds by parts of names, the best first, in all directories of the session', async () => {
+    write('work/src/relay.ts', 'work/docs/relays/why.md', 'work/r/e/l/ay.ts', 'work/other.ts', 'lib/relay.py')
+    const { owner, sessionId } = await opened()
+    const { result } = await owner.request('_parley/files', { sessionId, query: 'Relay' })
+    expect(result).toEqual({
+      files: [
+        { path: join(top, 'work/src/relay.ts'), name: 'src/relay.ts' },
+        { path: join(top, 'lib/relay.py'), name: join(top, 'lib/relay.py') },
+        { path: join(top, 'work/docs/relays/why.md'), name: 'docs/relays/why.md' },
+        { path: join(top, 'work/r/e/l/ay.ts'), name: 'r/e/l/ay.ts' },
+      ],
+      complete: true,
+    })
+    const one = await owner.request('_parley/files', { sessionId, limit: 1 })
+    expect(one.result?.['files']).toHaveLength(1)
+  })
+
+  test('leaves out what is ignored and what lies outside, also through links', async () => {
+    write('work/kept.ts', 'work/dist/kept.js', 'work/.git/kept', 'secret/kept.key')
+    writeFileSync(join(top, 'work/.gitignore'), 'dist\n')
+    symlinkSync(join(top, 'secret'), join(top, 'work/kept-link'))
+    symlinkSync(join(top, 'secret/kept.key'), join(top, 'work/kept.key'))
+    const { owner, sessionId } = await opened()
+    const { result } = await owner.request('_parley/files', { sessionId, query: 'kept' })
+    expect(result?.['files']).toEqual([{ path: join(top, 'work/kept.ts'), name: 'kept.ts' }])
+  })
+
+  test('finds new files after a while', async () => {
+    write('work/old.ts')
+    const { street, owner, sessionId } = await opened()
+    const found = async () => (await owner.request('_parley/files', { sessionId, query: '.ts' })).result?.['files']
+    expect(await found()).toHaveLength(1)
+    write('work/new.ts')
+    await street.house.clock.advance(11_000)
+    await expect.poll(found).toHaveLength(2)
+  })
+
+  test('of a session that is not there, or for a client that only reads, is refused', async () => {
+    const { street, owner, sessionId } = await opened()
+    expect((await owner.request('_parley/files', { sessionId: 'no' })).error?.data?.['code']).toBe('SESSION_NOT_FOUND')
+    const reader = await street.client({}, remote('read'))
+    expect((await reader.request('_parley/files', { sessionId })).error?.data?.['code']).toBe('ROLE_TOO_LOW')
+  })
+})
+
+describe('_parley/directories', () => {
+  const asked = async (client: Awaited<ReturnType<typeof opened>>['owner'], params: object = {}) => {
+    const { result, error } = await client.request('_parley/directories', { ...params })
+    const found = (result?.['directories'] ?? []) as readonly { readonly path: string }[]
+    return error?.data?.['code'] ?? found.map(({ path }) => path.slice(top.length + 1))
+  }
+
+  test('names those of sessions, and for an administrator any', async () => {
+    mkdirSync(join(top, 'other/deep'), { recursive: true })
+    const { street, owner } = await opened()
+    expect(await asked(owner, { query: 'wor' })).toEqual(['work'])
+    expect(await asked(owner, { path: top })).toEqual(['lib', 'other', 'work'])
+    const phone = await street.client({}, remote('prompt'))
+    expect(await asked(phone)).toEqual(['work'])
+    expect(await asked(phone, { path: top })).toEqual(['work'])
+    expect(await asked(phone, { path: join(top, 'other') })).toBe('DIRECTORY_FOREIGN')
+    expect(await asked(owner, { path: join(top, 'none') })).toBe('DIRECTORY_MISSING')
+    expect(await asked(owner, { path: 'work' })).toBe('PATH_NOT_ABSOLUTE')
+  })
+
+  test('and below the setting remote_roots those that are really there; sessions begin there too', async () => {
+    for (const name of ['open/a', 'open/.hidden', 'closed/b']) mkdirSync(join(top, name), { recursive: true })
+    symlinkSync(join(top, 'closed'), join(top, 'open/link'))
+    const { street } = await opened()
+    const phone = await street.client({}, remote('prompt', [join(top, 'open')]))
+    expect(await asked(phone)).toEqual(['work', 'open'])
+    expect(await asked(phone, { path: join(top, 'open') })).toEqual(['open/a'])
+    expect(await asked(phone, { path: join(top, 'open'), query: '.' })).toEqual(['open/.hidden'])
+    for (const path of ['open/link', 'open/link/b', 'open/../closed', 'closed'])
+      expect(await asked(phone, { path: `${top}/${path}` })).toBe('DIRECTORY_FOREIGN')
+    const begun = async (path: string) =>
+      (await phone.request('session/new', { cwd: `${top}/${path}`, mcpServers: [] })).error?.data?.['code'] ?? 'begun'
+    expect(await begun('open/a')).toBe('begun')
+    expect(await begun('open/link/b')).toBe('DIRECTORY_FOREIGN')
+    expect(await begun('closed/b')).toBe('DIRECTORY_FOREIGN')
+  })
+})

@@ -1,0 +1,154 @@
+/** Finds files of a session's directories by parts of their names, for a client whose user names one in a prompt. */
+import { LruMap } from '../../async/lru.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { isBelow } from '../../credentials/scope.ts'
+import { openRoots } from '../../workspace/resolve-in-roots.ts'
+import { walkTree } from '../../workspace/walk.ts'
+
+export interface FoundFile {
+  /** Absolute. */
+  readonly path: string
+  /** From the session's directory on, with slashes. */
+  readonly name: string
+}
+
+export interface FoundFiles {
+  /** The best first. */
+  readonly files: readonly FoundFile[]
+  /** False while the directories are still being read: there may be better ones. */
+  readonly complete: boolean
+}
+
+export interface FileQuery {
+  /** The session's own directory first. */
+  readonly directories: readonly string[]
+  readonly query: string
+  readonly limit: number
+}
+
+/** Of one session; further ones are not found. */
+const MOST_FILES = 50_000
+const DEPTH = 40
+/** Sessions whose files are kept in memory. */
+const KEPT_SESSIONS = 8
+/** Files that are younger than this may be missing. */
+const FRESH_MS = 10_000
+/** A user who types waits no longer for the rest of a large directory. */
+const PATIENCE_MS = 80
+
+interface Listed extends FoundFile {
+  /** In lower case. */
+  readonly searched: string
+  /** Where the last part of that begins. */
+  readonly base: number
+}
+
+class Listing {
+  files: readonly Listed[] = []
+  readonly read: Promise<void>
+  isRead = false
+  /** Another one that takes its place is being read. */
+  isRefreshing = false
+  readAt = 0
+
+  constructor(directories: readonly string[], now: () => number) {
+    const files: Listed[] = []
+    this.files = files
+    this.read = listInto(files, directories).then(() => {
+      this.isRead = true
+      this.readAt = now()
+      return undefined
+    })
+    // Who waits for it is told; else the next query reads anew.
+    this.read.catch(() => undefined)
+  }
+}
+
+export class SessionFiles {
+  readonly #clock: Pick<Clock, 'now' | 'setTimer'>
+  readonly #listings = new LruMap<string, Listing>(KEPT_SESSIONS)
+
+  constructor(clock: Pick<Clock, 'now' | 'setTimer'>) {
+    this.#clock = clock
+  }
+
+  /** Links are not followed, and ignored files are left out. Throws FILE_MISSING for a directory that is gone. */
+  async find({ directories, query, limit }: FileQuery): Promise<FoundFiles> {
+    const key = JSON.stringify(directories)
+    const known = this.#listings.get(key)
+    const listing = known ?? new Listing(directories, () => this.#clock.now())
+    this.#listings.set(key, listing)
+    try {
+      if (!listing.isRead) await Promise.race([listing.read, this.#patience()])
+    } catch (error) {
+      this.#listings.delete(key)
+      throw error
+    }
+    // The next query has the new files.
+    const isOld = listing.isRead && this.#clock.now() - listing.readAt > FRESH_MS
+    if (isOld && !listing.isRefreshing) this.#refresh(key, directories, listing)
+    return { files: bestOf(listing.files, query, limit), complete: listing.isRead }
+  }
+
+  #refresh(key: string, directories: readonly string[], old: Listing): void {
+    const fresh = new Listing(directories, () => this.#clock.now())
+    old.isRefreshing = true
+    fresh.read.then(
+      () => this.#listings.set(key, fresh),
+      () => this.#listings.delete(key),
+    )
+  }
+
+  #patience(): Promise<void> {
+    return new Promise((over) => this.#clock.setTimer(PATIENCE_MS, over))
+  }
+}
+
+async function listInto(files: Listed[], directories: readonly string[]): Promise<void> {
+  const all = await openRoots(directories)
+  const roots = all.filter(({ real }) => !all.some((other) => other.real !== real && isBelow(real, other.real)))
+  const never = new AbortController().signal
+  for (const [index, { real, given }] of roots.entries()) {
+    const options = { roots, depth: DEPTH, ignored: false, signal: never, passes: () => false }
+    await walkTree(real, options, async (met) => {
+      if (met.kind !== 'file') return 'on'
+      const path = `${given}/${met.way}`
+      const name = index === 0 ? met.way : path
+      const searched = name.toLowerCase()
+      files.push({ path, name, searched, base: searched.lastIndexOf('/') + 1 })
+      return files.length < MOST_FILES ? 'on' : 'enough'
+    })
+  }
+}
+
+function bestOf(files: readonly Listed[], query: string, limit: number): readonly FoundFile[] {
+  const wanted = query.trim().toLowerCase()
+  const ranked = files.flatMap((file) => {
+    const rank = rankOf(file, wanted)
+    return rank === undefined ? [] : [{ file, rank }]
+  })
+  ranked.sort((one, other) => one.rank - other.rank || byName(one.file, other.file))
+  return ranked.slice(0, limit).map(({ file: { path, name } }) => ({ path, name }))
+}
+
+/** The less the better; undefined for a file that does not fit. */
+function rankOf({ searched, base }: Listed, wanted: string): number | undefined {
+  if (searched.startsWith(wanted, base)) return 0
+  if (searched.includes(wanted, base)) return 1
+  if (searched.includes(wanted)) return 2
+  return hasInOrder(searched, wanted) ? 3 : undefined
+}
+
+function hasInOrder(text: string, wanted: string): boolean {
+  let at = -1
+  for (const character of wanted) {
+    at = text.indexOf(character, at + 1)
+    if (at === -1) return false
+  }
+  return true
+}
+
+/** What is near the top comes first. */
+function byName({ name: one }: FoundFile, { name: other }: FoundFile): number {
+  return one.length - other.length || (one < other ? -1 : Number(one > other))
+}
