@@ -3,26 +3,34 @@ import { useState } from 'preact/hooks'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
 import { count, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
+import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import type { ContextUse } from '../thread/conversation.ts'
 
 /** Modes in which nothing is asked any more. */
 const RISKY = /^(?:allow-all|bypassPermissions|yolo|full-access)$/u
 
-export function Chips({ session }: { readonly session: OpenSession }) {
+export function Chips({ app, session }: { readonly app: App; readonly session: OpenSession }) {
   const usage = session.talk.usage.value
   if (session.settings.value.length === 0 && usage === undefined) return null
   return (
     <div class="chips">
       {session.settings.value.map((setting) => (
-        <Chip key={setting.id} setting={setting} session={session} />
+        <Chip key={setting.id} setting={setting} session={session} isFixed={app.mayNot('approve')} />
       ))}
       {usage !== undefined && usage.size > 0 && <Context usage={usage} />}
     </div>
   )
 }
 
-function Chip({ setting, session }: { readonly setting: Setting; readonly session: OpenSession }) {
+interface ChipProps {
+  readonly setting: Setting
+  readonly session: OpenSession
+  /** The role of this device may not change it. */
+  readonly isFixed: boolean
+}
+
+function Chip({ setting, session, isFixed }: ChipProps) {
   const [asked, setAsked] = useState<string>()
   const { id, name, value, choices } = setting
   const set = (wanted: string): void => {
@@ -33,7 +41,12 @@ function Chip({ setting, session }: { readonly setting: Setting; readonly sessio
   if (typeof value === 'boolean')
     return (
       <label class="chip">
-        <input type="checkbox" checked={value} onChange={({ currentTarget }) => set(String(currentTarget.checked))} />
+        <input
+          type="checkbox"
+          checked={value}
+          disabled={isFixed}
+          onChange={({ currentTarget }) => set(String(currentTarget.checked))}
+        />
         {spelledOut(name)}
       </label>
     )
@@ -43,7 +56,7 @@ function Chip({ setting, session }: { readonly setting: Setting; readonly sessio
       <label class={isRisky ? 'chip risky' : 'chip'} title={isRisky ? words().risky : spelledOut(name)}>
         {isRisky && <span aria-hidden="true">⚠</span>}
         <span class="hidden">{spelledOut(name)}</span>
-        <select value={asked ?? value} onChange={({ currentTarget }) => set(currentTarget.value)}>
+        <select value={asked ?? value} disabled={isFixed} onChange={({ currentTarget }) => set(currentTarget.value)}>
           {choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
               {spelledOut(choice.name)}

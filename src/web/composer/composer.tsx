@@ -1,95 +1,209 @@
 /** Where the reader writes. What was written leaves only when the server has it. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { words } from '../i18n/language.ts'
 import { Icon } from '../page/icons.tsx'
 import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
+import { AttachmentList } from './attachment-list.tsx'
 import { Chips } from './chips.tsx'
-import { CommandList, completed } from './command-list.tsx'
 import { QueueView } from './queue-view.tsx'
 import { StopButton } from './stop-button.tsx'
+import { SUGGESTIONS, type Suggestion, SuggestionList, useSuggestions } from './suggestions.tsx'
 
 const ESC_TWICE_MS = 600
 
 export function Composer({ app, session }: { readonly app: App; readonly session: OpenSession }) {
+  const { messageHint, messageLabel, onlyReads } = words()
   const ref = useRef<HTMLTextAreaElement>(null)
-  const escapedAt = useRef(0)
+  const [caret, setCaret] = useState(0)
   const draft = session.draft.value
-  const runs = isRunning(session.phase.value)
-  const isOn = app.dialling.line.value.kind === 'on'
+  const suggestions = useSuggestions(session, draft, caret)
   useGrowing(ref, draft)
   useEffect(() => {
     if (session.wantsFocus.value > 0) ref.current?.focus()
   }, [session.wantsFocus.value])
-  const send = (): void => {
-    if (draft.trim() === '') return
-    session.write('')
-    session.sendNew(draft)
+  const take = (suggestion: Suggestion): void => {
+    session.write(suggestion.draft)
+    if (suggestion.path !== undefined) session.mention(suggestion.path)
+    setCaret(suggestion.draft.length)
   }
-  const pressed = (event: KeyboardEvent): void => {
-    // An input method ends a word with Enter: nothing is sent by it. Some browsers say so only by the code.
-    if (event.isComposing || event.keyCode === 229) return
-    if (event.key === 'Escape') {
-      if (event.timeStamp - escapedAt.current < ESC_TWICE_MS && runs) session.stop()
-      escapedAt.current = event.timeStamp
-    }
-    if (event.key === 'ArrowUp' && draft === '') session.askAgain()
-    if (event.key === 'Tab' && completed(session, draft) !== undefined && !event.shiftKey) {
-      event.preventDefault()
-      session.write(completed(session, draft) ?? draft)
-    }
-    if (event.key !== 'Enter' || event.shiftKey) return
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault()
-      if (runs && draft.trim() !== '') session.cancelTurn()
-      return send()
-    }
-    // On a phone the key breaks the line; there is a button to send.
-    if (matchMedia('(pointer: coarse)').matches) return
-    event.preventDefault()
-    send()
-  }
-  const { messageHint, messageLabel, sendLater, queueIt, send: sendWord } = words()
-  const label = isOn ? (runs ? queueIt : sendWord) : sendLater
+  const pressed = useKeys(session, { take, suggestions })
+  if (app.mayNot('prompt'))
+    return (
+      <div class="composer">
+        <p class="soft">{onlyReads}</p>
+      </div>
+    )
+  const hasList = suggestions.all.length > 0
   return (
-    <div class="composer">
-      <QueueView session={session} />
-      <CommandList session={session} />
+    <div class="composer" onDragOver={(event) => event.preventDefault()} onDrop={(event) => dropped(session, event)}>
+      <QueueView app={app} session={session} />
+      <SuggestionList suggestions={suggestions} take={take} field={ref} />
       {session.trouble.value !== '' && (
         <p class="trouble" role="alert">
           {session.trouble.value}
         </p>
       )}
+      <AttachmentList session={session} />
       <div class="write">
+        <AttachButton session={session} />
         <textarea
           ref={ref}
           rows={1}
           aria-label={messageLabel}
+          aria-autocomplete="list"
+          aria-controls={hasList ? SUGGESTIONS : undefined}
+          aria-activedescendant={hasList ? `${SUGGESTIONS}-${suggestions.active}` : undefined}
           placeholder={messageHint}
           value={draft}
-          enterkeyhint={matchMedia('(pointer: coarse)').matches ? 'enter' : 'send'}
-          onInput={({ currentTarget }) => session.write(currentTarget.value)}
+          enterkeyhint={isPhone() ? 'enter' : 'send'}
+          onInput={({ currentTarget }) => {
+            session.write(currentTarget.value)
+            setCaret(currentTarget.selectionStart)
+          }}
+          onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
+          onPaste={(event) => pasted(session, event)}
           onKeyDown={pressed}
         />
-        <div class="buttons">
-          {runs && <StopButton session={session} />}
-          {(!runs || draft.trim() !== '') && (
-            <button
-              type="button"
-              class="send"
-              aria-label={label}
-              title={label}
-              disabled={draft.trim() === ''}
-              onClick={send}
-            >
-              <Icon name="send" />
-            </button>
-          )}
-        </div>
+        <SendButtons app={app} session={session} />
       </div>
-      <Chips session={session} />
+      <Chips app={app} session={session} />
     </div>
   )
+}
+
+function SendButtons({ app, session }: { readonly app: App; readonly session: OpenSession }) {
+  const { sendLater, queueIt, send } = words()
+  const runs = isRunning(session.phase.value)
+  const isOn = app.dialling.line.value.kind === 'on'
+  const label = isOn ? (runs ? queueIt : send) : sendLater
+  return (
+    <div class="buttons">
+      {runs && <StopButton session={session} />}
+      {(!runs || session.hasDraft) && (
+        <button
+          type="button"
+          class="send"
+          aria-label={label}
+          title={label}
+          disabled={!session.hasDraft}
+          onClick={() => session.sendDraft()}
+        >
+          <Icon name="send" />
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** Only where the agent takes something. */
+function AttachButton({ session }: { readonly session: OpenSession }) {
+  const input = useRef<HTMLInputElement>(null)
+  const { image, embeddedContext } = session.takes
+  if (!image && !embeddedContext) return null
+  const { attachFile } = words()
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet bare"
+        aria-label={attachFile}
+        title={attachFile}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept={embeddedContext ? undefined : 'image/*'}
+        onChange={({ currentTarget }) => {
+          void session.attach([...(currentTarget.files ?? [])])
+          // The same file can be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function pasted(session: OpenSession, event: ClipboardEvent): void {
+  const files = [...(event.clipboardData?.files ?? [])]
+  if (files.length === 0) return
+  event.preventDefault()
+  void session.attach(files)
+}
+
+function dropped(session: OpenSession, event: DragEvent): void {
+  event.preventDefault()
+  void session.attach([...(event.dataTransfer?.files ?? [])])
+}
+
+interface Completing {
+  readonly take: (suggestion: Suggestion) => void
+  readonly suggestions: ReturnType<typeof useSuggestions>
+}
+
+function useKeys(session: OpenSession, { take, suggestions }: Completing): (event: KeyboardEvent) => void {
+  const escapedAt = useRef(0)
+  return (event) => {
+    // An input method ends a word with Enter: nothing is sent by it. Some browsers say so only by the code.
+    if (event.isComposing || event.keyCode === 229) return
+    const runs = isRunning(session.phase.value)
+    if (choose(event, suggestions, { take, draft: session.draft.value })) return event.preventDefault()
+    if (event.key === 'Escape') {
+      if (event.timeStamp - escapedAt.current < ESC_TWICE_MS && runs) session.stop()
+      escapedAt.current = event.timeStamp
+    }
+    if (event.key === 'ArrowUp' && session.draft.value === '') session.askAgain()
+    if (event.key !== 'Enter' || event.shiftKey) return
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault()
+      if (runs && session.hasDraft) session.cancelTurn()
+      return session.sendDraft()
+    }
+    // On a phone the key breaks the line; there is a button to send.
+    if (isPhone()) return
+    event.preventDefault()
+    session.sendDraft()
+  }
+}
+
+interface Choosing {
+  readonly take: (suggestion: Suggestion) => void
+  readonly draft: string
+}
+
+/** True when the key belongs to the list of suggestions. */
+function choose(event: KeyboardEvent, suggestions: Completing['suggestions'], to: Choosing): boolean {
+  const suggestion = suggestions.all[suggestions.active]
+  if (suggestion === undefined || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+  switch (event.key) {
+    case 'ArrowDown':
+    case 'ArrowUp':
+      suggestions.move(event.key === 'ArrowDown' ? 1 : -1)
+      return true
+    case 'Escape':
+      suggestions.close()
+      return true
+    case 'Tab':
+      to.take(suggestion)
+      return true
+    case 'Enter':
+      // A command that is written whole is sent, and so is one with arguments.
+      if (suggestion.draft.trim() === to.draft.trim() || (/^\/\S+\s/u.test(to.draft) && suggestion.path === undefined))
+        return false
+      to.take(suggestion)
+      return true
+    default:
+      return false
+  }
+}
+
+function isPhone(): boolean {
+  return matchMedia('(pointer: coarse)').matches
 }
 
 export function isRunning(phase: string): boolean {

@@ -1,9 +1,10 @@
 /** What was sent and waits: on its way to the server, or there behind a turn that runs. */
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
+import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 
-export function QueueView({ session }: { readonly session: OpenSession }) {
+export function QueueView({ app, session }: { readonly app: App; readonly session: OpenSession }) {
   const { sending, withdraw, edit, now, queued } = words()
   const waiting = session.queue.value
   const onTheWay = session.sending.value
@@ -15,26 +16,23 @@ export function QueueView({ session }: { readonly session: OpenSession }) {
           <span aria-hidden="true">⌛</span>
           <span class="text">{spelledOut(text)}</span>
           {session.isOurs(promptId) && (
+            <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>
+              {edit}
+            </button>
+          )}
+          {(session.isOurs(promptId) || !app.mayNot('approve')) && (
             <>
-              <button
-                type="button"
-                class="quiet"
-                onClick={() => {
-                  session.withdraw(promptId)
-                  session.write([text, session.draft.value].filter((one) => one !== '').join('\n\n'))
-                }}
-              >
-                {edit}
-              </button>
               <button type="button" class="quiet" onClick={() => session.withdraw(promptId)}>
                 {withdraw}
               </button>
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => (index === 0 ? session.cancelTurn() : session.promote(promptId))}
+              >
+                {now}
+              </button>
             </>
-          )}
-          {index === 0 && (
-            <button type="button" class="quiet" onClick={() => session.cancelTurn()}>
-              {now}
-            </button>
           )}
         </li>
       ))}
@@ -42,14 +40,7 @@ export function QueueView({ session }: { readonly session: OpenSession }) {
         <li key={promptId} class="soft">
           <span class="text">{spelledOut(text)}</span>
           <span>{sending}</span>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              session.withdraw(promptId)
-              session.write([text, session.draft.value].filter((one) => one !== '').join('\n\n'))
-            }}
-          >
+          <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>
             {edit}
           </button>
         </li>

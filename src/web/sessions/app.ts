@@ -15,6 +15,9 @@ import { Router } from './place.ts'
 /** How long a deletion can be undone; nothing is sent before. */
 const UNDO_MS = 10_000
 
+/** Each may do what those before it may. */
+const ROLES: readonly string[] = ['read', 'prompt', 'approve', 'admin']
+
 export class App implements ClientDelegate {
   readonly router = new Router()
   readonly dialling = new Dialling()
@@ -51,6 +54,13 @@ export class App implements ClientDelegate {
     this.#whenConnected(this.#client)
   }
 
+  /** True where the role of this device is too low. */
+  mayNot(needed: 'prompt' | 'approve' | 'admin'): boolean {
+    // Each new connection may bring another role.
+    const role = this.dialling.line.value.kind === 'on' ? this.#client?.role : undefined
+    return role !== undefined && ROLES.indexOf(role) < ROLES.indexOf(needed)
+  }
+
   /** Answers the question of a session in the list, whether or not it is open here. */
   answer({ sessionId, waiting }: SessionRow, optionId: string): void {
     if (waiting !== undefined) this.session(sessionId)?.answerWhenAsked(waiting.requestId, optionId)
@@ -76,7 +86,7 @@ export class App implements ClientDelegate {
     this.#add(session)
     this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...(this.listed.value ?? [])]
     this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
-    if (firstPrompt.trim() !== '') void session.send(firstPrompt, newId())
+    if (firstPrompt.trim() !== '') void session.send({ text: firstPrompt, attached: [] }, newId())
   }
 
   async rename(id: string, title: string): Promise<void> {

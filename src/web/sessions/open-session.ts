@@ -1,6 +1,7 @@
 /** A session that this page has open: its conversation, its turn, its questions, and what the reader has not sent yet. */
 import { type Signal, signal } from '@preact/signals'
-import type { Client } from '../../client/client.ts'
+import type { Client, PromptContent } from '../../client/client.ts'
+import type { Suggested } from '../../client/connection/responses.ts'
 import type {
   AgentNotice,
   AliveNotice,
@@ -14,6 +15,8 @@ import type {
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
+import type { Attachment, Takes } from '../composer/attachments.ts'
+import { words } from '../i18n/language.ts'
 import { Conversation } from '../thread/conversation.ts'
 import { Folds } from '../thread/folds.ts'
 import { textOf } from '../thread/rows.ts'
@@ -24,6 +27,12 @@ import { keep, keptText } from './kept.ts'
 export interface Question extends PermissionQuestion {
   readonly key: string
   answer(optionId: string): void
+}
+
+/** What was written, and what goes with it. */
+export interface Said {
+  readonly text: string
+  readonly attached: readonly Attachment[]
 }
 
 /** A prompt that is on its way: the server has not said yet that it has it. */
@@ -51,6 +60,7 @@ export class OpenSession {
   readonly settings: Signal<readonly Setting[]> = signal([])
   readonly sending: Signal<readonly Sending[]> = signal([])
   readonly draft: Signal<string>
+  readonly attached: Signal<readonly Attachment[]> = signal([])
   /** Counts the wishes to write. */
   readonly wantsFocus = signal(0)
   /** A sentence at the composer: what could not be done, and why. */
@@ -64,7 +74,9 @@ export class OpenSession {
   readonly #answers = new Map<string, string>()
   readonly #accepted = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
-  readonly #texts = new Map<string, string>()
+  readonly #texts = new Map<string, Said>()
+  /** Files that were chosen for an `@`. */
+  readonly #mentioned = new Set<string>()
   #runningMine: string | undefined
   #asked = 0
   readonly #frame = new OncePerFrame(() => this.talk.flush())
@@ -164,7 +176,53 @@ export class OpenSession {
   }
 
   sendNew(text: string): void {
-    void this.send(text, newId())
+    void this.send({ text, attached: [] }, newId())
+  }
+
+  get hasDraft(): boolean {
+    return this.draft.value.trim() !== '' || this.attached.value.length > 0
+  }
+
+  sendDraft(): void {
+    if (!this.hasDraft) return
+    const said = { text: this.draft.value, attached: this.attached.value }
+    if (sizeOf(said) > MAX_PROMPT) {
+      this.trouble.value = words().attaching.together
+      return
+    }
+    this.write('')
+    this.attached.value = []
+    void this.send(said, newId())
+  }
+
+  /** What the agent takes besides text. */
+  get takes(): Takes {
+    return this.#client.can.prompt
+  }
+
+  async attach(files: readonly File[]): Promise<void> {
+    if (files.length === 0) return
+    const { attach } = await import('../composer/attachments.ts')
+    const made = await Promise.all(files.map((file) => attach(file, this.takes)))
+    const refusals = made.flatMap((one) => ('refusal' in one ? [one.refusal] : []))
+    this.trouble.value = refusals.join(' ')
+    this.attached.value = [...this.attached.value, ...made.filter((one) => 'key' in one)]
+  }
+
+  detach(key: string): void {
+    this.attached.value = this.attached.value.filter((one) => one.key !== key)
+  }
+
+  mention(path: string): void {
+    this.#mentioned.add(path)
+  }
+
+  files(query: string, limit: number): Promise<readonly string[]> {
+    return this.#client.files(this.id, query, limit)
+  }
+
+  complete(command: string, text: string): Promise<Suggested> {
+    return this.#client.complete(this.id, command, text)
   }
 
   /** The last prompt goes back into the composer; nothing is sent by itself. */
@@ -176,19 +234,20 @@ export class OpenSession {
   }
 
   /** The text leaves the composer at once and stands above it until the server has it; if the server refuses it, it comes back. */
-  async send(text: string, promptId: string): Promise<void> {
+  async send(said: Said, promptId: string): Promise<void> {
+    const { text } = said
     const withdrawn = new AbortController()
     this.#withdrawals.set(promptId, withdrawn)
     this.trouble.value = ''
-    this.#texts.set(promptId, text)
+    this.#texts.set(promptId, said)
     this.sending.value = [...this.sending.value, { promptId, text }]
     try {
-      await this.#client.prompt(this.id, text, { promptId, withdrawn: withdrawn.signal })
+      await this.#client.prompt(this.id, this.#contentOf(said), { promptId, withdrawn: withdrawn.signal })
       // A turn may be over before anybody was told that it began.
       if (!withdrawn.signal.aborted) this.#said(promptId, this.talk.lastTurn)
     } catch (error) {
       if (this.#accepted.has(promptId)) this.#ended(error)
-      else this.#giveBack(text, sentenceOf(error))
+      else this.#giveBack(said, sentenceOf(error))
     } finally {
       this.#accept(promptId)
       this.#withdrawals.delete(promptId)
@@ -198,9 +257,24 @@ export class OpenSession {
 
   /** Takes a prompt of ours back: it is not sent, does not wait any longer, or its turn is cancelled. */
   withdraw(promptId: string): void {
-    this.#withdrawals.get(promptId)?.abort()
+    const own = this.#withdrawals.get(promptId)
+    own?.abort()
+    // One of another device, or of this page before it was loaded again.
+    if (own === undefined) void this.#try(async () => void (await this.#client.withdraw(this.id, promptId)))
     this.#accept(promptId)
     this.queue.value = this.queue.value.filter((one) => one.promptId !== promptId)
+  }
+
+  /** Into the composer, before what is being written. */
+  takeBack(promptId: string): void {
+    const said = this.#texts.get(promptId)
+    this.withdraw(promptId)
+    if (said !== undefined) this.#giveBack(said, '')
+  }
+
+  /** Cancels the turn for a prompt that waits, which comes next. */
+  promote(promptId: string): void {
+    void this.#try(async () => void (await this.#client.promote(this.id, promptId, true)))
   }
 
   isOurs(promptId: string): boolean {
@@ -259,8 +333,8 @@ export class OpenSession {
   }
 
   #said(promptId: string, turn: string | undefined): void {
-    const text = this.#texts.get(promptId)
-    if (text !== undefined && turn !== undefined) this.talk.said(text, turn)
+    const said = this.#texts.get(promptId)
+    if (said !== undefined && turn !== undefined) this.talk.said(this.#contentOf(said), turn)
     this.#texts.delete(promptId)
     this.#frame.want()
   }
@@ -278,8 +352,17 @@ export class OpenSession {
     this.#frame.want()
   }
 
-  #giveBack(text: string, why: string): void {
+  /** The text, what goes with it, and the files that it names. */
+  #contentOf({ text, attached }: Said): readonly PromptContent[] {
+    const named = [...this.#mentioned].filter((path) => text.includes(`@${path}`))
+    const links = named.map((path) => ({ type: 'resource_link', uri: fileUrl(this.cwd, path), name: path }))
+    const said = text.trim() === '' ? [] : [{ type: 'text', text }]
+    return [...said, ...attached.map(({ content }) => content), ...links]
+  }
+
+  #giveBack({ text, attached }: Said, why: string): void {
     this.trouble.value = why
+    this.attached.value = [...attached, ...this.attached.value]
     this.write(this.draft.value === '' ? text : `${text}\n\n${this.draft.value}`)
   }
 
@@ -288,6 +371,19 @@ export class OpenSession {
     this.talk.answered(question, outcome)
     this.#frame.want()
   }
+}
+
+/** A message of the server is at most 16 MiB. */
+const MAX_PROMPT = 15 * 1024 * 1024
+
+function sizeOf({ text, attached }: Said): number {
+  const parts = attached.map(({ content }) => (content.data ?? '').length + 3 * (content.resource?.text ?? '').length)
+  return parts.reduce((sum, one) => sum + one, 3 * text.length)
+}
+
+function fileUrl(cwd: string, path: string): string {
+  const absolute = path.startsWith('/') ? path : `${cwd}/${path}`
+  return `file://${absolute.split('/').map(encodeURIComponent).join('/')}`
 }
 
 /** The sentence of an error; those of the server and of the client are made to be read. */

@@ -1,7 +1,7 @@
 /** The conversation of a session as the page shows it: its items, and what is true of the whole. Told at most once a frame. */
 import { type Signal, batch, signal } from '@preact/signals'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
-import type { Command, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
+import type { Command, Content, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
 import { type Item, messageKey, placeOf } from '../../client/transcript/items.ts'
 import { GrowingTranscript, type Page, withOlder } from '../../client/transcript/transcript.ts'
 
@@ -40,7 +40,7 @@ export class Conversation {
   }
 
   /** A prompt of ours, which the server does not tell us; it stands before what its turn has brought. */
-  said(text: string, turn: string): void {
+  said(content: readonly Content[], turn: string): void {
     const messageId = `${turn}-user`
     if (this.#own.has(messageId)) return
     this.#own.add(messageId)
@@ -48,7 +48,6 @@ export class Conversation {
     const id = messageKey('user', messageId)
     if (items.some((item) => item.id === id)) return
     const at = items.findIndex((item) => item.turn === turn)
-    const content = [{ type: 'text', text }]
     const now = Date.now()
     const prompt: Item = { kind: 'message', role: 'user', id, messageId, content, turn, at: { first: now, last: now } }
     const next = items.toSpliced(at === -1 ? items.length : at, 0, prompt)

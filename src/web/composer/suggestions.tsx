@@ -1,0 +1,149 @@
+/** What could stand where one is writing: commands and their arguments, and files behind an `@`. */
+import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Command } from '../../client/incoming/updates.ts'
+import { spelledOut } from '../markdown/invisible.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
+import { words } from '../i18n/language.ts'
+
+const MOST = 8
+
+export interface Suggestion {
+  readonly label: string
+  readonly detail: string
+  /** The draft with it. */
+  readonly draft: string
+  /** The file that it names. */
+  readonly path?: string
+}
+
+/** What is being written, by what a suggestion would replace. Pure. */
+export type Written =
+  | { readonly kind: 'command'; readonly typed: string }
+  | { readonly kind: 'argument'; readonly command: string; readonly typed: string }
+  | { readonly kind: 'file'; readonly typed: string; readonly from: number }
+  | { readonly kind: 'text' }
+
+export function written(draft: string, caret: number): Written {
+  const before = draft.slice(0, caret)
+  const file = /(?:^|[\s(])@([^\s@]*)$/u.exec(before)
+  if (file !== null) return { kind: 'file', typed: file[1] ?? '', from: caret - (file[1]?.length ?? 0) }
+  const command = /^\/(\S*)$/u.exec(draft)
+  if (command !== null) return { kind: 'command', typed: command[1] ?? '' }
+  const argument = /^\/(\S+)\s+([^\n]*)$/u.exec(draft)
+  if (argument !== null && caret === draft.length)
+    return { kind: 'argument', command: argument[1] ?? '', typed: argument[2] ?? '' }
+  return { kind: 'text' }
+}
+
+/** Commands that begin so, then those that have it somewhere. Pure. */
+export function fitting(commands: readonly Command[], typed: string): readonly Command[] {
+  const wanted = typed.toLowerCase()
+  const begins = commands.filter(({ name }) => name.toLowerCase().startsWith(wanted))
+  const has = commands.filter((one) => !begins.includes(one) && one.name.toLowerCase().includes(wanted))
+  return [...begins, ...has].slice(0, MOST)
+}
+
+export interface Suggestions {
+  readonly all: readonly Suggestion[]
+  readonly active: number
+  /** Up or down. */
+  move(by: number): void
+  close(): void
+}
+
+/** Answers that come when something else is written are dropped. */
+export function useSuggestions(session: OpenSession, draft: string, caret: number): Suggestions {
+  const place = written(draft, caret)
+  const [asked, setAsked] = useState<{ readonly for: string; readonly found: readonly Suggestion[] }>()
+  const [active, setActive] = useState(0)
+  const [closedFor, setClosedFor] = useState<string>()
+  const key = `${caret} ${draft}`
+  useEffect(() => {
+    setActive(0)
+    if (place.kind !== 'file' && place.kind !== 'argument') return undefined
+    let isWanted = true
+    void found(session, draft, place).then((found) => {
+      if (isWanted) setAsked({ for: key, found })
+    })
+    return () => {
+      isWanted = false
+    }
+  }, [key])
+  // What was found for the word as it was is shown until the next answer comes.
+  const isSameWord = asked !== undefined && (asked.for === key || place.kind === 'file')
+  const all = place.kind === 'command' ? commandsFor(session, place.typed) : isSameWord ? asked.found : []
+  return {
+    all: closedFor === draft || place.kind === 'text' ? [] : all,
+    active: Math.min(active, Math.max(0, all.length - 1)),
+    move: (by) => setActive((before) => (before + by + all.length) % Math.max(1, all.length)),
+    close: () => setClosedFor(draft),
+  }
+}
+
+function commandsFor(session: OpenSession, typed: string): readonly Suggestion[] {
+  return fitting(session.talk.commands.value, typed).map(({ name, description }) => ({
+    label: `/${name}`,
+    detail: description ?? '',
+    draft: `/${name} `,
+  }))
+}
+
+async function found(
+  session: OpenSession,
+  draft: string,
+  place: Extract<Written, { readonly kind: 'file' | 'argument' }>,
+): Promise<readonly Suggestion[]> {
+  try {
+    if (place.kind === 'argument') {
+      const { value, values } = await session.complete(place.command, place.typed)
+      const kept = draft.slice(0, draft.length - value.length)
+      return values.slice(0, MOST).map((one) => ({ label: one, detail: '', draft: `${kept}${one} ` }))
+    }
+    const after = draft.slice(place.from + place.typed.length)
+    return (await session.files(place.typed, MOST)).map((path) => ({
+      label: path,
+      detail: '',
+      path,
+      draft: `${draft.slice(0, place.from)}${path}${after === '' ? ' ' : after}`,
+    }))
+  } catch {
+    // Without suggestions one writes on.
+    return []
+  }
+}
+
+interface ListProps {
+  readonly suggestions: Suggestions
+  readonly take: (suggestion: Suggestion) => void
+  readonly field: RefObject<HTMLTextAreaElement | null>
+}
+
+export const SUGGESTIONS = 'suggestions'
+
+export function SuggestionList({ suggestions: { all, active }, take, field }: ListProps) {
+  useEffect(() => {
+    document.querySelector(`#${SUGGESTIONS} [aria-selected=true]`)?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  if (all.length === 0) return null
+  return (
+    <ul class="commands" id={SUGGESTIONS} role="listbox" aria-label={words().suggestions}>
+      {all.map((suggestion, index) => (
+        <li
+          key={suggestion.label}
+          id={`${SUGGESTIONS}-${index}`}
+          role="option"
+          aria-selected={index === active}
+          // The field keeps the focus.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => {
+            take(suggestion)
+            field.current?.focus()
+          }}
+        >
+          <code>{spelledOut(suggestion.label)}</code> <span class="soft">{spelledOut(suggestion.detail)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
