@@ -169,7 +169,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   'string-width': ['cli'],
   unbash: ['shell-safety'],
   unpdf: ['docs-search/index'],
-  uqr: ['cli'],
+  uqr: ['cli', 'web'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
   ws: ['edge', 'cli'], // who listens, and who connects to a server elsewhere
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed

@@ -15,6 +15,7 @@ import { useShortcuts } from './shortcuts.tsx'
 
 const SessionScreen = lazily(async () => (await import('./session-screen.tsx')).SessionScreen)
 const NewScreen = lazily(async () => (await import('./new-screen.tsx')).NewScreen)
+const AccessScreen = lazily(async () => (await import('../access/access-screen.tsx')).AccessScreen)
 const SearchScreen = lazily(async () => (await import('./search-screen.tsx')).SearchScreen)
 
 /** One pane at a time. */
@@ -69,7 +70,10 @@ function Side({ app, isMain }: { readonly app: App; readonly isMain: boolean }) 
     <div class="brand">
       <img src="icon.svg" alt="" width="24" height="24" />
       {isMain ? <h1>{name}</h1> : <span>{name}</span>}
-      <LanguageButton />
+      <span class="tools">
+        <AccessButton app={app} />
+        <LanguageButton />
+      </span>
     </div>,
     <SessionList app={app} />,
   )
@@ -84,6 +88,8 @@ function Screen({ app }: { readonly app: App }) {
       return <NewScreen app={app} />
     case 'search':
       return <SearchScreen app={app} query={place.query} />
+    case 'access':
+      return <AccessScreen app={app} share={place.share} />
     case 'sessions':
       return <Waiting app={app} />
   }
@@ -148,6 +154,17 @@ function Undo({ app }: { readonly app: App }) {
         {undo}
       </button>
     </p>
+  )
+}
+
+/** For who may decide it. */
+function AccessButton({ app }: { readonly app: App }) {
+  if (app.mayNot('admin') || app.listed.value === undefined || app.client?.offers('_parley/access/list') !== true)
+    return null
+  return (
+    <button type="button" class="quiet" onClick={() => app.router.go({ screen: 'access', share: undefined })}>
+      {words().access.title}
+    </button>
   )
 }
 

@@ -44,6 +44,11 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
         <button type="button" onClick={() => void app.fork(session.id)}>
           {fork}
         </button>
+        {!app.mayNot('admin') && app.client?.offers('_parley/access/share') === true && (
+          <button type="button" onClick={() => app.router.go({ screen: 'access', share: session.id })}>
+            {words().access.share}
+          </button>
+        )}
         <button
           type="button"
           onClick={() => void app.closeSession(session.id).then(() => app.router.go({ screen: 'sessions' }))}

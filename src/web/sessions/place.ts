@@ -6,6 +6,8 @@ export type Place =
   | { readonly screen: 'session'; readonly id: string; readonly seq: number | undefined }
   | { readonly screen: 'new' }
   | { readonly screen: 'search'; readonly query: string }
+  /** Who gets in; with the session that is about to be shared. */
+  | { readonly screen: 'access'; readonly share: string | undefined }
 
 /** Filters of the list stay in the address on every screen. */
 export interface Filter {
@@ -18,6 +20,7 @@ export function placeIn(search: string): Place {
   const id = query.get('session')
   if (id !== null && id !== '') return { screen: 'session', id, seq: wholeIn(query.get('at')) }
   if (query.has('new')) return { screen: 'new' }
+  if (query.has('access')) return { screen: 'access', share: query.get('access') || undefined }
   const searched = query.get('search')
   return searched === null ? { screen: 'sessions' } : { screen: 'search', query: searched }
 }
@@ -34,6 +37,7 @@ export function addressOf(place: Place, filter: Filter): string {
     if (place.seq !== undefined) query.set('at', String(place.seq))
   }
   if (place.screen === 'new') query.set('new', '')
+  if (place.screen === 'access') query.set('access', place.share ?? '')
   if (place.screen === 'search') query.set('search', place.query)
   if (filter.text !== '') query.set('text', filter.text)
   if (filter.group !== '') query.set('state', filter.group)

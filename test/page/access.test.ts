@@ -1,0 +1,124 @@
+/** Who gets in, decided in the browser: devices, tokens and links to a session, and what happens when one ends. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { faultsOf } from '../docs-search/page/look.ts'
+import { PHONE, PageStage } from './stage.ts'
+
+let stage: PageStage
+beforeAll(async () => {
+  stage = await PageStage.open([{ chunk: 'Said.' }])
+})
+afterAll(() => stage.close())
+
+async function access(page: Page): Promise<void> {
+  await page.goto(`${stage.server.url}?access`)
+  await page.getByRole('heading', { name: 'Access' }).waitFor()
+}
+
+/** The link that has just been made. */
+const link = (page: Page) => page.locator('.made code').innerText()
+const part = (page: Page, name: string) => page.getByRole('region', { name })
+
+async function invite(page: Page): Promise<string> {
+  await part(page, 'Devices').getByText('Add a device').click()
+  await part(page, 'Devices').getByRole('button', { name: 'Make a link' }).click()
+  await page.getByRole('img', { name: 'QR code of the link' }).waitFor()
+  return link(page)
+}
+
+test('60: the link of a QR code makes one device; used again it is a sentence, and so is a wrong one', async () => {
+  const page = await stage.device()
+  await access(page)
+  await page.getByText('No device is paired yet.').waitFor()
+  const address = await invite(page)
+  expect(address).toMatch(new RegExp(`^${stage.server.url}#pair=[\\w-]{20,}$`, 'u'))
+
+  const phone = await stage.stranger({ viewport: PHONE })
+  await phone.goto(address)
+  await phone.getByRole('navigation', { name: 'Sessions' }).waitFor()
+  await part(page, 'Devices').getByRole('listitem').waitFor()
+  expect(await part(page, 'Devices').getByRole('listitem').count()).toBe(1)
+
+  const late = await stage.stranger()
+  await late.goto(address)
+  await late.getByText('This code is not valid').waitFor()
+  await late.getByLabel('Or enter the code').fill('x'.repeat(26))
+  await late.getByRole('button', { name: 'Connect' }).click()
+  await late.getByText('This code is not valid').waitFor()
+})
+
+test('32: a device that is revoked while an answer streams is out at once, and keeps its draft', async () => {
+  const page = await stage.device()
+  await access(page)
+  const address = await invite(page)
+  const other = await stage.stranger()
+  await other.goto(address)
+  await other.getByRole('navigation', { name: 'Sessions' }).waitFor()
+  stage.server.play([{ chunk: 'word {n} ', times: 100_000, everyMs: 5 }])
+  await page.goto(stage.server.url)
+  await stage.newSession(page, 'Stream.')
+  await page.getByText('word 9').waitFor()
+  await other.goto(page.url())
+  await other.getByText('word 9').waitFor()
+  await other.getByLabel('Message to the agent').fill('Half a sen')
+  await access(page)
+  const device = part(page, 'Devices').getByRole('listitem').last()
+  await device.getByRole('button', { name: 'Revoke' }).click()
+  await device.getByRole('button', { name: 'Revoke now' }).click()
+  await other.getByRole('heading', { name: 'Connect this device' }).waitFor()
+  expect(await other.evaluate(() => Object.values(sessionStorage))).toContain('"Half a sen"')
+})
+
+test('62: a role that is lowered holds at once, and who may not decide about access finds no way to it', async () => {
+  const page = await stage.device()
+  await access(page)
+  const other = await stage.stranger()
+  await other.goto(await invite(page))
+  await other.getByRole('navigation', { name: 'Sessions' }).waitFor()
+  expect(await other.getByRole('button', { name: 'Access' }).count()).toBe(0)
+  await other.goto(`${stage.server.url}?access`)
+  await other.getByRole('alert').waitFor()
+  await stage.newSession(page, 'Something.')
+  await other.goto(page.url())
+  await other.getByLabel('Message to the agent').waitFor()
+  await access(page)
+  await part(page, 'Devices').getByRole('combobox').last().selectOption('read')
+  await other.getByText('You can read this session.').waitFor()
+})
+
+test('a token is shown once, and gone when it is revoked', async () => {
+  const page = await stage.device()
+  await access(page)
+  const tokens = part(page, 'Tokens')
+  await tokens.getByText('Add a token').click()
+  await tokens.getByLabel('Name').fill('nightly')
+  await tokens.getByRole('button', { name: 'Make a token' }).click()
+  const secret = await link(page)
+  const ask = () => fetch(`${stage.server.url}acp`, { headers: { Authorization: `Bearer ${secret}` } })
+  expect([401, 429]).not.toContain((await ask()).status)
+  await page.reload()
+  const row = tokens.getByRole('listitem').filter({ hasText: 'nightly' })
+  await row.waitFor()
+  expect(await page.content()).not.toContain(secret)
+  await row.getByRole('button', { name: 'Revoke' }).click()
+  await row.getByRole('button', { name: 'Revoke now' }).click()
+  await row.waitFor({ state: 'detached' })
+  // Wrong credentials of other tests may have used up the tries of this network.
+  expect([401, 429]).toContain((await ask()).status)
+})
+
+test('72: the page of access has no fault for who cannot see it well, and is not wider than a phone', async () => {
+  for (const options of [
+    {},
+    { viewport: { width: 320, height: 640 }, colorScheme: 'dark', locale: 'zh-CN' },
+  ] as const) {
+    const page = await stage.device(options)
+    await page.goto(`${stage.server.url}?access`)
+    await page.locator('.adding').first().locator('summary').click()
+    await page.locator('.adding button').first().click()
+    await page.locator('.qr').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+  }
+})
+
+test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
