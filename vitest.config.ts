@@ -41,7 +41,7 @@ const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // What another process does comes when it comes.
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { interval: 10, timeout: 60_000 } },
   allowOnly: false,
 }
 

@@ -1,19 +1,15 @@
 /** What a user allows an agent: to be there before the first prompt, how much memory it may take, how long it may be silent. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import { Stage, endOf, notices, prompted, sent } from './stage.ts'
-
-let stage: Stage
-const open = (quietMs?: number): Stage => (stage = new Stage(undefined, quietMs))
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 const LOADS = { capabilities: { loadSession: true } }
 const starts = (fake: { readonly log: readonly { readonly start?: unknown }[] }): number =>
   fake.log.filter(({ start }) => start !== undefined).length
 
-test('a warm agent is there when its stored session is opened, and knows turns that were made outside', async () => {
-  const fake = open().fake(LOADS, { warm: true })
+test.concurrent('a warm agent is there when its stored session is opened, and knows turns that were made outside', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS, { warm: true })
   const first = await stage.open()
   await prompted(first.session, first.reader, 'one')
   fake.turnOutside('fake-1', 'from the terminal', 'Answered there.')
@@ -27,8 +23,9 @@ test('a warm agent is there when its stored session is opened, and knows turns t
   expect(reader.text).toContain('Answered there.')
 })
 
-test('a warm agent takes the place of no other, and what keeps it from starting is said with the first prompt', async () => {
-  const fake = open().fake({ start: [{ die: 3 }] }, { warm: true })
+test.concurrent('a warm agent takes the place of no other, and what keeps it from starting is said with the first prompt', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ start: [{ die: 3 }] }, { warm: true })
   stage.fake(LOADS, { name: 'other' })
   const { session } = await stage.open('acp:other')
   await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:fake' })
@@ -51,8 +48,9 @@ test('a warm agent takes the place of no other, and what keeps it from starting 
   expect(starts(fake)).toBe(before)
 })
 
-test('an agent that takes more memory than it may is ended between two turns, which is said once', async () => {
-  const fake = open().fake({ ...LOADS, prompts: { two: [{ gate: 'go' }, { chunk: 'Two.' }] } }, { maxMemoryMb: 1 })
+test.concurrent('an agent that takes more memory than it may is ended between two turns, which is said once', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, prompts: { two: [{ gate: 'go' }, { chunk: 'Two.' }] } }, { maxMemoryMb: 1 })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   await until(() => fake.processes.length === 0)
@@ -66,12 +64,15 @@ test('an agent that takes more memory than it may is ended between two turns, wh
   expect(notices(reader)).toEqual([expect.stringContaining('max_memory_mb of 1, and was ended')])
 })
 
-test('a prompt to an agent that has been silent for too long is given up, and the next one has another process', async () => {
+test.concurrent('a prompt to an agent that has been silent for too long is given up, and the next one has another process', async ({
+  expect,
+}) => {
   const plan = {
     ...LOADS,
     prompts: { hi: [{ chunk: 'working' }, { stderr: 'waiting for the model\n' }, { silent: true as const }] },
   }
-  const fake = open(50).fake(plan, { stallMinutes: 2 / 60 })
+  await using stage = new Stage(undefined, 50)
+  const fake = stage.fake(plan, { stallMinutes: 2 / 60 })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   const quiet = { stallMinutes: 2 / 60, quietSeconds: expect.any(Number) as number }
@@ -83,9 +84,10 @@ test('a prompt to an agent that has been silent for too long is given up, and th
   expect(fake.prompts).toEqual(['hi', 'next'])
 })
 
-test('an agent that waits for its user is not silent, however long that takes', async () => {
+test.concurrent('an agent that waits for its user is not silent, however long that takes', async () => {
   const limit = { stallMinutes: 0.5 / 60 }
-  open(50).fake({ prompts: { hi: [{ permission: {}, onAnswer: { yes: [{ chunk: 'Ran.' }] } }] } }, limit)
+  await using stage = new Stage(undefined, 50)
+  stage.fake({ prompts: { hi: [{ permission: {}, onAnswer: { yes: [{ chunk: 'Ran.' }] } }] } }, limit)
   stage.fake({ prompts: { hi: [{ silent: true }] } }, { ...limit, name: 'other' })
   const [asking, silent] = [await stage.open(), await stage.open('acp:other')]
   const promptId = await sent(asking.session, 'hi')

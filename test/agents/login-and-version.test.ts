@@ -1,13 +1,8 @@
 /** An agent that wants a login, and one that is another version than the last time. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Stage, prompted } from './stage.ts'
-
-let stage: Stage
-const open = (): Stage => (stage = new Stage())
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 const LOADS = { capabilities: { loadSession: true } }
 
@@ -26,8 +21,9 @@ const needsLogin = {
   },
 }
 
-test('an agent that wants a login says what to type; the session is kept, and goes on after the login [42]', async () => {
-  const fake = open().fake({ ...LOADS, ...LOGIN })
+test.concurrent('an agent that wants a login says what to type; the session is kept, and goes on after the login [42]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, ...LOGIN })
   const { session, reader } = await stage.open()
   expect(await prompted(session, reader, 'one')).toMatchObject(needsLogin)
   expect(fake.prompts).toEqual([])
@@ -49,14 +45,15 @@ test('an agent that wants a login says what to type; the session is kept, and go
   expect(fake.received('authenticate')).toEqual([])
 })
 
-test('another version of the agent is met anew, and treated by the row that fits it best [50]', async () => {
+test.concurrent('another version of the agent is met anew, and treated by the row that fits it best [50]', async () => {
   const codex = (version: string) => ({
     ...LOADS,
     info: { name: '@agentclientprotocol/codex-acp', version },
     settings: { modes: { currentModeId: version, availableModes: [{ id: version, name: version }] } },
     prompts: { '*': [{ chunk: 'unexpected status 500' }] },
   })
-  const fake = open().fake(codex('1.0.0'))
+  await using stage = new Stage()
+  const fake = stage.fake(codex('1.0.0'))
   const first = await stage.open()
   // The row of that version knows nothing of errors that look like answers.
   expect(await prompted(first.session, first.reader, 'one')).toMatchObject({ stopReason: 'end_turn' })

@@ -1,21 +1,17 @@
 /** What an agent keeps of a session itself: closed with it, deleted with it, and never shared with a fork. Case 51 of the law. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import { newConversations } from '../../src/session/lifecycle/conversations.ts'
 import { Stage, prompted } from './stage.ts'
 
-let stage: Stage
-const open = (): Stage => (stage = new Stage())
-
-afterEach(() => stage[Symbol.asyncDispose]())
-
 const KEEPS = { capabilities: { loadSession: true, sessionCapabilities: { close: {}, delete: {}, list: {} } } }
 const deleted = (fake: FakeAgent) => fake.received('session/delete').map(({ sessionId }) => sessionId)
 
-test('a session that is closed is closed in its agent, and one that is deleted is deleted there [51]', async () => {
-  const fake = open().fake(KEEPS)
+test.concurrent('a session that is closed is closed in its agent, and one that is deleted is deleted there [51]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(KEEPS)
   stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -36,8 +32,9 @@ test('a session that is closed is closed in its agent, and one that is deleted i
   expect(fake.sessions).toEqual([])
 })
 
-test('an agent that cannot delete is not started for that [51]', async () => {
-  const fake = open().fake({ capabilities: { loadSession: true } })
+test.concurrent('an agent that cannot delete is not started for that [51]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ capabilities: { loadSession: true } })
   const other = stage.fake(KEEPS, { name: 'other' })
   const [one, two] = [await stage.open(), await stage.open('acp:other')]
   await prompted(one.session, one.reader, 'hi')
@@ -47,13 +44,14 @@ test('an agent that cannot delete is not started for that [51]', async () => {
   expect(fake.log.filter(({ start }) => start !== undefined)).toHaveLength(1)
 })
 
-test.each([
+test.concurrent.each([
   ['at its end', 'two', 'echo: two'],
   ['in its middle', 'one', 'echo: one'],
 ])(
   'a fork %s has a conversation of its own, told what it has, and is deleted alone [51]',
   async (_where, last, text) => {
-    const fake = open().fake(KEEPS)
+    await using stage = new Stage()
+    const fake = stage.fake(KEEPS)
     const { session, reader } = await stage.open()
     for (const words of ['one', 'two']) await prompted(session, reader, words)
     const isLast = (content: unknown): boolean => JSON.stringify(content).includes(`echo: ${last}`)
@@ -86,8 +84,9 @@ function watched(disk: Journal): { readonly journal: Journal; readonly looked: s
   return { journal: Object.assign(Object.create(disk) as Journal, { find }), looked }
 }
 
-test('which conversations are sessions here is looked up: only what is new in the journal is read', async () => {
-  open().fake()
+test.concurrent('which conversations are sessions here is looked up: only what is new in the journal is read', async () => {
+  await using stage = new Stage()
+  stage.fake()
   stage.fake({}, { name: 'other' })
   const ids: string[] = []
   for (const agent of ['acp:fake', 'acp:fake', 'acp:other']) {

@@ -1,5 +1,5 @@
 /** Questions of external agents to the user: permissions, forms, pages. The numbers are cases of their law. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import type { Move } from '../fake-agent/case.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
@@ -7,11 +7,6 @@ import type { Entry } from '../../src/session/domain/entries.ts'
 import type { Session } from '../../src/session/session.ts'
 import type { Reader } from '../sim/reader.ts'
 import { Stage, endOf, notices, prompted, sent } from './stage.ts'
-
-let stage: Stage
-const open = (): Stage => (stage = new Stage())
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 const OPTIONS = [
   { optionId: 'a', name: 'Always', kind: 'allow_always' },
@@ -47,8 +42,9 @@ const answer = (session: Session, { requestId }: { readonly requestId: string },
 const answersTo = (fake: FakeAgent) =>
   fake.log.flatMap(({ got }) => (got !== undefined && got.method === undefined ? [got['result'] ?? got['error']] : []))
 
-test('all options are shown in their order, also one of a kind that nobody knows [16]', async () => {
-  const fake = open().fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
+test.concurrent('all options are shown in their order, also one of a kind that nobody knows [16]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
   const { session, reader } = await stage.open()
   const turn = prompted(session, reader, 'go')
   const [question] = await questions(reader)
@@ -58,8 +54,9 @@ test('all options are shown in their order, also one of a kind that nobody knows
   expect(answersTo(fake)).toEqual([{ outcome: { outcome: 'selected', optionId: 'y' } }])
 })
 
-test('an answer that is no option is no approval [16]', async () => {
-  const fake = open().fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
+test.concurrent('an answer that is no option is no approval [16]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
   const { session, reader } = await stage.open()
   const turn = prompted(session, reader, 'go')
   const [question] = await questions(reader)
@@ -68,10 +65,11 @@ test('an answer that is no option is no approval [16]', async () => {
   expect(answersTo(fake)).toEqual([{ outcome: { outcome: 'cancelled' } }])
 })
 
-test('two options of one id are an error of the agent, and nobody is asked [16]', async () => {
+test.concurrent('two options of one id are an error of the agent, and nobody is asked [16]', async () => {
   const [one] = OPTIONS
   const twice = [one, { ...one, name: 'Other' }] as Move[] as never
-  const fake = open().fake({
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: { go: [{ permission: { options: twice }, onAnswer: { error: [{ chunk: 'hm' }] } }] },
   })
   const { session, reader } = await stage.open()
@@ -81,8 +79,9 @@ test('two options of one id are an error of the agent, and nobody is asked [16]'
   expect(askedIn(reader)).toEqual([])
 })
 
-test('of three questions at once each is answered once, for all clients [17]', async () => {
-  const fake = open().fake({
+test.concurrent('of three questions at once each is answered once, for all clients [17]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: { go: [asking(1), asking(2), asking(3), { gate: 'all' }] },
   })
   const { session, reader } = await stage.open()
@@ -102,8 +101,9 @@ test('of three questions at once each is answered once, for all clients [17]', a
   expect(other.entries.filter(({ kind }) => kind === 'permission_resolved')).toHaveLength(3)
 })
 
-test('a question waits without anybody, and does not come back after the server was killed [18]', async () => {
-  const fake = open().fake({
+test.concurrent('a question waits without anybody, and does not come back after the server was killed [18]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     capabilities: { loadSession: true },
     keeps: 'finished',
     prompts: { go: [{ permission: {}, onAnswer: { yes: [{ chunk: 'ran' }] } }] },
@@ -123,8 +123,9 @@ test('a question waits without anybody, and does not come back after the server 
   expect(fake.prompts.filter((text) => text === 'go')).toHaveLength(1)
 })
 
-test('a cancel answers the open question, also for an agent that waits for that [19]', async () => {
-  const fake = open().fake({
+test.concurrent('a cancel answers the open question, also for an agent that waits for that [19]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     on: { 'session/cancel': [] },
     prompts: { go: [{ permission: {}, onAnswer: { cancelled: [{ answer: { stopReason: 'cancelled' } }] } }] },
   })
@@ -139,8 +140,9 @@ test('a cancel answers the open question, also for an agent that waits for that 
 
 const done: Move = { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-1', status: 'completed' } }
 
-test('a question outside of a turn makes a turn of the agent, in which it is asked [20]', async () => {
-  const fake = open().fake({
+test.concurrent('a question outside of a turn makes a turn of the agent, in which it is asked [20]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: {
       go: [
         { answer: { stopReason: 'end_turn' } },
@@ -165,8 +167,9 @@ const FORM = {
   requestedSchema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
 }
 
-test('a form that nobody can fill in is cancelled, and that is told [21]', async () => {
-  const fake = open().fake({
+test.concurrent('a form that nobody can fill in is cancelled, and that is told [21]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: { go: [{ request: 'elicitation/create', params: FORM, onAnswer: { cancel: [{ chunk: 'went on' }] } }] },
   })
   const { session, reader } = await stage.open()
@@ -176,8 +179,9 @@ test('a form that nobody can fill in is cancelled, and that is told [21]', async
   expect(notices(reader)).toEqual([expect.stringContaining('fill in a form')])
 })
 
-test('a question of an unknown mode is refused [21]', async () => {
-  const fake = open().fake({
+test.concurrent('a question of an unknown mode is refused [21]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: { go: [{ request: 'elicitation/create', params: { mode: 'voice', message: 'Say it' } }] },
   })
   const { session, reader } = await stage.open()
@@ -185,9 +189,10 @@ test('a question of an unknown mode is refused [21]', async () => {
   expect(answersTo(fake)).toMatchObject([{ code: -32_602 }])
 })
 
-test('requests that Parley never offered are refused at once, and the turn goes on [6]', async () => {
+test.concurrent('requests that Parley never offered are refused at once, and the turn goes on [6]', async () => {
   const methods = ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', '_x/ask']
-  const fake = open().fake({
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: {
       go: [
         { notify: '_x/told', params: { a: 1 } },

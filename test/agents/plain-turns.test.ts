@@ -2,18 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
-import type { Clock } from '../../src/ports/clock.ts'
+import { expect, test } from 'vitest'
 import type { Entry } from '../../src/session/domain/entries.ts'
 import { until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Move } from '../fake-agent/case.ts'
 import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
-
-let stage: Stage
-const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 /** Messages of the agent as a user reads them: text by message. */
 function messages(entries: readonly Entry[]): readonly string[] {
@@ -36,8 +30,9 @@ function patches(reader: Reader, id: string) {
   })
 }
 
-test('text is the same live, in a load and after kill -9, however its bytes arrive [1]', async () => {
-  const fake = open().fake(
+test.concurrent('text is the same live, in a load and after kill -9, however its bytes arrive [1]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(
     withMoves(
       { pieces: 3, moves: [{ chunk: 'Grüße, 世界 — ' }, { chunk: 'in pieces.' }] },
       { glue: [{ chunk: ' The end.' }, { answer: { stopReason: 'end_turn' } }] },
@@ -53,9 +48,10 @@ test('text is the same live, in a load and after kill -9, however its bytes arri
   await until(() => fake.processes.length === 0)
 })
 
-test('an agent that is faster than the disk waits for it, and everything is stored [2]', async () => {
+test.concurrent('an agent that is faster than the disk waits for it, and everything is stored [2]', async () => {
   const flood = { repeat: 20_000, moves: [{ chunk: `{n} ${'.'.repeat(100)} ` }] }
-  const fake = open().fake(withMoves({ chunk: 'Begin. ' }, flood, { mark: 'all written' }))
+  await using stage = new Stage()
+  const fake = stage.fake(withMoves({ chunk: 'Begin. ' }, flood, { mark: 'all written' }))
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   await until(() => reader.text.includes('Begin'))
@@ -70,8 +66,9 @@ test('an agent that is faster than the disk waits for it, and everything is stor
   expect(reader.early).toEqual([])
 })
 
-test('words that come after the response belong to the turn that has ended [3]', async () => {
-  open().fake(
+test.concurrent('words that come after the response belong to the turn that has ended [3]', async () => {
+  await using stage = new Stage()
+  stage.fake(
     withMoves({ chunk: 'in time' }, { answer: { stopReason: 'end_turn' } }, { wait: 300 }, { chunk: 'too late' }),
   )
   const { session, reader } = await stage.open()
@@ -82,8 +79,9 @@ test('words that come after the response belong to the turn that has ended [3]',
   expect(reader.entries.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1)
 })
 
-test('an update that nobody knows is kept at its place, one that is far too large only by its kind [12]', async () => {
-  open().fake(
+test.concurrent('an update that nobody knows is kept at its place, one that is far too large only by its kind [12]', async () => {
+  await using stage = new Stage()
+  stage.fake(
     withMoves(
       { chunk: 'before' },
       update('_acme/weather', { sky: 'blue' }),
@@ -114,8 +112,9 @@ test('an update that nobody knows is kept at its place, one that is far too larg
   expect((await stage.join(session)).entries).toEqual(reader.entries)
 })
 
-test('messages begin where the role or the id changes, live and in a load [13]', async () => {
-  open().fake(
+test.concurrent('messages begin where the role or the id changes, live and in a load [13]', async () => {
+  await using stage = new Stage()
+  stage.fake(
     withMoves(
       { chunk: 'hm', role: 'thought', messageId: 'a' },
       { chunk: 'One', messageId: 'a' },
@@ -133,8 +132,9 @@ test('messages begin where the role or the id changes, live and in a load [13]',
   expect(messages((await stage.join(session)).entries)).toEqual(told)
 })
 
-test('a call that was never announced, announced twice or never ended is one call, and is closed with its turn [14]', async () => {
-  open().fake(
+test.concurrent('a call that was never announced, announced twice or never ended is one call, and is closed with its turn [14]', async () => {
+  await using stage = new Stage()
+  stage.fake(
     withMoves(
       update('tool_call_update', { toolCallId: 'unheard', status: 'in_progress', title: 'Suddenly' }),
       update('tool_call', { toolCallId: 'twice', title: 'Look', kind: 'read' }),
@@ -147,10 +147,11 @@ test('a call that was never announced, announced twice or never ended is one cal
   expect(patches(reader, 'twice')).toMatchObject([{ title: 'Look', kind: 'read' }, { status: 'completed' }])
 })
 
-test("the output of an agent's own terminal is one bounded text, seen while it grows [15]", async () => {
+test.concurrent("the output of an agent's own terminal is one bounded text, seen while it grows [15]", async () => {
   const output = (data: string): Move =>
     update('tool_call_update', { toolCallId: 'c', _meta: { terminal_output_delta: { terminal_id: 't', data } } })
-  open().fake(
+  await using stage = new Stage()
+  stage.fake(
     withMoves(
       update('tool_call', {
         toolCallId: 'c',
@@ -177,12 +178,13 @@ test("the output of an agent's own terminal is one bounded text, seen while it g
   expect(shown.length).toBeLessThan(30)
 })
 
-test.each([
+test.concurrent.each([
   ['end_turn', [{ answer: { stopReason: 'end_turn' } }]],
   ['an error', [{ fail: { code: -32_603, message: 'aborted' } }]],
   ['more words', [{ chunk: 'as I was saying' }, { answer: { stopReason: 'cancelled' } }]],
 ] as const)('a cancel that is answered with %s ends the turn as cancelled [24]', async (_how, moves) => {
-  open().fake({ ...withMoves({ chunk: 'working' }, { untilCancel: true }), on: { 'session/cancel': moves } })
+  await using stage = new Stage()
+  stage.fake({ ...withMoves({ chunk: 'working' }, { untilCancel: true }), on: { 'session/cancel': moves } })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   await until(() => reader.text.includes('working'))
@@ -202,10 +204,11 @@ const asks: Move = {
   },
 }
 
-test.each(['cancelled', 'end_turn'])(
+test.concurrent.each(['cancelled', 'end_turn'])(
   'a turn that ends as %s after a refusal says that this is why [25]',
   async (stopReason) => {
-    open().fake(withMoves(asks, { answer: { stopReason } }))
+    await using stage = new Stage()
+    stage.fake(withMoves(asks, { answer: { stopReason } }))
     const { session, reader } = await stage.open()
     const promptId = await sent(session, 'hi')
     await until(() => reader.view?.questions.length === 1)
@@ -215,8 +218,9 @@ test.each(['cancelled', 'end_turn'])(
   },
 )
 
-test('what is no message on stdout is skipped [43]', async () => {
-  open().fake(
+test.concurrent('what is no message on stdout is skipped [43]', async () => {
+  await using stage = new Stage()
+  stage.fake(
     withMoves({ raw: 'Loading…\n' }, { raw: '{"half":\n' }, { raw: '\u0000\u0001[1,2]\n' }, { chunk: 'Hello.' }),
   )
   const { session, reader } = await stage.open()
@@ -224,11 +228,12 @@ test('what is no message on stdout is skipped [43]', async () => {
   expect(reader.text).toBe('Hello.')
 })
 
-test.each([
+test.concurrent.each([
   ['a line of 70 MB', { raw: 'x', bytes: 70 * 1024 * 1024 }],
   ['output without any end of line', { raw: 'no newline ever ', bytes: 66 * 1024 * 1024 }],
 ] as const)('%s stops the agent with a clear error, and the next prompt starts it again [43]', async (_what, flood) => {
-  open().fake({ prompts: { hi: [{ chunk: 'Hello.' }, flood, { silent: true }] } })
+  await using stage = new Stage()
+  stage.fake({ prompts: { hi: [{ chunk: 'Hello.' }, flood, { silent: true }] } })
   const { session, reader } = await stage.open()
   const end = await prompted(session, reader, 'hi')
   expect(end).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_OUTPUT_TOO_LARGE' } })
@@ -236,9 +241,10 @@ test.each([
   expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('a flood on stderr is bounded, masked, and harms no turn [44]', async () => {
+test.concurrent('a flood on stderr is bounded, masked, and harms no turn [44]', async () => {
   const key = 'sk-very-secret-123456'
-  open().fake(withMoves({ stderr: `key is ${key}\n`, bytes: 100 * 1024 * 1024 }, { chunk: 'Done.' }), {
+  await using stage = new Stage()
+  stage.fake(withMoves({ stderr: `key is ${key}\n`, bytes: 100 * 1024 * 1024 }, { chunk: 'Done.' }), {
     env: { ACME_API_KEY: key },
   })
   const { session, reader } = await stage.open()
@@ -249,8 +255,9 @@ test('a flood on stderr is bounded, masked, and harms no turn [44]', async () =>
   expect(logs.join('')).not.toContain(key)
 })
 
-test('a second response and an unknown id are ignored; an error without a message is told all the same [45]', async () => {
-  open().fake({
+test.concurrent('a second response and an unknown id are ignored; an error without a message is told all the same [45]', async () => {
+  await using stage = new Stage()
+  stage.fake({
     prompts: {
       hi: [
         { raw: '{"jsonrpc":"2.0","id":424242,"result":{}}\n' },
@@ -270,8 +277,9 @@ test('a second response and an unknown id are ignored; an error without a messag
   expect((await prompted(session, reader, 'odd')).error?.message).toContain('bored')
 })
 
-test('an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end [46]', async () => {
-  open(pacedClock(5)).fake({
+test.concurrent('an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end [46]', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  stage.fake({
     prompts: {
       hi: [
         { chunk: 'Started in the background.', messageId: 'a' },
@@ -297,8 +305,9 @@ test('an agent that goes on by itself has a turn of its own; a prompt meanwhile 
   expect(turns[2]).toMatchObject({ by: 'agent' })
 })
 
-test('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
-  open(pacedClock(5)).fake({
+test.concurrent('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  stage.fake({
     prompts: {
       hi: [
         { chunk: 'Bye.', messageId: 'a' },

@@ -1,16 +1,11 @@
 /** Nobody looks at a screen where nothing happens: a start tells its steps, a silence since when it lasts, and both can be ended. */
-import { afterEach, expect, test } from 'vitest'
-import type { Clock } from '../../src/ports/clock.ts'
+import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import { Stage, endOf, pacedClock, prompted, sent } from './stage.ts'
 
-let stage: Stage
-const open = (quietMs?: number, clock?: Clock): Stage => (stage = new Stage(undefined, quietMs, clock))
-
-afterEach(() => stage[Symbol.asyncDispose]())
-
-test('a client gets every step of a start, and its end', async () => {
-  const fake = open().fake({ capabilities: { loadSession: true }, on: { initialize: [{ gate: 'go' }] } })
+test.concurrent('a client gets every step of a start, and its end', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ capabilities: { loadSession: true }, on: { initialize: [{ gate: 'go' }] } })
   fake.open('go')
   const first = await stage.open()
   await prompted(first.session, first.reader, 'one')
@@ -24,8 +19,9 @@ test('a client gets every step of a start, and its end', async () => {
   expect(reader.activities.at(-1)).toBeUndefined()
 })
 
-test('a client that comes during a start is told of it', async () => {
-  const fake = open(undefined, pacedClock(5)).fake({ on: { initialize: [{ gate: 'go' }] } })
+test.concurrent('a client that comes during a start is told of it', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake({ on: { initialize: [{ gate: 'go' }] } })
   const { session, reader } = await stage.open()
   const other = await stage.join(session)
   expect(other.activities).toMatchObject([{ state: 'starting', step: 'initialize' }])
@@ -34,9 +30,10 @@ test('a client that comes during a start is told of it', async () => {
   expect(other.activities.at(-1)).toBeUndefined()
 })
 
-test('an agent that says nothing in a turn is quiet since then, in its open call, until it speaks', async () => {
+test.concurrent('an agent that says nothing in a turn is quiet since then, in its open call, until it speaks', async () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Build it', status: 'in_progress' }
-  const fake = open(100).fake({ prompts: { hi: [{ update: call }, { gate: 'go' }, { chunk: 'Done.' }] } })
+  await using stage = new Stage(undefined, 100)
+  const fake = stage.fake({ prompts: { hi: [{ update: call }, { gate: 'go' }, { chunk: 'Done.' }] } })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   const quiet = () => reader.activities.filter((one) => one?.state === 'quiet')
@@ -49,9 +46,10 @@ test('an agent that says nothing in a turn is quiet since then, in its open call
   await until(() => reader.activities.at(-1) === undefined)
 })
 
-test('an agent that ignores a cancel is ended at once by a force, and the next prompt has another [23]', async () => {
+test.concurrent('an agent that ignores a cancel is ended at once by a force, and the next prompt has another [23]', async () => {
   const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
-  const fake = open().fake(plan, { quirks: { cancelKillMs: 3_600_000 } })
+  await using stage = new Stage()
+  const fake = stage.fake(plan, { quirks: { cancelKillMs: 3_600_000 } })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   await until(() => reader.text.includes('working'))
@@ -64,8 +62,9 @@ test('an agent that ignores a cancel is ended at once by a force, and the next p
   expect(fake.processes).not.toContain(pid)
 })
 
-test('an idle agent lets go of its session when it is released, and is back with the next prompt', async () => {
-  const fake = open().fake({ capabilities: { loadSession: true } })
+test.concurrent('an idle agent lets go of its session when it is released, and is back with the next prompt', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ capabilities: { loadSession: true } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   expect(await stage.sessions.releaseAgent(session.id, 'idle')).toBe(true)
@@ -75,8 +74,9 @@ test('an idle agent lets go of its session when it is released, and is back with
   expect(fake.prompts).toEqual(['one', 'two'])
 })
 
-test('the process of an agent is told: what it is, what it uses, and that it is idle or at work', async () => {
-  const fake = open().fake({ prompts: { two: [{ gate: 'go' }] } })
+test.concurrent('the process of an agent is told: what it is, what it uses, and that it is idle or at work', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { two: [{ gate: 'go' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   const [pid] = fake.processes

@@ -1,17 +1,12 @@
 /** The restart law: how an agent comes back to a session, and what it is told of what it does not know. */
 import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
 import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
-
-let stage: Stage
-const open = (): Stage => (stage = new Stage())
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 const LOADS = { capabilities: { loadSession: true } }
 const RESUMES = { capabilities: { sessionCapabilities: { resume: {} } } }
@@ -35,8 +30,9 @@ function hows(reader: Reader): readonly string[] {
   return reader.entries.flatMap((entry) => (entry.kind === 'agent_session' ? [`${entry.generation} ${entry.how}`] : []))
 }
 
-test('a stored session is opened, listed and read without its agent; the first prompt starts it', async () => {
-  const fake = open().fake(LOADS)
+test.concurrent('a stored session is opened, listed and read without its agent; the first prompt starts it', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   const after = await stage.killed(session.id)
@@ -48,7 +44,7 @@ test('a stored session is opened, listed and read without its agent; the first p
   expect(fake.prompts).toEqual(['hi', 'next'])
 })
 
-test.each([
+test.concurrent.each([
   ['resumes and loads', BOTH, [1, 0, 1]],
   ['resumes', RESUMES, [1, 0, 1]],
   ['loads', LOADS, [1, 1, 0]],
@@ -56,7 +52,8 @@ test.each([
 ] as const)(
   'after a clean end, an agent that %s comes back without repeating anything',
   async (_what, plan, opened) => {
-    const fake = open().fake(plan)
+    await using stage = new Stage()
+    const fake = stage.fake(plan)
     const { session, reader } = await stage.open()
     await prompted(session, reader, 'one')
     await prompted(session, reader, 'two')
@@ -70,8 +67,9 @@ test.each([
   },
 )
 
-test('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40] [41]', async () => {
-  const fake = open().fake({
+test.concurrent('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40] [41]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     prompts: {
       edit: [
         { update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Edit a.txt', kind: 'edit' } },
@@ -118,8 +116,9 @@ test('an agent that cannot reopen anything is told the transcript with the next 
   expect(entry).toMatchObject({ content: { text: 'go on' } })
 })
 
-test('an agent that dies before it reads the prompt, after it, and while idle [26]', async () => {
-  const fake = open().fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
+test.concurrent('an agent that dies before it reads the prompt, after it, and while idle [26]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
   const { session, reader } = await stage.open()
   const gone = await prompted(session, reader, 'die')
   expect(gone).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_GONE' } })
@@ -136,8 +135,9 @@ test('an agent that dies before it reads the prompt, after it, and while idle [2
   expect(fake.prompts).toEqual(['die', 'next', 'last'])
 })
 
-test('a prompt that could not be written goes to a fresh process, once [26]', async () => {
-  const fake = open().fake({
+test.concurrent('a prompt that could not be written goes to a fresh process, once [26]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     ...BOTH,
     prompts: { one: [{ chunk: 'one' }, { answer: { stopReason: 'end_turn' } }, { deafen: true }, { mark: 'deaf' }] },
   })
@@ -150,8 +150,8 @@ test('a prompt that could not be written goes to a fresh process, once [26]', as
   expect(fake.processes).toHaveLength(1)
 })
 
-test('a prompt that was written and never read is not sent again: nobody can know that it was not [26]', async () => {
-  stage = new Stage(undefined, 50)
+test.concurrent('a prompt that was written and never read is not sent again: nobody can know that it was not [26]', async () => {
+  await using stage = new Stage(undefined, 50)
   const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -166,25 +166,27 @@ test('a prompt that was written and never read is not sent again: nobody can kno
   expect(fake.prompts).toEqual(['one', 'three'])
 })
 
-test('a call that ran when the agent died may have run [26]', async () => {
+test.concurrent('a call that ran when the agent died may have run [26]', async () => {
   const call: Move = {
     update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'rm -r x', status: 'in_progress' },
   }
-  open().fake({ prompts: { hi: [call, { die: 1 }] } })
+  await using stage = new Stage()
+  stage.fake({ prompts: { hi: [call, { die: 1 }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   const patched = reader.entries.find(({ kind }) => kind === 'tool_call_patched')
   expect(JSON.stringify(patched)).toContain('it may have run')
 })
 
-test.each([
+test.concurrent.each([
   ['loads', LOADS],
   ['resumes', RESUMES],
   ['can do neither', {}],
 ] as const)(
   'the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it is told what it lost [27]',
   async (_what, plan) => {
-    const fake = open().fake({ ...plan, ...works, keeps: 'prompts' })
+    await using stage = new Stage()
+    const fake = stage.fake({ ...plan, ...works, keeps: 'prompts' })
     const { session, reader } = await stage.open()
     await sent(session, 'work')
     await until(() => reader.text.includes('half of it'))
@@ -199,8 +201,9 @@ test.each([
   },
 )
 
-test('a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again [18]', async () => {
-  open().fake({ prompts: { hi: [{ permission: {} }] } })
+test.concurrent('a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again [18]', async () => {
+  await using stage = new Stage()
+  stage.fake({ prompts: { hi: [{ permission: {} }] } })
   const { session, reader } = await stage.open()
   await sent(session, 'hi')
   await until(() => reader.view?.questions.length === 1)
@@ -213,11 +216,12 @@ test('a permission that nobody answered waits, and after kill -9 its turn is int
   expect(after.reader.kinds).toContain('permission_resolved')
 })
 
-test.each(['before', 'after', 'split'] as const)(
+test.concurrent.each(['before', 'after', 'split'] as const)(
   'a replay that comes %s the response is swallowed, and nothing is doubled [31] [32]',
   async (when) => {
     // Silence is the only end of such a replay: on a busy machine its updates are far apart.
-    const fake = open().fake(LOADS, { quirks: { replayAfterResponseMs: 1_000 } })
+    await using stage = new Stage()
+    const fake = stage.fake(LOADS, { quirks: { replayAfterResponseMs: 1_000 } })
     const { session, reader } = await stage.open()
     for (const words of ['one', 'two', 'three']) await prompted(session, reader, words)
     fake.becomes({ ...LOADS, replay: { when, everyMs: 10 } })
@@ -229,10 +233,11 @@ test.each(['before', 'after', 'split'] as const)(
   },
 )
 
-test.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls', 'pseudo users'] as const)(
+test.concurrent.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls', 'pseudo users'] as const)(
   'a replay that is %s imports nothing that was said before [33]',
   async (change) => {
-    const fake = open().fake(LOADS, { quirks: { pseudoUser: ['<session_context>', '[Function Response'] } })
+    await using stage = new Stage()
+    const fake = stage.fake(LOADS, { quirks: { pseudoUser: ['<session_context>', '[Function Response'] } })
     const { session, reader } = await stage.open()
     for (const words of ['one', 'two']) await prompted(session, reader, words)
     fake.becomes({ ...LOADS, replay: { changes: [change] } })
@@ -244,8 +249,9 @@ test.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 'no calls',
   },
 )
 
-test('a replay without anything is no memory: the agent is told the transcript [33]', async () => {
-  const fake = open().fake(LOADS)
+test.concurrent('a replay without anything is no memory: the agent is told the transcript [33]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   fake.becomes({ ...LOADS, replay: { changes: ['empty'] } })
@@ -255,11 +261,12 @@ test('a replay without anything is no memory: the agent is told the transcript [
   expect(hows(after.reader)).toEqual(['1 new', '2 reseed'])
 })
 
-test.each([
+test.concurrent.each([
   ['-32002', { code: -32_002, message: 'no such session' }, ['1 new', '2 reseed']],
   ['its own words for it', { code: -32_603, message: 'Internal error: no rollout found' }, ['1 new', '2 reseed']],
 ] as const)('a load that is refused with %s is replaced by the transcript, visibly [34]', async (_how, error, how) => {
-  const fake = open().fake(LOADS, { quirks: { notFound: [{ text: 'no rollout found' }] } })
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS, { quirks: { notFound: [{ text: 'no rollout found' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: error }] } })
@@ -269,8 +276,9 @@ test.each([
   expect(notices(after.reader)[0]).toContain(error.message)
 })
 
-test('a load that fails otherwise is tried once more in a fresh process, then replaced [34]', async () => {
-  const fake = open().fake(LOADS)
+test.concurrent('a load that fails otherwise is tried once more in a fresh process, then replaced [34]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   fake.becomes({ ...LOADS, on: { 'session/load': [{ fail: { code: -32_603, message: 'hiccup' } }] } })
@@ -280,8 +288,9 @@ test('a load that fails otherwise is tried once more in a fresh process, then re
   expect(notices(after.reader)[0]).toContain('hiccup')
 })
 
-test('a load that answers null is a load; a login that is missing is told and loses nothing [34]', async () => {
-  const fake = open().fake(LOADS)
+test.concurrent('a load that answers null is a load; a login that is missing is told and loses nothing [34]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   fake.becomes({ ...LOADS, on: { 'session/load': [{ answer: null }] } })
@@ -295,8 +304,8 @@ test('a load that answers null is a load; a login that is missing is told and lo
   expect(await prompted(second.session, second.reader, 'four')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('a session that another program has open is waited for, then told, and nothing is lost [34]', async () => {
-  stage = new Stage(undefined, undefined, pacedClock(10))
+test.concurrent('a session that another program has open is waited for, then told, and nothing is lost [34]', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(10))
   const fake = stage.fake(LOADS, { quirks: { busy: [{ text: 'active writer' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -310,8 +319,9 @@ test('a session that another program has open is waited for, then told, and noth
   expect(await prompted(after.session, after.reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
 })
 
-test('a resume that replays all the same is swallowed [35]', async () => {
-  const fake = open().fake(RESUMES)
+test.concurrent('a resume that replays all the same is swallowed [35]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(RESUMES)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   fake.becomes({ ...RESUMES, replay: { onResume: true } })
@@ -320,8 +330,9 @@ test('a resume that replays all the same is swallowed [35]', async () => {
   expect(after.reader.text).toBe('echo: oneecho: two')
 })
 
-test("turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said [36]", async () => {
-  const fake = open().fake(LOADS)
+test.concurrent("turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said [36]", async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   const first = await stage.killed(session.id)
@@ -339,11 +350,11 @@ test("turns that were made in the agent's own tool are taken in once, before the
 
 const LISTS = { capabilities: { loadSession: true, sessionCapabilities: { resume: {}, list: {} } } }
 
-test.each(['while nothing of it runs', 'while it lives'])(
+test.concurrent.each(['while nothing of it runs', 'while it lives'])(
   'turns that were made outside %s are found by the list of the agent, though it could resume [36]',
   async (when) => {
     // The agent's list is waited for a second of this clock.
-    stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
+    await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
     const fake = stage.fake(LISTS)
     const { session, reader } = await stage.open()
     const { at } = await prompted(session, reader, 'one')
@@ -358,8 +369,8 @@ test.each(['while nothing of it runs', 'while it lives'])(
   },
 )
 
-test('a list that is endless, has no times or fails says nothing: the agent resumes [38]', async () => {
-  stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
+test.concurrent('a list that is endless, has no times or fails says nothing: the agent resumes [38]', async () => {
+  await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
   const endless = { answer: { sessions: [{ sessionId: 'other', cwd: '/' }], nextCursor: 'again' } }
   const fake = stage.fake({ ...LISTS, on: { 'session/list': [endless] } })
   const { session, reader } = await stage.open()
@@ -372,8 +383,9 @@ test('a list that is endless, has no times or fails says nothing: the agent resu
   expect(called(fake, ...OPENING)).toEqual([1, 0, 3])
 })
 
-test('what the agent lost of its last turn is told once [37]', async () => {
-  const fake = open().fake({ ...LOADS, ...works })
+test.concurrent('what the agent lost of its last turn is told once [37]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   await sent(session, 'work')
@@ -389,8 +401,9 @@ test('what the agent lost of its last turn is told once [37]', async () => {
   expect(lastPrompt(fake)).toEqual(['three'])
 })
 
-test('an answer that the agent had not stored yet when it was killed is told, with the turn that was cut [37]', async () => {
-  const fake = open().fake({ ...LOADS, ...works })
+test.concurrent('an answer that the agent had not stored yet when it was killed is told, with the turn that was cut [37]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
   for (const words of ['one', 'two']) await prompted(session, reader, words)
   await sent(session, 'work')
@@ -407,8 +420,9 @@ test('an answer that the agent had not stored yet when it was killed is told, wi
   expect(lastPrompt(fake)).toEqual(['four'])
 })
 
-test('a session that never had a prompt begins anew, without a word', async () => {
-  const fake = open().fake({ ...LOADS, dropsUnprompted: true })
+test.concurrent('a session that never had a prompt begins anew, without a word', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, dropsUnprompted: true })
   const { session, reader } = await stage.open()
   await until(() => reader.kinds.includes('agent_session'))
   const after = await stage.killed(session.id)
@@ -418,8 +432,9 @@ test('a session that never had a prompt begins anew, without a word', async () =
   expect(hows(after.reader)).toEqual(['1 new', '2 new'])
 })
 
-test('a session that changes its agent and comes back has a conversation of its own each time, and the transcript is whole [55]', async () => {
-  const fake = open().fake(BOTH)
+test.concurrent('a session that changes its agent and comes back has a conversation of its own each time, and the transcript is whole [55]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(BOTH)
   const other = stage.fake(BOTH, { name: 'other' })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
@@ -434,8 +449,9 @@ test('a session that changes its agent and comes back has a conversation of its 
   await until(() => other.processes.every((pid) => !runs(pid)))
 })
 
-test('a directory that is a link is given to the agent as the user wrote it [53]', async () => {
-  const fake = open().fake(LOADS)
+test.concurrent('a directory that is a link is given to the agent as the user wrote it [53]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(LOADS)
   const link = join(stage.directory, 'link')
   symlinkSync(stage.directory, link)
   const session = await stage.sessions.create({ ...stage.here, cwd: link, agent: 'acp:fake' })
@@ -444,8 +460,9 @@ test('a directory that is a link is given to the agent as the user wrote it [53]
   expect(session.existing.cwd).toBe(link)
 })
 
-test('a session whose directory is gone is read, and a prompt says what is missing [53]', async () => {
-  open().fake(LOADS)
+test.concurrent('a session whose directory is gone is read, and a prompt says what is missing [53]', async () => {
+  await using stage = new Stage()
+  stage.fake(LOADS)
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   const gone = await stage.killed(session.id)
@@ -455,10 +472,11 @@ test('a session whose directory is gone is read, and a prompt says what is missi
   expect(end.error?.message).toContain(`${stage.directory} is not a directory`)
 })
 
-test('what an agent is told fits the window of its model, where it has told that [40]', async () => {
+test.concurrent('what an agent is told fits the window of its model, where it has told that [40]', async () => {
   const usage = { sessionUpdate: 'usage_update', used: 100, size: 2_000 }
   const long = 'Many words. '.repeat(200)
-  const fake = open().fake({ prompts: { '*': [{ update: usage }, { chunk: long }] } })
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { '*': [{ update: usage }, { chunk: long }] } })
   const first = await stage.open()
   for (const words of ['one', 'two']) await prompted(first.session, first.reader, words)
   const { session, reader } = await stage.killed(first.session.id)

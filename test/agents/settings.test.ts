@@ -1,13 +1,8 @@
 /** Modes, options and commands of external agents: set while they run and while they do not. The numbers are cases of their law. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../fixtures/process/running.ts'
 import type { Session } from '../../src/session/session.ts'
 import { Stage, endOf, notices, prompted, sent } from './stage.ts'
-
-let stage: Stage
-const open = (): Stage => (stage = new Stage())
-
-afterEach(() => stage[Symbol.asyncDispose]())
 
 const MODES = {
   currentModeId: 'ask',
@@ -28,8 +23,9 @@ function valuesOf(session: Session): Readonly<Record<string, unknown>> {
   return { mode: modes?.currentModeId, ...options }
 }
 
-test("an agent's modes that are called like Parley's own never mean those [7]", async () => {
-  const fake = open().fake({
+test.concurrent("an agent's modes that are called like Parley's own never mean those [7]", async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     settings: { modes: MODES },
     prompts: { go: [{ permission: {}, onAnswer: { no: [{ chunk: 'refused' }] } }] },
   })
@@ -44,12 +40,13 @@ test("an agent's modes that are called like Parley's own never mean those [7]", 
   expect(reader.text).toBe('refused')
 })
 
-test('an option changes another; what the agent refuses keeps its old value and says why [8]', async () => {
+test.concurrent('an option changes another; what the agent refuses keeps its old value and says why [8]', async () => {
   const after = [
     { ...MODEL, currentValue: 'large' },
     { ...EFFORT, currentValue: 'high', options: [{ value: 'high', name: 'High' }] },
   ]
-  open().fake({
+  await using stage = new Stage()
+  stage.fake({
     settings: { configOptions: [MODEL, EFFORT] },
     on: {
       'session/set_config_option': [
@@ -70,8 +67,9 @@ test('an option changes another; what the agent refuses keeps its old value and 
   expect(notices(reader)).toEqual([])
 })
 
-test('what was set before a restart, and while the agent did not run, is set again before the next prompt [9]', async () => {
-  const fake = open().fake({
+test.concurrent('what was set before a restart, and while the agent did not run, is set again before the next prompt [9]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     capabilities: { loadSession: true },
     settings: { modes: MODES, configOptions: [EFFORT, MODEL] },
   })
@@ -97,8 +95,9 @@ test('what was set before a restart, and while the agent did not run, is set aga
   expect(valuesOf(after.session)).toMatchObject({ mode: 'plan', model: 'large', effort: 'high' })
 })
 
-test('a wish that the agent refuses at its start is told, and its own value counts [9]', async () => {
-  open().fake({
+test.concurrent('a wish that the agent refuses at its start is told, and its own value counts [9]', async () => {
+  await using stage = new Stage()
+  stage.fake({
     capabilities: { loadSession: true },
     settings: { modes: MODES },
     on: { 'session/set_mode': [{ fail: { code: -32_602, message: 'no such mode today' } }] },
@@ -121,20 +120,22 @@ const MODELS = {
   ],
 }
 
-test.each([
+test.concurrent.each([
   ['only models', { models: MODELS }, ['model']],
   ['only options', { configOptions: [EFFORT] }, ['effort']],
   ['both', { models: MODELS, configOptions: [MODEL, EFFORT] }, ['model', 'effort']],
   ['an unknown type', { configOptions: [{ id: 'x', name: 'X', type: 'slider', currentValue: 3 }, EFFORT] }, ['effort']],
   ['modes', { modes: MODES }, ['mode']],
 ])('an agent with %s has one list of options [10]', async (_, settings, ids) => {
-  open().fake({ settings })
+  await using stage = new Stage()
+  stage.fake({ settings })
   const { session } = await stage.open()
   expect(session.existing.settings.configOptions.map(({ id }) => id)).toEqual(ids)
 })
 
-test('a model from `models` is chosen by the verb that the agent understands [10]', async () => {
-  const fake = open().fake({ settings: { models: MODELS } }, { quirks: { modelVerb: 'set_model' } })
+test.concurrent('a model from `models` is chosen by the verb that the agent understands [10]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ settings: { models: MODELS } }, { quirks: { modelVerb: 'set_model' } })
   const { session } = await stage.open()
   await until(() => fake.sessions.length > 0)
   await session.dispatch({ kind: 'set_config_option', configId: 'model', value: 'b' })
@@ -143,14 +144,15 @@ test('a model from `models` is chosen by the verb that the agent understands [10
   await until(() => valuesOf(session)['model'] === 'b')
 })
 
-test('the last list of commands counts, whenever it comes, also in a cold load [11]', async () => {
+test.concurrent('the last list of commands counts, whenever it comes, also in a cold load [11]', async () => {
   const commands = (...names: readonly string[]) => ({
     update: {
       sessionUpdate: 'available_commands_update',
       availableCommands: names.map((name) => ({ name, description: `do ${name}` })),
     },
   })
-  const fake = open().fake({
+  await using stage = new Stage()
+  const fake = stage.fake({
     capabilities: { loadSession: true },
     on: {
       'session/new': [
@@ -175,8 +177,9 @@ test('the last list of commands counts, whenever it comes, also in a cold load [
   await until(() => names(after.session).length === 0)
 })
 
-test('an agent that says nothing of its settings when it is reopened still has them, and gets the values again [9]', async () => {
-  const fake = open().fake({
+test.concurrent('an agent that says nothing of its settings when it is reopened still has them, and gets the values again [9]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
     capabilities: { sessionCapabilities: { resume: {} } },
     settings: { modes: MODES, configOptions: [EFFORT] },
     on: { 'session/resume': [{ answer: null }] },
@@ -195,9 +198,10 @@ test('an agent that says nothing of its settings when it is reopened still has t
   expect(valuesOf((await stage.open()).session)).toMatchObject({ mode: 'ask', effort: 'low' })
 })
 
-test('modes that say how much an agent thinks are shown as that, and not as modes', async () => {
+test.concurrent('modes that say how much an agent thinks are shown as that, and not as modes', async () => {
   const levels = { currentModeId: 'low', availableModes: ['low', 'high'].map((id) => ({ id, name: id })) }
-  const fake = open().fake({ settings: { modes: levels } }, { quirks: { modesAre: 'thought_level' } })
+  await using stage = new Stage()
+  const fake = stage.fake({ settings: { modes: levels } }, { quirks: { modesAre: 'thought_level' } })
   const { session } = await stage.open()
   await until(() => fake.received('session/new').length === 1)
   expect(session.existing.settings.configOptions).toMatchObject([{ id: 'mode', category: 'thought_level' }])
@@ -205,8 +209,9 @@ test('modes that say how much an agent thinks are shown as that, and not as mode
   await until(() => fake.received('session/set_mode').some(({ modeId }) => modeId === 'high'))
 })
 
-test('the first prompt of a new session comes after the settings that it begins with [9]', async () => {
-  const fake = open().fake(
+test.concurrent('the first prompt of a new session comes after the settings that it begins with [9]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake(
     {
       settings: { configOptions: [EFFORT] },
       on: { 'session/set_config_option': [{ gate: 'set' }, { mark: 'is set' }] },

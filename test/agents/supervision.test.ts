@@ -1,20 +1,15 @@
 /** Agents that hang, crash, ignore a cancel or leave processes behind: told, ended, and no other session is harmed. */
-import { afterEach, expect, test } from 'vitest'
-import type { Clock } from '../../src/ports/clock.ts'
+import { expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
 
-let stage: Stage
-const open = (clock?: Clock): Stage => (stage = new Stage(undefined, undefined, clock))
-
-afterEach(() => stage[Symbol.asyncDispose]())
-
-test.each([
+test.concurrent.each([
   ['answers version 9', { protocolVersion: 9 }, 'AGENT_PROTOCOL'],
   ['never answers', { on: { initialize: [{ stderr: 'still thinking\n' }, { silent: true as const }] } }, 'AGENT_STUCK'],
   ['ends at once', { start: [{ stderr: 'no module named x\n' }, { die: 3 }] }, 'AGENT_START_FAILED'],
 ] as const)('an agent that %s is a clear error, and the prompt was not sent [5]', async (_what, plan, code) => {
-  const fake = open().fake(plan, { quirks: { initMs: 1_500 } })
+  await using stage = new Stage()
+  const fake = stage.fake(plan, { quirks: { initMs: 1_500 } })
   const { session, reader } = await stage.open()
   const { error } = await prompted(session, reader, 'hi')
   expect(error?.code).toBe(code)
@@ -23,9 +18,10 @@ test.each([
   await until(() => fake.processes.length === 0)
 })
 
-test('an agent that ignores a cancel holds the next prompt until it is killed; another session goes on [23]', async () => {
+test.concurrent('an agent that ignores a cancel holds the next prompt until it is killed; another session goes on [23]', async () => {
   const plan = { on: { 'session/cancel': [] }, prompts: { hi: [{ chunk: 'working' }, { silent: true as const }] } }
-  const fake = open(pacedClock(5)).fake(plan, { quirks: { cancelKillMs: 3_500 } })
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake(plan, { quirks: { cancelKillMs: 3_500 } })
   const other = stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open()
   const quiet = await stage.open('acp:other')
@@ -42,8 +38,9 @@ test('an agent that ignores a cancel holds the next prompt until it is killed; a
   expect(other.log.filter(({ start }) => start !== undefined)).toHaveLength(1)
 })
 
-test('two clients prompt at once: the second is sent after the first has ended [22]', async () => {
-  const fake = open().fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })
+test.concurrent('two clients prompt at once: the second is sent after the first has ended [22]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })
   const { session, reader } = await stage.open()
   const first = await sent(session, 'one')
   const second = await sent(session, 'two')
@@ -54,12 +51,13 @@ test('two clients prompt at once: the second is sent after the first has ended [
   expect(reader.text).toBe('One.echo: two')
 })
 
-test.each([
+test.concurrent.each([
   ['holds the pipe', { holdsPipe: true }],
   ['leads a session of its own', { ownSession: true }],
   ['ignores SIGTERM', { ignoresTerm: true }],
 ] as const)('a process of the agent that %s is gone after the session is closed [28]', async (_what, grandchild) => {
-  const fake = open().fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }] } })
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   const all = fake.processes
@@ -68,11 +66,12 @@ test.each([
   await until(() => all.every((pid) => !runs(pid)))
 })
 
-test.each([
+test.concurrent.each([
   ['holds the pipe', { holdsPipe: true }],
   ['leads a session of its own', { ownSession: true, ignoresTerm: true }],
 ] as const)('a process of the agent that %s is gone after the agent was killed [28]', async (_what, grandchild) => {
-  const fake = open().fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }, { silent: true }] } })
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { hi: [{ grandchild }, { chunk: 'Started.' }, { silent: true }] } })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   await until(() => reader.text === 'Started.')
@@ -84,8 +83,9 @@ test.each([
   await until(() => all.every((pid) => !runs(pid)))
 })
 
-test('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed [29] [30]', async () => {
-  const fake = open(pacedClock(5)).fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
+test.concurrent('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone after their session is closed [29] [30]', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake({ isWrapped: true, ignores: ['eof', 'SIGTERM'] })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'hi')
   expect(fake.processes.length).toBeGreaterThan(0)
@@ -93,8 +93,9 @@ test('a wrapper and an agent that ends neither on EOF nor on SIGTERM are gone af
   await until(() => fake.processes.length === 0)
 })
 
-test('the stdin of an agent is never closed in the middle of its turn: it is cancelled first [30]', async () => {
-  const fake = open().fake({ prompts: { hi: [{ chunk: 'working' }, { untilCancel: true }] } })
+test.concurrent('the stdin of an agent is never closed in the middle of its turn: it is cancelled first [30]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ prompts: { hi: [{ chunk: 'working' }, { untilCancel: true }] } })
   const { session, reader } = await stage.open()
   await sent(session, 'hi')
   await until(() => reader.text.includes('working'))
@@ -104,8 +105,9 @@ test('the stdin of an agent is never closed in the middle of its turn: it is can
   expect(events.indexOf('cancel')).toBeLessThan(events.indexOf('eof'))
 })
 
-test('an agent that crashes at every start is held back, and says why [47]', async () => {
-  const fake = open().fake({ start: [{ stderr: 'bad configuration\n' }, { die: 1 }] })
+test.concurrent('an agent that crashes at every start is held back, and says why [47]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ start: [{ stderr: 'bad configuration\n' }, { die: 1 }] })
   const { session, reader } = await stage.open()
   const codes: (string | undefined)[] = []
   for (const words of ['1', '2', '3', '4']) codes.push((await prompted(session, reader, words)).error?.code)
@@ -116,8 +118,9 @@ test('an agent that crashes at every start is held back, and says why [47]', asy
   expect(fake.prompts).toEqual([])
 })
 
-test('a start that takes long is cancelled at once [47]', async () => {
-  open(pacedClock(5)).fake({ on: { initialize: [{ gate: 'never' }] } })
+test.concurrent('a start that takes long is cancelled at once [47]', async () => {
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  stage.fake({ on: { initialize: [{ gate: 'never' }] } })
   stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open('acp:other')
   await prompted(session, reader, 'one')
@@ -127,8 +130,9 @@ test('a start that takes long is cancelled at once [47]', async () => {
   expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'cancelled' })
 })
 
-test('of more sessions than may live at once, those that are idle are ended, and all answer [52]', async () => {
-  const fake = open().fake({ capabilities: { loadSession: true } })
+test.concurrent('of more sessions than may live at once, those that are idle are ended, and all answer [52]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ capabilities: { loadSession: true } })
   const opened = []
   for (let at = 0; at < 12; at += 1) {
     const one = await stage.open()
