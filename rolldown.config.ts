@@ -1,4 +1,5 @@
 /** Bundles the entries that start fast because each loads only what it needs. Native packages stay outside. */
+import { execFileSync } from 'node:child_process'
 import { type OutputOptions, type Plugin, type RolldownOptions, defineConfig } from 'rolldown'
 
 const output: OutputOptions = {
@@ -34,8 +35,20 @@ const madeOnFirstUse: Plugin = {
   },
 }
 
+/** What is built, for `parley --version --json`; outside a clone only `PARLEY_COMMIT` can tell. */
+function commit(): string {
+  const { PARLEY_COMMIT: told } = process.env
+  if (told) return told
+  try {
+    return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return ''
+  }
+}
+
 const common: RolldownOptions = {
   platform: 'node',
+  transform: { define: { BUILT_COMMIT: JSON.stringify(commit()) } },
   plugins: [madeOnFirstUse],
   external: [/^@photostructure\/sqlite$/, /^@parcel\/watcher$/],
   output,

@@ -1,4 +1,4 @@
-/** The public API of the client, for other programs and for browsers: `import { connect } from 'parley/client'`. */
+/** The public API of the client, for other programs and for browsers: `import { connect } from '@parley-sessions/parley/client'`. */
 export { type Client, type PromptContent, type PromptOptions, type SessionInfo, connect } from './client/client.ts'
 export type { ClientDelegate, ConnectionEvent } from './client/client-delegate.ts'
 export { type ClientErrorCode, ClientError, isClientError } from './client/client-error.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { foreignHabits } from './architecture/habits.ts'
 import { importsOf } from './architecture/imports.ts'
-import { habits, packages, pagePackages, walls } from './architecture/law.ts'
+import { habits, installed, packages, pagePackages, walls } from './architecture/law.ts'
 import { bagsOfCallbacks, collaborators, crowdedFolders } from './architecture/sizes.ts'
 import { isTest, parse, read, readSources, type Offence, type Parsed } from './architecture/source.ts'
 import { barrels, exportsOfEverything, portsThatEmit, speechless } from './architecture/syntax.ts'
@@ -59,9 +59,15 @@ describe('the law', () => {
   })
 
   test('has a home for every dependency and for nothing else', () => {
-    const manifest: Record<'dependencies' | 'devDependencies', object> = JSON.parse(read(root, 'package.json'))
-    expect(Object.keys(packages).toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted())
-    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(Object.keys(pagePackages)))
+    const { dependencies, devDependencies, optionalDependencies }: Record<string, object> = JSON.parse(
+      read(root, 'package.json'),
+    )
+    // What is bundled is not installed with Parley; only native packages are.
+    expect(Object.keys({ ...dependencies, ...optionalDependencies }).toSorted()).toEqual(installed.toSorted())
+    expect(Object.keys(devDependencies ?? {})).toEqual(
+      expect.arrayContaining(Object.keys({ ...packages, ...pagePackages }).filter((name) => !installed.includes(name))),
+    )
+    expect(Object.keys(packages)).toEqual(expect.arrayContaining([...installed]))
   })
 
   test('says where each habit is at home', () => {

@@ -160,7 +160,7 @@ function faultPoints(): readonly string[] {
   })
 }
 
-/** What the compiler says of the blocks, each a module of its own that may import `parley`. */
+/** What the compiler says of the blocks, each a module of its own that may import the package. */
 function typeErrors(examples: readonly Block[]): string {
   if (examples.length === 0) return ''
   const folder = join(root, '.types/docs')
@@ -169,7 +169,10 @@ function typeErrors(examples: readonly Block[]): string {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, `example-${index}.ts`), `${text}\nexport {}\n`)
   }
-  const paths = { parley: ['../../src/index.ts'] }
+  const paths = {
+    '@parley-sessions/parley': ['../../src/index.ts'],
+    '@parley-sessions/parley/client': ['../../src/client.ts'],
+  }
   const config = {
     extends: '../../tsconfig.test.json',
     compilerOptions: { paths, noUnusedLocals: false },

@@ -21,6 +21,7 @@ interface Locked {
 interface Manifest {
   readonly engines: { readonly node: string }
   readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
   readonly allowScripts: Readonly<Record<string, boolean>>
 }
@@ -107,7 +108,8 @@ describe('the lockfile', () => {
     expect(manifest.allowScripts).toEqual(Object.fromEntries(Object.keys(installScripts).map((name) => [name, false])))
   })
   test('knows of no dependency that package.json leaves open', () => {
-    expect(loose({ ...manifest.dependencies, ...manifest.devDependencies })).toEqual([])
+    const { dependencies, devDependencies, optionalDependencies } = manifest
+    expect(loose({ ...dependencies, ...devDependencies, ...optionalDependencies })).toEqual([])
   })
 })
 

@@ -10,7 +10,7 @@ import { complain, printable } from './say.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   const output = outliveReaders()
-  if (argv[0] === '--version' || argv[0] === '-V') return printVersion()
+  if (argv[0] === '--version' || argv[0] === '-V') return printVersion(argv.includes('--json'))
   let code = OK
   try {
     const run: Run = async ({ isRemote = false, load }, input) => {
@@ -48,7 +48,7 @@ export function programFor(argv: readonly string[], run: Run): Command {
   const program = new Command('parley')
     .description('The session server for AI agents that you can kill.')
     .usage('[options] [command]')
-    .option('-V, --version', 'print the version')
+    .option('-V, --version', 'print the version; with --json also the commit, Node and the format of the journal')
     .option('--server <name>', 'use a server elsewhere: a name from parley login, its address, or ssh://HOST')
     .enablePositionalOptions()
     .showHelpAfterError('(see parley --help)')
@@ -124,9 +124,10 @@ function optionFor({ flags, summary, hidden, many }: OptionRow): Option {
   return hidden ? option.hideHelp() : option
 }
 
-async function printVersion(): Promise<number> {
-  const { serverInfo } = await import('../server/server-info.ts')
-  process.stdout.write(`${serverInfo.version}\n`)
+async function printVersion(asJson: boolean): Promise<number> {
+  const { buildInfo } = await import('../server/build-info.ts')
+  const build = buildInfo(process.version)
+  process.stdout.write(`${asJson ? JSON.stringify(build) : build.version}\n`)
   return OK
 }
 

@@ -20,6 +20,8 @@ export interface Flags {
   readonly listen?: string | undefined
   /** As the setting `server`. */
   readonly server?: string | undefined
+  /** The state directory, instead of `PARLEY_HOME`. */
+  readonly home?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -86,7 +88,7 @@ interface Given {
 }
 
 function configOf({ flags, environment, cwd, warnings, lent, values }: Given, said: SettingTexts): Config {
-  const home = homeOf(environment, cwd)
+  const home = flags.home === undefined ? homeOf(environment, cwd) : resolve(cwd, flags.home)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined
   return Object.freeze({

@@ -175,6 +175,9 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 
+/** Native packages: they stand beside Parley where it is installed. All others are bundled into `dist`. */
+export const installed: readonly string[] = ['@photostructure/sqlite', '@parcel/watcher']
+
 /** What is bundled into the page, and never installed with Parley. */
 export const pagePackages: Readonly<Record<string, readonly string[]>> = {
   preact: ['web'],

@@ -20,7 +20,7 @@ beforeAll(() => {
       encoding: 'utf8',
     }),
   ) as readonly { readonly filename: string }[]
-  const installed = join(work, 'node_modules/parley')
+  const installed = join(work, 'node_modules/@parley-sessions/parley')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', join(work, packed?.filename ?? ''), '-C', installed, '--strip-components=1'])
 })
@@ -40,7 +40,7 @@ function compile(source: string, options: object): string {
   return spawnSync(process.execPath, [compiler, '-p', work], { encoding: 'utf8' }).stdout
 }
 
-const program = `import { type ClientDelegate, type ClientTransport, connect, isClientError } from 'parley/client'
+const program = `import { type ClientDelegate, type ClientTransport, connect, isClientError } from '@parley-sessions/parley/client'
 
 const delegate: ClientDelegate = {
   updated: ({ sessionId, update }) => console.log(sessionId, update.sessionUpdate),
@@ -62,7 +62,7 @@ export async function ask(dial: () => Promise<ClientTransport>, text: string): P
 }
 `
 
-test('a program for browsers compiles against parley/client, with no types of Node', () => {
+test('a program for browsers compiles against the client, with no types of Node', () => {
   expect(compile(program, { lib: ['ES2023', 'DOM'], types: [], skipLibCheck: false })).toBe('')
 })
 
@@ -72,7 +72,7 @@ test('what is no member of the client does not compile', () => {
 })
 
 test('a program of Node compiles against the embedded server', () => {
-  const embedding = `import { type EmbeddedServer, isParleyError, loadConfig, openEmbedded } from 'parley'
+  const embedding = `import { type EmbeddedServer, isParleyError, loadConfig, openEmbedded } from '@parley-sessions/parley'
 
 export async function open(): Promise<EmbeddedServer | string> {
   try {

@@ -27,7 +27,7 @@ const DEFAULT_GRACE_MS = 10_000
 
 export interface ServeOptions {
   /** Started by a command and not by hand: it ends when it is idle. */
-  readonly background: boolean
+  readonly background?: boolean
   /** How remote clients come in; absent: only over loopback. */
   readonly access?: RemoteAccess
 }
@@ -117,7 +117,7 @@ class Server implements RunningServer {
     return this.#ports.urls
   }
 
-  async open({ background, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {
+  async open({ background = false, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {
     const { socket } = this
     const { log, sessions } = this.#owner
     requirePrivate(socket, { make: true })
