@@ -12,3 +12,10 @@ export async function realpath(path: string): Promise<string> {
 export async function lstat(_path: string): Promise<{ readonly isSymbolicLink: () => boolean }> {
   return { isSymbolicLink: () => false }
 }
+
+/** What reads files is bundled too, and never called: no client of the simulation asks for files. */
+async function refuse(): Promise<never> {
+  throw new Error('the simulation has no files')
+}
+
+export { refuse as mkdir, refuse as open, refuse as readdir, refuse as readlink, refuse as rename, refuse as unlink }
