@@ -13,12 +13,14 @@ export interface ClientInfo {
   readonly version: string
 }
 
-export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp' | 'agent' | 'sessions' | 'alive'
+export type NoticeKind = 'turn' | 'presence' | 'queue' | 'mcp' | 'agent' | 'resolved' | 'sessions' | 'alive'
 
 /** The client as `initialize` describes it. All but `info` and `services` is for a Parley server; other agents ignore it. */
 export interface ClientOptions {
   readonly info: ClientInfo
   readonly notices?: readonly NoticeKind[]
+  /** Updates say when they were stored, in which turn, and who sent a prompt. */
+  readonly places?: boolean
   /** The token that the server may demand. */
   readonly token?: string | undefined
   /** The methods that the agent can call at the client; no others are declared. */
@@ -75,13 +77,13 @@ export async function initialize(peer: Peer, id: RequestId, options: ClientOptio
   }
 }
 
-function initializeParams({ info, notices = [], token, services = {}, agent, lent }: ClientOptions): object {
+function initializeParams({ info, notices = [], places, token, services = {}, agent, lent }: ClientOptions): object {
   return {
     protocolVersion: PROTOCOL_VERSION,
     clientCapabilities: {
       ...capabilitiesFor(services),
       session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
-      _meta: { 'parley/notifications': [...notices, 'server'] },
+      _meta: { 'parley/notifications': [...notices, 'server'], ...(places === true && { 'parley/places': {} }) },
     },
     clientInfo: info,
     _meta: {

@@ -111,6 +111,8 @@ export interface SessionHandle {
   readonly closed: Signal
   /** The session as it is when the request reaches it; also of one that is closed. */
   snapshot(): Promise<SessionView>
+  /** The number of the turn that the entry after `cursor` belongs to; 0 before the first turn. */
+  turnAt(cursor: Cursor): Promise<number>
   /** The kinds of prompt content that the session's agent takes besides text and links. */
   promptKinds(): Promise<PromptKinds>
   /**
@@ -236,6 +238,8 @@ export interface SessionView {
   readonly settings: Settings
   /** The open turn, if there is one. */
   readonly turn: { readonly turnId: string; readonly promptId: string } | null
+  /** How many turns have begun so far. */
+  readonly turns: number
   /** The prompts that wait for it to end. */
   readonly queue: readonly QueuedPrompt[]
   /** The permissions that no client has answered yet, in the order in which they were asked. */

@@ -17,6 +17,8 @@ import type {
   SubscribeOptions,
 } from './handle.ts'
 import { type LogFailure, SessionLog } from './log/session-log.ts'
+import { retryRead } from './log/read-journal.ts'
+import { turnAt } from './log/read-page.ts'
 import type { SessionPorts } from './session-ports.ts'
 import { AttachedClients } from './subscribers/attached-clients.ts'
 import { Subscribers } from './subscribers/subscribers.ts'
@@ -95,6 +97,11 @@ export class Session implements SessionHandle {
 
   async snapshot(): Promise<SessionView> {
     return this.#subscribers.view()
+  }
+
+  async turnAt(cursor: Cursor): Promise<number> {
+    const { seq, turns } = this.existing
+    return cursor >= seq ? turns : retryRead(this.#ports.clock, () => turnAt(this.#ports.journal, this.id, cursor))
   }
 
   async promptKinds(): Promise<PromptKinds> {

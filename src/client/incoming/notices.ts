@@ -1,12 +1,29 @@
 /** Notices of a Parley server beside the conversation, for clients that asked for them: the phase of the turn, its queue, the clients, the MCP servers, what the agent does. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { resolvedIn } from '../sessions/stored-sessions.ts'
+import type { Resolved } from '../transcript/items.ts'
 import { type PermissionOption, type UpdateParams, sessionsIn } from './updates.ts'
 
-export type Notice = TurnNotice | QueueNotice | PresenceNotice | McpNotice | AgentNotice | SessionsNotice | AliveNotice
+export type Notice =
+  | ResolvedNotice
+  | TurnNotice
+  | QueueNotice
+  | PresenceNotice
+  | McpNotice
+  | AgentNotice
+  | SessionsNotice
+  | AliveNotice
 
 /** The server lives; it says so every 20 seconds. */
 export interface AliveNotice {
   readonly kind: 'alive'
+}
+
+/** How a permission request ended, live or in a replay. */
+export interface ResolvedNotice {
+  readonly kind: 'resolved'
+  readonly sessionId: string
+  readonly resolved: Resolved
 }
 
 export interface TurnNotice {
@@ -98,6 +115,10 @@ export function noticeOf(method: string, params: unknown, isMine: (promptId: unk
   switch (method) {
     case '_parley/turn':
       return { ...fields, kind: 'turn', sessionId, phase: String(fields['phase']), mine: isMine(fields['promptId']) }
+    case '_parley/resolved': {
+      const resolved = resolvedIn(fields)
+      return resolved && { kind: 'resolved', sessionId, resolved }
+    }
     case '_parley/queue':
       return { kind: 'queue', sessionId, prompts: listOf(fields['prompts']) as QueueNotice['prompts'] }
     case '_parley/presence':

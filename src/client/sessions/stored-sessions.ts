@@ -39,7 +39,7 @@ export function pageIn({ updates, resolved, from, more }: Fields): SessionPage {
   }
 }
 
-function resolvedIn(value: unknown): Resolved | undefined {
+export function resolvedIn(value: unknown): Resolved | undefined {
   const { requestId, toolCallId, outcome, by, at } = fieldsOf(value)
   if (typeof requestId !== 'string' || typeof toolCallId !== 'string') return undefined
   return { requestId, toolCallId, outcome: outcomeIn(outcome), ...named(by), ...(typeof at === 'number' && { at }) }

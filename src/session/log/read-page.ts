@@ -97,7 +97,7 @@ async function pageFrom(
 }
 
 /** The number of the turn to which the entry after `cursor` belongs. */
-async function turnAt(journal: Pick<Journal, 'page'>, id: SessionId, cursor: Cursor): Promise<number> {
+export async function turnAt(journal: Pick<Journal, 'page'>, id: SessionId, cursor: Cursor): Promise<number> {
   let before = cursor + 1
   while (before > 1) {
     const entries = await entriesBefore(journal, id, { before, step: STEP })

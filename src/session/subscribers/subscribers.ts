@@ -64,11 +64,11 @@ export class Subscribers implements SubscribedSession {
   /** The session as it is now. */
   view(): SessionView {
     const state = this.#log.existing
-    const { id, seq, phase, agent, title, commands, usage, settings, recentPrompts } = state
+    const { id, seq, phase, agent, title, commands, usage, settings, turns, recentPrompts } = state
     const turn = 'turn' in state ? { turnId: state.turn.turnId, promptId: state.turn.promptId } : null
     const queue = 'queue' in state ? state.queue : []
     const questions = openQuestions(state)
-    return { id, seq, phase, agent, title, commands, usage, settings, turn, queue, questions, recentPrompts }
+    return { id, seq, phase, agent, title, commands, usage, settings, turn, turns, queue, questions, recentPrompts }
   }
 
   publish(entries: readonly Entry[]): void {

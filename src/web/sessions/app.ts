@@ -48,8 +48,8 @@ export class App implements ClientDelegate {
       newId,
     }
     const info = { name: 'parley-page', title: deviceName(), version: '1' }
-    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'sessions'] as const
-    this.#client = await connect(deps, this, { info, notices })
+    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved', 'sessions'] as const
+    this.#client = await connect(deps, this, { info, notices, places: true })
     this.dialling.connected()
     this.#whenConnected(this.#client)
   }

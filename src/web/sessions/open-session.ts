@@ -128,6 +128,10 @@ export class OpenSession {
       case 'mcp':
         this.servers.value = notice.servers
         return
+      case 'resolved':
+        this.talk.resolved(notice.resolved)
+        this.#frame.want()
+        return
       case 'agent':
         this.agentState.value = notice.state === 'ready' ? undefined : notice
     }

@@ -2,7 +2,7 @@
 import { type Signal, batch, signal } from '@preact/signals'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { Command, Content, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
-import { type Item, messageKey, placeOf } from '../../client/transcript/items.ts'
+import { type Item, type Resolved, messageKey, placeOf } from '../../client/transcript/items.ts'
 import { GrowingTranscript, type Page, withOlder } from '../../client/transcript/transcript.ts'
 
 export interface ContextUse {
@@ -84,6 +84,11 @@ export class Conversation {
     this.#isChanged = true
     const { requestId = '', toolCall } = question
     this.#transcript.resolved({ requestId, toolCallId: toolCall.toolCallId, outcome, at: Date.now() })
+  }
+
+  resolved(resolved: Resolved): void {
+    this.#isChanged = true
+    this.#transcript.resolved(resolved)
   }
 
   cancel(): void {

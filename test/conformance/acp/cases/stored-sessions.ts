@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fields } from '../../../e2e/message.ts'
-import { type Case, one, unless } from '../case.ts'
+import { type Case, first, one, unless } from '../case.ts'
 import { onResult } from '../mutant.ts'
 import { fieldsOf, listOf } from '../record.ts'
 
@@ -81,6 +81,37 @@ export const storedSessionCases: readonly Case[] = [
         `it told ${JSON.stringify(first)} and ${JSON.stringify(row)}`,
       ),
     mutant: { on: { call: '_parley/sessions' }, each: true, never: true },
+  }),
+  one({
+    row: 'A-EX-4',
+    name: 'a client that asked is told time and turn of each update, and answers',
+    ours: true,
+    script: [{ permission: { title: 'Delete it' } }, { chunk: 'Done.' }],
+    client: { _meta: { 'parley/places': {}, 'parley/notifications': ['resolved'] } },
+    play: async (stage) => {
+      stage.answers({
+        'session/request_permission': () => ({ outcome: { outcome: 'selected', optionId: 'allow_once' } }),
+      })
+      await stage.prompt(await stage.session())
+      const of = (name: string) => stage.a.received.filter(({ method }) => method === name)
+      return {
+        places: of('session/update').map(({ params }) => fieldsOf(params?.['_meta'])),
+        asked: fieldsOf(of('session/request_permission')[0]?.params?.['_meta'])['parley/requestId'],
+        resolved: fieldsOf(of('_parley/resolved')[0]?.params),
+      }
+    },
+    check: ({ places, asked, resolved }) =>
+      first(
+        unless(
+          places.every((place) => typeof place['parley/at'] === 'number') && places.at(-1)?.['parley/turn'] === 't1',
+          `it told ${JSON.stringify(places)}`,
+        ),
+        unless(
+          typeof asked === 'string' && resolved['requestId'] === asked,
+          `it asked ${String(asked)} and told ${JSON.stringify(resolved)}`,
+        ),
+      ),
+    mutant: { on: { call: '_parley/resolved' }, never: true },
   }),
   one({
     row: 'A-EX-1',

@@ -1,7 +1,7 @@
 /** One client's part in one session: entries become updates, ends of prompts become responses, open permissions become requests. */
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
-import type { RequestId, PendingRequests } from '../../../../rpc/json-rpc.ts'
+import { type RequestId, type PendingRequests, notificationMessage } from '../../../../rpc/json-rpc.ts'
 import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type {
@@ -27,6 +27,7 @@ import {
   sharedUpdates,
   showsTerminals,
 } from '../render/entry-to-update.ts'
+import { type PlaceMeta, PlacedEntries } from '../render/place.ts'
 import { LiveStatus } from './live-status.ts'
 import {
   type AdoptedPrompt,
@@ -93,7 +94,13 @@ export class Attachment implements SessionSink {
     this.#status = notifications.size === 0 ? undefined : new LiveStatus(session.id, notifications)
     this.#peer = client.peers?.of(session.id)
     this.#permissions = new OpenPermissionRequests({ sessionId: session.id, requests: client.requests })
-    this.#renderer = new UpdateRenderer({ sessionId: session.id, display, prompts, peer: this.#peer })
+    this.#renderer = new UpdateRenderer({
+      sessionId: session.id,
+      display,
+      prompts,
+      peer: this.#peer,
+      tellsResolved: notifications.has('resolved'),
+    })
   }
 
   /**
@@ -108,9 +115,12 @@ export class Attachment implements SessionSink {
     const { info } = this.#client.capabilities
     this.#peer?.follow(this)
     try {
+      await this.#renderer.beginAfter(from, this.session)
       const client = { ...info, author: this.#client.author }
       const options = { config, client, ...(this.#peer && { peer: this.#peer }) }
-      this.#attached = { subscription: await this.session.subscribe(from, this, options), config }
+      const subscription = await this.session.subscribe(from, this, options)
+      this.#renderer.opened(subscription.opened)
+      this.#attached = { subscription, config }
       requireWanted()
     } catch (error) {
       this.detach()
@@ -330,9 +340,9 @@ export class Attachment implements SessionSink {
     ]
   }
 
-  #requestPermissions({ questions }: SessionView): readonly string[] {
+  #requestPermissions(view: SessionView): readonly string[] {
     if (!this.#client.mayAnswer) return []
-    return this.#permissions.ask(questions, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
+    return this.#permissions.ask(view, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
   }
 
   async #resolvePermission(requestId: string, { optionId, why }: PermissionOutcome): Promise<void> {
@@ -373,32 +383,54 @@ interface RenderedFor {
   readonly display: DisplayCapabilities
   readonly prompts: PendingPrompts
   readonly peer: ClientPeerRequests | undefined
+  /** Whether it wants to know how permission requests ended. */
+  readonly tellsResolved: boolean
 }
 
 class UpdateRenderer {
   readonly #client: RenderedFor
+  /** Absent for a client that wants to know neither places nor how permission requests ended. */
+  #places: PlacedEntries | undefined
 
   constructor(client: RenderedFor) {
     this.#client = client
   }
 
+  /** Call it before the client subscribes: entries before `from` do not change any more. */
+  async beginAfter(from: Cursor | 'head', session: SessionHandle): Promise<void> {
+    if (this.#client.display.places && from !== 'head') this.#places = new PlacedEntries(await session.turnAt(from))
+  }
+
+  /** The session as it was when the client subscribed. */
+  opened({ turns, questions }: SessionView): void {
+    const { display, tellsResolved } = this.#client
+    if (display.places || tellsResolved) this.#places = new PlacedEntries(this.#places?.turn ?? turns, questions)
+  }
+
   /** New entries: the one array of all clients, unless something in them is different for this client. */
   live(entries: readonly Entry[], permissions: OpenPermissionRequests): readonly string[] {
-    const { sessionId, display, prompts } = this.#client
-    const { messages, byEntry, isPersonal } = sharedUpdates(sessionId, entries, display)
-    if (!isPersonal || (prompts.isEmpty && permissions.isEmpty)) return messages
+    const { sessionId, display, prompts, tellsResolved } = this.#client
+    const shared = sharedUpdates(sessionId, entries, { display, turn: this.#places?.turn ?? 0 })
+    for (const entry of entries) this.#places?.pass(entry)
+    if (!shared.isPersonal || (prompts.isEmpty && permissions.isEmpty && !tellsResolved)) return shared.messages
     return entries.flatMap((entry, index) => {
-      if (entry.kind === 'permission_resolved') return permissions.withdraw(entry.requestId)
-      return this.#live(entry, byEntry[index])
+      if (entry.kind === 'permission_resolved')
+        return [...permissions.withdraw(entry.requestId), ...this.#resolved(entry)]
+      return this.#live(entry, { message: shared.byEntry[index], place: shared.places[index] })
     })
   }
 
   /** Entries of a replay. A client that was slow may get the response to its own prompt only here. */
   replayed(entries: readonly Entry[]): readonly string[] {
-    return replayed(entries).flatMap((entry) => this.#message(entry).concat(this.#responses(entry)))
+    const shown = new Set(replayed(entries))
+    return entries.flatMap((entry) => {
+      const place = this.#client.display.places ? this.#places?.next(entry) : this.#places?.pass(entry)
+      const updates = shown.has(entry) ? this.#message(entry, { place: place ?? undefined }) : []
+      return [...updates, ...this.#responses(entry), ...this.#resolved(entry)]
+    })
   }
 
-  #live(entry: Entry, shared: string | undefined): readonly string[] {
+  #live(entry: Entry, shared: Shared): readonly string[] {
     const { prompts } = this.#client
     // The client that sent the prompt reads the end in the response, all others as a message.
     const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId)
@@ -413,12 +445,23 @@ class UpdateRenderer {
     return entry.kind === 'prompt_withdrawn' ? this.#client.prompts.answers(withdrawn(entry)) : []
   }
 
-  /** `shared` is its message for all clients, where that was made already. */
-  #message(entry: Entry, shared?: string): readonly string[] {
+  #resolved(entry: Entry): readonly string[] {
+    const { sessionId, tellsResolved } = this.#client
+    const resolved = tellsResolved ? this.#places?.resolved(entry) : undefined
+    return resolved === undefined ? [] : [notificationMessage('_parley/resolved', { sessionId, ...resolved })]
+  }
+
+  #message(entry: Entry, { message, place }: Shared): readonly string[] {
     const { sessionId, display, peer } = this.#client
     const isOwn = (terminalId: string) => peer?.hasTerminal(terminalId) === true
-    if (showsTerminals(entry, isOwn)) return [updateMessage(sessionId, callUpdate(entry, isOwn), entry.seq)]
-    const message = shared ?? entryMessage(sessionId, entry, display)
-    return message === undefined ? [] : [message]
+    if (showsTerminals(entry, isOwn)) return [updateMessage(sessionId, callUpdate(entry, isOwn), place ?? entry.seq)]
+    const shown = message ?? entryMessage(sessionId, entry, { display, place })
+    return shown === undefined ? [] : [shown]
   }
+}
+
+/** What was made for all clients already, where it was. */
+interface Shared {
+  readonly message?: string | undefined
+  readonly place: PlaceMeta | undefined
 }

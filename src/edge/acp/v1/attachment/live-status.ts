@@ -82,6 +82,9 @@ export class LiveStatus {
         return { servers: this.#servers.map(serverContent) }
       case 'agent':
         return activityContent(this.#activity)
+      case 'resolved':
+        // Each is told once, at its place.
+        return {}
     }
   }
 }

@@ -162,6 +162,12 @@ interface AskedClient {
   readonly requests: PendingRequests
 }
 
+/** What it is asked. */
+interface Asked {
+  readonly question: OpenQuestion
+  readonly turn: SessionView['turn']
+}
+
 /** One permission request to one client: an answer to it becomes an outcome, and it is withdrawn when another client was first. */
 class PermissionRequest {
   /** The request, to be sent once. */
@@ -171,14 +177,16 @@ class PermissionRequest {
   #isWithdrawn = false
 
   constructor(
-    question: OpenQuestion,
+    { question, turn }: Asked,
     { sessionId, requests }: AskedClient,
     answered: (outcome: PermissionOutcome) => void,
   ) {
-    const { toolCallId, call, options } = question
+    const { requestId, toolCallId, call, options } = question
     this.#requests = requests
     this.#rpcId = requests.open((response) => answered(outcomeOf(question, response)))
-    const params = { sessionId, toolCall: { ...callOut(call, () => false), toolCallId }, options }
+    const toolCall = { ...callOut(call, () => false), toolCallId }
+    const _meta = { 'parley/requestId': requestId, ...(turn && { 'parley/turn': turn.turnId }) }
+    const params = { sessionId, toolCall, options, _meta }
     this.messages = [requestMessage(this.#rpcId, 'session/request_permission', params)]
   }
 
@@ -206,7 +214,7 @@ export class OpenPermissionRequests {
 
   /** The messages that ask the client what it has not been asked yet, and withdraw what is no longer open. */
   ask(
-    questions: readonly OpenQuestion[],
+    { questions, turn }: Pick<SessionView, 'questions' | 'turn'>,
     answered: (requestId: string, outcome: PermissionOutcome) => void,
   ): readonly string[] {
     const isOpen = new Set(questions.map(({ requestId }) => requestId))
@@ -215,7 +223,9 @@ export class OpenPermissionRequests {
       .filter(({ requestId }) => !this.#open.has(requestId))
       .flatMap((question) => {
         const { requestId } = question
-        const request = new PermissionRequest(question, this.#client, (outcome) => answered(requestId, outcome))
+        const request = new PermissionRequest({ question, turn }, this.#client, (outcome) =>
+          answered(requestId, outcome),
+        )
         this.#open.set(requestId, request)
         return request.messages
       })

@@ -27,6 +27,8 @@ export interface DisplayCapabilities {
   readonly booleans: boolean
   readonly compaction: boolean
   readonly notices: boolean
+  /** When each update was stored, in which turn, and who said it: `parley/places`. */
+  readonly places: boolean
 }
 
 /** Services of a client that the turns of its own prompts may use. */
@@ -39,7 +41,7 @@ export interface ClientServices {
 }
 
 /** The `_parley/<name>` notifications about a session. */
-const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent'] as const
+const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved'] as const
 
 export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 
@@ -47,7 +49,12 @@ export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions', 'alive'] as const
 
 /** For readers that are no client, as `parley show`: everything is shown. */
-export const FULL_DISPLAY: DisplayCapabilities = { booleans: true, compaction: true, notices: true }
+export const FULL_DISPLAY: DisplayCapabilities = {
+  booleans: true,
+  compaction: true,
+  notices: true,
+  places: false,
+}
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -57,7 +64,7 @@ export function parseClientCapabilities(params: unknown): ClientCapabilities {
   const capabilities = fieldsOf(clientCapabilities)
   return {
     info: parseClientInfo(fieldsOf(clientInfo)),
-    display: parseDisplay(fieldsOf(capabilities['session'])),
+    display: parseDisplay(fieldsOf(capabilities['session']), fieldsOf(capabilities['_meta'])),
     services: parseServices(capabilities),
     ...parseNotifications(fieldsOf(capabilities['_meta'])),
   }
@@ -80,9 +87,14 @@ function nameFrom(value: unknown): string | undefined {
 }
 
 /** Returns the same object for equal capabilities: updates are serialised once per object. */
-function parseDisplay({ configOptions, compaction, notices }: Fields): DisplayCapabilities {
+function parseDisplay({ configOptions, compaction, notices }: Fields, meta: Fields): DisplayCapabilities {
   const { boolean } = fieldsOf(configOptions)
-  const display = { booleans: isFields(boolean), compaction: isFields(compaction), notices: isFields(notices) }
+  const display = {
+    booleans: isFields(boolean),
+    compaction: isFields(compaction),
+    notices: isFields(notices),
+    places: isFields(meta['parley/places']),
+  }
   const key = JSON.stringify(display)
   const known = displays.get(key) ?? display
   displays.set(key, known)

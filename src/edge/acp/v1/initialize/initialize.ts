@@ -66,6 +66,7 @@ export function initializeResult(
           cursor: {},
           promptId: {},
           adopt: {},
+          places: {},
           role,
           notifications: NOTIFICATIONS,
           methods: [...SESSION_METHODS, ...methods],

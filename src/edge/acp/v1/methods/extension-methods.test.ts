@@ -17,6 +17,8 @@ test('what can be asked is advertised', async () => {
   const names = [
     'page',
     'outline',
+    'files',
+    'directories',
     'seen',
     'answer',
     'withdraw',

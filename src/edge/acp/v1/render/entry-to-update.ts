@@ -14,6 +14,7 @@ import type { Choice, ChoiceGroup, ConfigOption, Modes, Settings } from '../../.
 import type { Entry, ForkPoint } from '../../../../session/domain/entries.ts'
 import type { SessionView } from '../../../../session/handle.ts'
 import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-capabilities.ts'
+import { type PlaceMeta, PlacedEntries } from './place.ts'
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
@@ -306,35 +307,50 @@ interface SharedUpdates {
   readonly messages: readonly string[]
   /** The message of each entry; undefined for an entry without one. */
   readonly byEntry: readonly (string | undefined)[]
+  /** Where each entry stands; empty for clients that do not want that. */
+  readonly places: readonly PlaceMeta[]
   /** True when some clients get something else: prompts and terminals of their own, or permission requests that they were sent. */
   readonly isPersonal: boolean
 }
 
-/** One `session/update`; `seq` is the cursor of a client that has it. */
-export function updateMessage(sessionId: string, update: Update, seq: number): string {
+/** One `session/update`; `place` is the cursor of a client that has it, or all that a client wants to know of its place. */
+export function updateMessage(sessionId: string, update: Update, place: number | PlaceMeta): string {
   const session = JSON.stringify(sessionId)
-  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":{"parley/seq":${seq}}}}`
+  const meta = typeof place === 'number' ? `{"parley/seq":${place}}` : JSON.stringify(place)
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":${meta}}}`
 }
 
 /** Undefined for an entry that ACP v1, or a client with this display, has no update for. */
-export function entryMessage(sessionId: string, entry: Entry, display: DisplayCapabilities): string | undefined {
+export function entryMessage(
+  sessionId: string,
+  entry: Entry,
+  {
+    display,
+    place = entry.seq,
+  }: { readonly display: DisplayCapabilities; readonly place?: number | PlaceMeta | undefined },
+): string | undefined {
   const update = updateOf(entry, display)
-  return update === undefined ? undefined : updateMessage(sessionId, update, entry.seq)
+  return update === undefined ? undefined : updateMessage(sessionId, update, place)
 }
 
 const batches = new WeakMap<DisplayCapabilities, WeakMap<readonly Entry[], SharedUpdates>>()
 
-/** The same array for all clients with this display: a batch is serialised and encoded once. */
+/**
+ * The same array for all clients with this display: a batch is serialised and encoded once. `turn`: of the first entry, for
+ * clients that want to know its place.
+ */
 export function sharedUpdates(
   sessionId: string,
   entries: readonly Entry[],
-  display: DisplayCapabilities,
+  { display, turn }: { readonly display: DisplayCapabilities; readonly turn: number },
 ): SharedUpdates {
   const known = batchesIn(display).get(entries)
   if (known !== undefined) return known
-  const byEntry = entries.map((entry) => entryMessage(sessionId, entry, display))
+  const placed = new PlacedEntries(turn)
+  const places = display.places ? entries.map((entry) => placed.next(entry)) : []
+  const byEntry = entries.map((entry, index) => entryMessage(sessionId, entry, { display, place: places[index] }))
   const messages = byEntry.filter((message) => message !== undefined)
-  const shared = { messages, byEntry, isPersonal: entries.some(isPersonal) }
+  const shared = { messages, byEntry, places, isPersonal: entries.some(isPersonal) }
   batchesIn(display).set(entries, shared)
   return shared
 }

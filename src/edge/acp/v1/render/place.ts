@@ -1,6 +1,7 @@
 /** Where an update stands in its conversation: its entry, the time, the turn, and who sent it. It travels in `_meta`. */
 import type { PermissionOutcome } from '../../../../ports/values/content.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
+import type { OpenQuestion } from '../../../../session/domain/state.ts'
 import type { SessionPage } from '../../../../session/handle.ts'
 
 export interface PlaceMeta {
@@ -30,21 +31,34 @@ export class PlacedEntries {
   /** The call that each permission request was about. */
   readonly #asked = new Map<string, string>()
 
-  /** `turn` is the one of the first entry; 0 before the first turn. */
-  constructor(turn: number) {
+  /** `turn` is the one of the first entry; 0 before the first turn. `questions` are open there. */
+  constructor(turn: number, questions: readonly Pick<OpenQuestion, 'requestId' | 'toolCallId'>[] = []) {
     this.#turn = turn
+    for (const { requestId, toolCallId } of questions) this.#asked.set(requestId, toolCallId)
+  }
+
+  /** The turn of the next entry. */
+  get turn(): number {
+    return this.#turn
   }
 
   next(entry: SessionPage['entries'][number]): PlaceMeta {
-    if (entry.kind === 'turn_started') this.#turn += 1
-    if (entry.kind === 'permission_requested') this.#asked.set(entry.requestId, entry.toolCallId)
+    this.pass(entry)
     const { seq, at, first } = entry
+    const by = entry.kind === 'message_chunk' && entry.role === 'user' ? entry.by : undefined
     return {
       'parley/seq': seq,
       'parley/at': at,
       ...(this.#turn > 0 && { 'parley/turn': `t${this.#turn}` }),
+      ...(by !== undefined && { 'parley/by': by }),
       ...(first !== undefined && { 'parley/first': first }),
     }
+  }
+
+  /** The same for an entry of which the place is not needed. */
+  pass(entry: Entry): void {
+    if (entry.kind === 'turn_started') this.#turn += 1
+    if (entry.kind === 'permission_requested') this.#asked.set(entry.requestId, entry.toolCallId)
   }
 
   /** Undefined for an entry that ends no permission request. Ask for it once the entries up to it were placed. */
