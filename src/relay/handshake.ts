@@ -22,7 +22,7 @@ export interface Handshake {
 
 /** The answers to `initialize` of servers like the one that is about to be started: of this version and this configuration. */
 export interface KnownOffers {
-  find(): Fields | undefined
+  find(): Promise<Fields | undefined>
   /** A server has answered so. */
   remember(result: Fields): Promise<void>
 }

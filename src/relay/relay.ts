@@ -102,8 +102,9 @@ class Relay {
     if (!this.#state.mayBeOffered(line)) return undefined
     while (this.#server.kind === 'connecting' && !this.#server.isStarting) await this.#changed.wait()
     if (this.#server.kind !== 'connecting') return undefined
-    const result = this.#deps.offers.find()
-    return result === undefined ? undefined : this.#state.offer(line, result)
+    const result = await this.#deps.offers.find()
+    // A server that has connected meanwhile was not told of this request, and answers it itself.
+    return result === undefined || this.#server.kind !== 'connecting' ? undefined : this.#state.offer(line, result)
   }
 
   /** The server as soon as it may be sent something, or why there is none. */

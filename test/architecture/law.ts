@@ -205,6 +205,7 @@ export const composers: readonly string[] = [
   compose,
   'src/server/compose/sessions.ts', // for sessions: loaded behind the answer to `initialize`
   'src/server/agents/mcp-front.ts', // for external agents that reach the servers of their sessions
+  'src/server/compose/models.ts', // also for a relay that says what a server will answer, before there is one
   'src/server/compose/inspect.ts', // for commands without an owner
   'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal

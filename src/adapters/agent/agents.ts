@@ -15,12 +15,11 @@ import type { Models } from '../../ports/model.ts'
 import type { ExternalAgents } from './external/agents.ts'
 import { ModelAgents, type ModelAgentsOptions } from './model/model-agents.ts'
 import { Contexts } from './model/context/context.ts'
+import { ONLY_TEXT, acceptedByOwn, modelIn } from './own-agents.ts'
 import { type ScriptFile, acceptedBy, openScriptAgent, readScript } from './script/play-script.ts'
 
 /** Stored by older versions, which knew one script at a time. */
 const SCRIPT_WITHOUT_FILE = 'script'
-
-const ONLY_TEXT: PromptKinds = { image: false, audio: false, embeddedContext: false }
 
 export interface AgentsOptions extends ModelAgentsOptions {
   /** Its full name, or `auto`. */
@@ -77,10 +76,9 @@ export function openAgents(options: AgentsOptions): Agents {
   function accepts(name: string, variables?: ClientVariables): PromptKinds {
     if (name === SCRIPT_WITHOUT_FILE) return preset === name ? ONLY_TEXT : accepts(preset, variables)
     if (isExternal(name)) return external.loaded?.accepts(name) ?? ONLY_TEXT
-    const model = name === 'auto' ? '' : modelIn(name)
-    if (model !== undefined) return models.of(variables).accepts(model) ?? ONLY_TEXT
     const script = scriptIn(name)
-    return script === undefined ? ONLY_TEXT : acceptedBy(script.path)
+    if (script !== undefined) return acceptedBy(script.path)
+    return acceptedByOwn(name, models.of(variables).models) ?? ONLY_TEXT
   }
 
   return {
@@ -186,11 +184,6 @@ function isExternal(name: string): boolean {
 /** Names that say by themselves that they are no external agents. */
 function isOwn(name: string): boolean {
   return name === 'guide' || name === SCRIPT_WITHOUT_FILE || modelIn(name) !== undefined || scriptIn(name) !== undefined
-}
-
-/** Empty for the agent `model`; undefined for the name of another agent. */
-function modelIn(name: string): string | undefined {
-  return name === 'model' ? '' : /^model:(.+)$/su.exec(name)?.[1]
 }
 
 /** `script:FILE` was named by the user; `asked-script:FILE` by a file, so its calls need permission. */

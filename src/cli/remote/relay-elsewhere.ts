@@ -32,7 +32,7 @@ export async function relayElsewhere(config: Config, { maps, lends }: ElsewhereF
       token: config.clientToken,
     },
     server: new RemoteAccess(server),
-    offers: { find: () => undefined, remember: async () => undefined },
+    offers: { find: async () => undefined, remember: async () => undefined },
     newId,
     say: complain,
   })

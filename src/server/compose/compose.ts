@@ -6,13 +6,13 @@ import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
 import { type OwnedJournal, openSqliteJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { followed } from '../../adapters/search/worker/search-client.ts'
-import { openModels, type OwnedModels } from '../../adapters/model/providers/models.ts'
+import type { OwnedModels } from '../../adapters/model/providers/models.ts'
 import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../../adapters/tool-registry/completions.ts'
 import type { SessionServers } from '../../adapters/tool-registry/host.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import { promptDirectory } from '../../config/places.ts'
-import { type ProviderRead, readModels, readProviderTables } from '../../config/models/configured-providers.ts'
+import { readProviderTables } from '../../config/models/configured-providers.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents, ClientVariables } from '../../ports/agent.ts'
@@ -27,8 +27,8 @@ import type { SessionRegistry } from '../../session/session-registry.ts'
 import type { AgentImports } from '../agents/import-sessions.ts'
 import { openSearch } from './compose-reading.ts'
 import { logPathIn } from '../log/log-line.ts'
-import { ClientModels } from './client-models.ts'
 import { type Log, openLog } from '../log/log.ts'
+import { ClientModels, type Which, modelsOf } from './models.ts'
 import type { OpenSessions } from './sessions.ts'
 import { serverInfo } from '../server-info.ts'
 import { workerUrl } from './workers.ts'
@@ -151,27 +151,7 @@ export async function openUserModels(config: Config, which: Which = {}): Promise
   return modelsOf(config, await readProviderTables(config.environment), which)
 }
 
-function modelsOf(
-  { environment, model, discoverLocalModels }: Config,
-  tables: readonly ProviderRead[],
-  { only, lent }: Which = {},
-): OwnedModels {
-  const { providers } = readModels(tables, environment, lent)
-  // Without a key and not written down: a usual port of this machine.
-  const allowed = providers.filter(
-    ({ keyNames, isConfigured }) => discoverLocalModels || isConfigured || keyNames.length > 0,
-  )
-  const wanted = only === undefined ? allowed : allowed.filter(({ name }) => name === only)
-  return openModels({ providers: wanted, preset: model, clock: systemClock })
-}
-
 export type { OwnedModels as UserModels }
-
-interface Which {
-  readonly only?: string | undefined
-  /** Environment variables that a client provides. */
-  readonly lent?: ClientVariables
-}
 
 /** Agents with the models of the server's environment, and agents with models for the variables that clients send. */
 async function openUserAgents(config: Config, external: () => Promise<ExternalAgents>) {

@@ -1,5 +1,5 @@
 /** The answer to `initialize` that is kept for the next client: found again only where the server would say the same. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,15 +19,15 @@ async function offersIn(home: string, settings: Readonly<Record<string, string>>
 test('is found by the next client with the same configuration, and by no other', async () => {
   const home = directory()
   await (await offersIn(home)).remember({ protocolVersion: 1 })
-  expect((await offersIn(home)).find()).toEqual({ protocolVersion: 1 })
+  expect(await (await offersIn(home)).find()).toEqual({ protocolVersion: 1 })
   for (const other of [{ PARLEY_AGENT: 'guide' }, { PARLEY_EXPERIMENTAL: 'true' }, { PARLEY_SERVER_TOKEN: 'hush' }])
-    expect((await offersIn(home, other)).find()).toBeUndefined()
+    expect(await (await offersIn(home, other)).find()).not.toEqual({ protocolVersion: 1 })
   expect(statSync(join(home, 'offer.json')).mode & 0o777).toBe(0o600)
 })
 
 test('is kept for each agent, and for no more than some', async () => {
   const home = directory()
-  const agents = Array.from({ length: 12 }, (_, at) => `model:openai:gpt-${at}`)
+  const agents = Array.from({ length: 12 }, (_, at) => `acp:agent-${at}`)
   for (const agent of agents) await (await offersIn(home, { PARLEY_AGENT: agent })).remember({ agent })
   const found = await Promise.all(agents.map(async (agent) => (await offersIn(home, { PARLEY_AGENT: agent })).find()))
   expect(found).toEqual([...Array<undefined>(4).fill(undefined), ...agents.slice(4).map((agent) => ({ agent }))])
@@ -37,10 +37,10 @@ test.each(['', '{"half', '[1]', '{"key":7}'])('a damaged file is as good as none
   const home = directory()
   const path = join(home, 'offer.json')
   writeFileSync(path, text)
-  const offers = await offersIn(home)
-  expect(offers.find()).toBeUndefined()
+  const offers = await offersIn(home, { PARLEY_AGENT: 'script:/one.json' })
+  expect(await offers.find()).toBeUndefined()
   await offers.remember({ protocolVersion: 1 })
-  expect(offers.find()).toEqual({ protocolVersion: 1 })
+  expect(await offers.find()).toEqual({ protocolVersion: 1 })
 })
 
 test('holds nothing that is secret', async () => {
@@ -50,8 +50,30 @@ test('holds nothing that is secret', async () => {
   expect(readFileSync(join(home, 'offer.json'), 'utf8')).not.toContain('hush')
 })
 
+test('before any server, is what the settings alone say; where more is needed, nothing', async () => {
+  const settings = [
+    {},
+    { PARLEY_AGENT: 'guide' },
+    { PARLEY_AGENT: 'model:openai:gpt-5.1' },
+    { PARLEY_EXPERIMENTAL: 'true' },
+  ]
+  for (const one of settings)
+    expect(await (await offersIn(directory(), one)).find()).toMatchObject({ protocolVersion: 1 })
+  const open = [
+    { PARLEY_AGENT: 'script:/one.json' },
+    { PARLEY_AGENT: 'acp:claude' },
+    { PARLEY_AGENT: 'claude' },
+    { PARLEY_SERVER_TOKEN: 'hush' },
+  ]
+  for (const one of open) expect(await (await offersIn(directory(), one)).find()).toBeUndefined()
+  const home = directory()
+  mkdirSync(join(home, 'parley'))
+  writeFileSync(join(home, 'parley', 'parley.toml'), 'max_steps = 7')
+  expect(await (await offersIn(home, { XDG_CONFIG_HOME: home })).find()).toBeUndefined()
+})
+
 test('a state directory that is gone is no error', async () => {
-  const offers = await offersIn(directory())
+  const offers = await offersIn(directory(), { PARLEY_AGENT: 'acp:claude' })
   await expect(new OfferFile({ ...(await loadConfig()), home: '/dev/null/none' }).remember({})).resolves.toBeUndefined()
-  expect(offers.find()).toBeUndefined()
+  expect(await offers.find()).toBeUndefined()
 })

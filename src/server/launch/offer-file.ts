@@ -1,6 +1,7 @@
 /**
  * What the last server answered to `initialize`, kept in the state directory: `parley acp` answers its client with it at
- * once while a server like that one is being started, which takes several times as long.
+ * once while a server like that one is being started, which takes several times as long. Before there was one it says what
+ * the first one will.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,11 +20,14 @@ const NAME = 'offer.json'
 const MOST = 8
 
 export class OfferFile {
+  readonly #config: Config
   readonly #path: string
   /** What the answer depends on. One that was given under another key is not used. */
   readonly #key: string
 
-  constructor({ home, agent, environment, experimental, serverToken, docsKey }: Config) {
+  constructor(config: Config) {
+    const { home, agent, environment, experimental, serverToken, docsKey } = config
+    this.#config = config
     this.#path = join(home, NAME)
     this.#key = JSON.stringify([
       serverInfo.version,
@@ -37,9 +41,18 @@ export class OfferFile {
     ])
   }
 
-  find(): Fields | undefined {
+  async find(): Promise<Fields | undefined> {
     const result = this.#read()[this.#key]
-    return isFields(result) ? result : undefined
+    return isFields(result) ? result : this.#first()
+  }
+
+  /** Of a configuration that is new here, if it says all that the answer depends on. */
+  async #first(): Promise<Fields | undefined> {
+    const { environment, serverToken, docsKey } = this.#config
+    const isMore = serverToken !== undefined || docsKey !== undefined || changedAt(userFile(environment)) !== undefined
+    if (isMore) return undefined
+    const { firstOffer } = await import('./first-offer.ts')
+    return firstOffer(this.#config)
   }
 
   /** Never throws: without the file the next client waits for its server, as the first one did. */

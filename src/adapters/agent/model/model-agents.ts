@@ -1,6 +1,6 @@
 /** The agents `model` and `model:PROVIDER:NAME`: one loop, with the model that its session chose. */
 import { fail } from '../../../errors/parley-error.ts'
-import type { AgentCapabilities, PromptKinds, StopReason, Turn } from '../../../ports/agent.ts'
+import type { AgentCapabilities, StopReason, Turn } from '../../../ports/agent.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { SlashCommand } from '../../../ports/values/content.ts'
 import type { Models, ModelTraits } from '../../../ports/model.ts'
@@ -40,10 +40,8 @@ export class ModelAgents {
     this.#known.changed = listener
   }
 
-  /** The prompt content that this model accepts; an empty name is the default model. */
-  accepts(name: string): PromptKinds | undefined {
-    const model = name === '' ? this.#known.preset : name
-    return model === undefined ? undefined : this.#about(model)?.accepts
+  get models(): Models {
+    return this.#options.models
   }
 
   /**

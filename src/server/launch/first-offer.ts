@@ -1,0 +1,35 @@
+/**
+ * What a server answers to `initialize` that has just started: for a client whose configuration no server has served yet. It is
+ * made by the functions with which the server makes it, so that the two are the same.
+ */
+import type { Config } from '../../config/settings.ts'
+import { initializeResult } from '../../edge/acp/v1/initialize/initialize.ts'
+import { acceptedAtStart } from '../compose/models.ts'
+import { serverInfo } from '../server-info.ts'
+
+/** Methods of the server itself, beyond ACP, in the order in which the server names them. */
+const SERVER_METHODS = [
+  '_parley/status',
+  '_parley/stop',
+  '_parley/listen',
+  '_parley/access/list',
+  '_parley/access/pair',
+  '_parley/access/token',
+  '_parley/access/share',
+  '_parley/access/role',
+  '_parley/access/remove',
+  '_parley/search',
+  '_parley/import',
+  '_parley/agents/import',
+  '_parley/servers',
+  '_parley/complete',
+] as const
+
+/** Undefined where the answer depends on more than the settings, as on a script or on an external agent. */
+export async function firstOffer(config: Config): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const accepts = await acceptedAtStart(config)
+  if (accepts === undefined) return undefined
+  const { experimental } = config
+  const offer = { info: serverInfo, accepts, methods: SERVER_METHODS, experimental }
+  return { ...initializeResult({ protocolVersion: 1 }, { ...offer, role: 'admin', authMethods: [], logins: [] }) }
+}
