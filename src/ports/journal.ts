@@ -106,6 +106,10 @@ export interface ListKey {
   readonly id: SessionId
 }
 
+export type SessionChange =
+  /** The row as it is stored now; also of a session that is new. */
+  { readonly kind: 'changed'; readonly row: SessionSummary } | { readonly kind: 'removed'; readonly id: SessionId }
+
 /**
  * Every adapter passes `test/contracts/journal.ts`.
  * All methods throw JOURNAL_CLOSED after `close`, and JOURNAL_CORRUPT, JOURNAL_FULL or JOURNAL_IO when the disk fails.
@@ -137,6 +141,11 @@ export interface Journal {
    * A session that is not there yet is waited for; JOURNAL_CLOSED when the journal closes meanwhile.
    */
   read(id: SessionId, from: Cursor, signal: Signal): AsyncIterable<readonly StoredEntry[]>
+  /**
+   * Calls `listener` with each change of the list of sessions, once it is stored. The listener must not throw. Returns how to
+   * stop that. May be called when the journal is closed: nothing changes then.
+   */
+  watch(listener: (change: SessionChange) => void): () => void
   /** The session's row and newest snapshot, or undefined when there is no such session. */
   head(id: SessionId): Promise<SessionHead | undefined>
   /** Rows, newest first. A page shorter than `limit` is the last. */

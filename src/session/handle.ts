@@ -12,7 +12,7 @@
 import type { AgentActivity, AgentProcessStatus, ClientVariables, PromptKinds } from '../ports/agent.ts'
 import type { ClientPeer } from '../ports/client-peer.ts'
 import type { Content, Meta, Notice, PermissionOutcome, SlashCommand, Usage } from '../ports/values/content.ts'
-import type { Cursor, ListQuery, SessionId, SessionSummary } from '../ports/journal.ts'
+import type { Cursor, ListQuery, SessionChange, SessionId, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { Settings } from '../ports/values/settings.ts'
 import type { Signal } from '../ports/values/signal.ts'
@@ -22,7 +22,6 @@ import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
 import type { OutlinePrompt } from './log/find-entries.ts'
 import type { PageQuery, SessionPage } from './log/read-page.ts'
-import type { SessionChange } from './session-watch.ts'
 
 export type { SessionPage }
 

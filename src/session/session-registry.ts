@@ -1,7 +1,7 @@
 /** All sessions of one server: creates, opens, closes, deletes and recovers them, and keeps those in memory that are in use. */
 import { waitAtMost } from '../async/with-timeout.ts'
 import { fail } from '../errors/parley-error.ts'
-import type { Cursor, ListQuery, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
+import type { Cursor, ListQuery, SessionChange, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import { SessionAgents, agentCapabilities } from './session-agents.ts'
@@ -24,7 +24,6 @@ import { loadState, retryRead } from './log/read-journal.ts'
 import { type PageQuery, type SessionPage, readPage } from './log/read-page.ts'
 import { SessionLog } from './log/session-log.ts'
 import { Session } from './session.ts'
-import { type SessionChange, SessionWatch } from './session-watch.ts'
 import type { SessionPorts } from './session-ports.ts'
 
 const UNFINISHED: readonly SessionPhase[] = ['working', 'waiting']
@@ -55,12 +54,10 @@ export class SessionRegistry implements SessionDirectory {
   /** The MCP servers of suspended turns whose session was unloaded. They may hold secrets, so they are never stored. */
   readonly #serversOfUnloaded = new Map<SessionId, readonly McpServer[]>()
   readonly #onOpened = new Set<(session: Session) => void>()
-  readonly #watch: SessionWatch
   #halting: Promise<void> | undefined
 
   constructor(ports: SessionPorts) {
-    this.#watch = new SessionWatch(ports.report)
-    this.#ports = { ...ports, journal: this.#watch.over(ports.journal) }
+    this.#ports = ports
   }
 
   async create(config: SessionConfig): Promise<Session> {
@@ -100,13 +97,15 @@ export class SessionRegistry implements SessionDirectory {
   }
 
   watch(listener: (change: SessionChange) => void): () => void {
-    return this.#watch.add(listener)
-  }
-
-  /** A session was stored by other means. */
-  async imported(id: SessionId): Promise<void> {
-    const row = await this.find(id)
-    if (row !== undefined) this.#watch.tell({ kind: 'changed', row })
+    const { journal, report } = this.#ports
+    return journal.watch((change) => {
+      try {
+        listener(change)
+      } catch (error) {
+        // What is stored is stored, whatever this client makes of it.
+        report(error)
+      }
+    })
   }
 
   page(id: SessionId, query: PageQuery): Promise<SessionPage> {

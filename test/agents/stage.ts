@@ -184,6 +184,7 @@ function journalOf(disk: Disk, owner: { readonly isGone: boolean }): Journal {
     find: (id, wanted, limits) => disk.find(id, wanted, limits),
     read: (id, from, signal) => disk.read(id, from, signal),
     page: (id, from, limits) => disk.page(id, from, limits),
+    watch: (listener) => disk.watch(listener),
     head: (id) => disk.head(id),
     list: (query) => disk.list(query),
     delete: (id) => (owner.isGone ? new Promise(() => undefined) : disk.delete(id)),

@@ -1,6 +1,6 @@
 /** What every journal keeps that takes in whole sessions from elsewhere. */
 import { describe, expect, test } from 'vitest'
-import type { ImportingJournal, StoredEntry } from '../../src/ports/journal.ts'
+import type { ImportingJournal, SessionChange, StoredEntry } from '../../src/ports/journal.ts'
 import { appendOf, entriesOf, wide } from './journal-words.ts'
 
 export function journalImportContract(open: () => Promise<{ journal: ImportingJournal; clear: () => Promise<void> }>) {
@@ -25,6 +25,15 @@ export function journalImportContract(open: () => Promise<{ journal: ImportingJo
         await journal.append(appendOf('other', 0, 3))
         expect(await journal.page('s', 2_500, wide)).toEqual(entriesOf('s', 2_500, 3))
         expect(await journal.page('other', 0, wide)).toEqual(entriesOf('other', 0, 3))
+      }))
+
+    test('is a change of the list', () =>
+      withJournal(async (journal) => {
+        const changes: SessionChange[] = []
+        journal.watch((change) => changes.push(change))
+        const last = appendOf('s', 3, 1)
+        await journal.importSession(piecesOf(entriesOf('s', 0, 3), 2), () => last)
+        expect(changes).toEqual([{ kind: 'changed', row: last.row }])
       }))
 
     test('may add nothing of its own', () =>

@@ -1,7 +1,7 @@
 /** What every journal promises (`src/ports/journal.ts`), as one suite for all adapters. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Journal } from '../../src/ports/journal.ts'
+import type { Journal, SessionChange } from '../../src/ports/journal.ts'
 import { appendOf, entriesOf, everything, followed, idsOf, wide } from './journal-words.ts'
 import { listContract } from './journal-list.ts'
 import { runAgainstModel, stepsOf } from './journal-model.ts'
@@ -251,6 +251,27 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       expect(await journal.page('s', 2, wide)).toEqual([])
       expect(await journal.page('s', 7, wide)).toEqual([])
       expect(await journal.page('nobody', 0, wide)).toEqual([])
+    })
+  })
+
+  describe('watch', () => {
+    test('tells of each change of the list once it is stored, and of none that was refused, until it is stopped', async () => {
+      const changes: SessionChange[] = []
+      const stop = journal.watch((change) => changes.push(change))
+      const made = appendOf('s', 0, 2)
+      await journal.append(made)
+      await expect(journal.append(appendOf('s', 0, 1))).rejects.toThrow('first')
+      const forked = appendOf('fork', 2, 1)
+      await journal.fork('s', forked)
+      await journal.delete('s')
+      await journal.delete('nobody')
+      stop()
+      await journal.append(appendOf('other', 0, 1))
+      expect(changes).toEqual([
+        { kind: 'changed', row: made.row },
+        { kind: 'changed', row: forked.row },
+        { kind: 'removed', id: 's' },
+      ])
     })
   })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
-import { followed, openSearchIndex } from '../../src/adapters/search/worker/search-client.ts'
+import { followJournal, openSearchIndex } from '../../src/adapters/search/worker/search-client.ts'
 import type { Append, ImportingJournal } from '../../src/ports/journal.ts'
 import type { SearchIndex, SearchRequest } from '../../src/ports/search.ts'
 import { type Body, type Entry, encodeBody } from '../../src/session/domain/entries.ts'
@@ -38,7 +38,8 @@ export interface Given {
 
 export async function openGiven(home: string): Promise<Given> {
   const { index, reports } = openIndex(home)
-  const journal = followed(await openSqliteJournal({ directory: home, workerUrl: journalWorker }), index)
+  const journal = await openSqliteJournal({ directory: home, workerUrl: journalWorker })
+  followJournal(journal, index)
   endings.push(() => journal.close())
   return { journal, index, reports }
 }

@@ -80,6 +80,7 @@ export class Disk implements Journal {
 
   readonly find: Journal['find'] = (id, wanted, limits) => this.#journal.find(id, wanted, limits)
   readonly read: Journal['read'] = (id, from, signal) => this.#journal.read(id, from, signal)
+  readonly watch: Journal['watch'] = (listener) => this.#journal.watch(listener)
   readonly head: Journal['head'] = (id) => this.#journal.head(id)
   readonly list: Journal['list'] = (query) => this.#journal.list(query)
   readonly delete: Journal['delete'] = (id) => this.#journal.delete(id)

@@ -135,6 +135,7 @@ export class SimDisk implements Journal {
   }
 
   readonly read: Journal['read'] = (id, from, signal) => this.#storage.journal.read(id, from, signal)
+  readonly watch: Journal['watch'] = (listener) => this.#storage.journal.watch(listener)
   readonly close: Journal['close'] = async () => undefined
 
   async #turn(append?: Append): Promise<void> {

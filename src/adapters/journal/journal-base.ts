@@ -6,6 +6,7 @@ import type {
   Journal,
   ListQuery,
   PageLimits,
+  SessionChange,
   SessionId,
   SessionSummary,
   StoredEntry,
@@ -79,9 +80,10 @@ class Watch {
   }
 }
 
-/** Who follows which session. The adapter says what happened; followers ask for the page themselves. */
+/** Who follows which session, and who follows the list of them. The adapter says what happened; followers ask for the page themselves. */
 export class TailSubscribers {
   readonly #watches = new Map<SessionId, Set<Watch>>()
+  readonly #ofList = new Set<(change: SessionChange) => void>()
 
   add(id: SessionId): Watch {
     const watch = new Watch()
@@ -97,12 +99,20 @@ export class TailSubscribers {
   }
 
   /** Called only after the entries are durable: no reader may see what a power cut could take back. */
-  appended(id: SessionId): void {
-    for (const watch of this.#watches.get(id) ?? []) watch.news()
+  appended(row: SessionSummary): void {
+    for (const watch of this.#watches.get(row.id) ?? []) watch.news()
+    for (const listener of this.#ofList) listener({ kind: 'changed', row })
   }
 
   deleted(id: SessionId): void {
     for (const watch of this.#watches.get(id) ?? []) watch.end()
+    for (const listener of this.#ofList) listener({ kind: 'removed', id })
+  }
+
+  /** `Journal.watch`. */
+  watchList(listener: (change: SessionChange) => void): () => void {
+    this.#ofList.add(listener)
+    return () => this.#ofList.delete(listener)
   }
 
   /** Wakes every follower, which then sees that the journal is closed or broken. */

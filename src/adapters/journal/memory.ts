@@ -40,7 +40,7 @@ export function memoryJournal(): ImportingJournal {
     const all = stored?.entries ?? []
     all.push(...entries)
     sessions.set(row.id, { row, entries: all, snapshot: snapshot ?? stored?.snapshot })
-    watches.appended(row.id)
+    watches.appended(row)
   }
 
   async function fork(source: SessionId, append: Append): Promise<void> {
@@ -56,7 +56,7 @@ export function memoryJournal(): ImportingJournal {
     const found = open().get(row.id)?.row.lastSeq
     if (found !== undefined) fail('JOURNAL_CONFLICT', { session: row.id, expected: 0, found })
     sessions.set(row.id, { row, entries: [...before.slice(0, expected), ...entries], snapshot })
-    watches.appended(row.id)
+    watches.appended(row)
   }
 
   async function bring(pieces: AsyncIterable<readonly StoredEntry[]>, last: () => Append): Promise<void> {
@@ -93,6 +93,7 @@ export function memoryJournal(): ImportingJournal {
     page,
     find,
     read: (id, from, signal) => follow(page, watches, { id, from, signal }),
+    watch: (listener) => watches.watchList(listener),
     head: async (id) => headOf(open().get(id)),
     list: async (query) => wanted([...open().values()], query),
     delete: forget,

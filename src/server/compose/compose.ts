@@ -5,7 +5,7 @@ import { openAgents } from '../../adapters/agent/agents.ts'
 import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
 import { type OwnedJournal, openSqliteJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
-import { followed } from '../../adapters/search/worker/search-client.ts'
+import { followJournal } from '../../adapters/search/worker/search-client.ts'
 import type { OwnedModels } from '../../adapters/model/providers/models.ts'
 import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Suggestions, Typed } from '../../adapters/tool-registry/completions.ts'
@@ -143,7 +143,8 @@ async function openFollowedJournal(
     watch,
   }
   const journal = await openSqliteJournal(opening)
-  return { ...followed(journal, search), ownership: journal.ownership }
+  followJournal(journal, search)
+  return journal
 }
 
 /** The models of this user, or of one provider. No provider is asked and no package loaded before the first use. */

@@ -107,10 +107,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     tools,
     processes,
     front,
-    importSession: async (importing) => {
-      await importSession({ journal, clock: systemClock }, importing)
-      await registry.imported(importing.id)
-    },
+    importSession: (importing) => importSession({ journal, clock: systemClock }, importing),
     close,
   }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
-import type { Append, Cursor, ImportingJournal, Journal, StoredEntry } from '../../../ports/journal.ts'
+import type { Append, Cursor, ImportingJournal, Journal, SessionSummary, StoredEntry } from '../../../ports/journal.ts'
 import type { Ownership } from '../../../ports/ownership.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
@@ -55,17 +55,18 @@ export async function openSqliteJournal(options: SqliteJournalOptions): Promise<
     async append(append) {
       checkAppend(append)
       await sendAppend(connection, played, append)
-      subscribers.appended(append.row.id)
+      subscribers.appended(append.row)
     },
     async fork(source, append) {
       checkAppend(append)
       await sendFork(connection, played, { source, append })
-      subscribers.appended(append.row.id)
+      subscribers.appended(append.row)
     },
     async importSession(pieces, last) {
       subscribers.appended(await sendImport(connection, played, { pieces, last }))
     },
     read: (id, from, signal) => follow(reader.page, subscribers, { id, from, signal }),
+    watch: (listener) => subscribers.watchList(listener),
     async delete(id) {
       const existed = await connection.thread.call('delete', id)
       if (existed) subscribers.deleted(id)
@@ -215,8 +216,8 @@ interface Import {
   readonly last: () => Append
 }
 
-/** In parts too. Answers the id of the session, once it exists. */
-async function sendImport(connection: Connection, faults: Faults, { pieces, last }: Import): Promise<string> {
+/** In parts too. Answers the row of the session, once it exists. */
+async function sendImport(connection: Connection, faults: Faults, { pieces, last }: Import): Promise<SessionSummary> {
   const draft = await connection.thread.call('draft', undefined)
   try {
     let count = 0
@@ -231,7 +232,7 @@ async function sendImport(connection: Connection, faults: Faults, { pieces, last
     const append = last()
     checkAppend(append)
     await connection.thread.call('finish', { draft, append: appendOrder(append) })
-    return append.row.id
+    return append.row
   } finally {
     await letGo(connection, draft)
   }

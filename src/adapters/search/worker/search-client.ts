@@ -1,7 +1,7 @@
 /** The search index as the rest of the process sees it. Its thread is started when there is something to do. */
 import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ImportingJournal, SessionId } from '../../../ports/journal.ts'
+import type { Journal, SessionId } from '../../../ports/journal.ts'
 import type { IndexState, SearchAnswer, SearchIndex, SearchRequest } from '../../../ports/search.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
 import type { SearchCalls } from './search-loop.ts'
@@ -31,33 +31,9 @@ export function openSearchIndex(options: SearchOptions): SearchIndex {
   return new Client(options)
 }
 
-/** The same journal, which also notifies the index of each change once it is stored. */
-export function followed(journal: ImportingJournal, index: Pick<SearchIndex, 'changed'>): ImportingJournal {
-  return {
-    ...journal,
-    async append(append) {
-      await journal.append(append)
-      index.changed(append.row.id)
-    },
-    async fork(source, append) {
-      await journal.fork(source, append)
-      index.changed(append.row.id)
-    },
-    async importSession(pieces, last) {
-      let id: SessionId | undefined
-      await journal.importSession(pieces, () => {
-        const append = last()
-        id = append.row.id
-        return append
-      })
-      if (id !== undefined) index.changed(id)
-    },
-    async delete(id) {
-      const existed = await journal.delete(id)
-      index.changed(id)
-      return existed
-    },
-  }
+/** Tells the index of each change of this journal, once it is stored. */
+export function followJournal(journal: Pick<Journal, 'watch'>, index: Pick<SearchIndex, 'changed'>): void {
+  journal.watch((change) => index.changed(change.kind === 'changed' ? change.row.id : change.id))
 }
 
 class Client implements SearchIndex {
