@@ -144,7 +144,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
-    file: 'src/adapters/journal/sqlite/worker/group-commit.ts',
+    file: 'src/adapters/journal/sqlite/worker/worker.ts',
     inside: 'openOwnerStore',
     find: 'requireSameFiles()',
     put: '',

@@ -1,5 +1,4 @@
 /** The SQLite journal as the main thread sees it. Only its worker thread loads SQLite. */
-import { join } from 'node:path'
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Faults, FaultsSpec } from '../../../ports/fault.ts'
 import type { Append, Cursor, ImportingJournal, Journal, SessionSummary, StoredEntry } from '../../../ports/journal.ts'
@@ -11,6 +10,7 @@ import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import { TailSubscribers, checkAppend, follow } from '../journal-base.ts'
 import { packEntries } from '../bundle.ts'
 import { ROW_BYTES } from './store/rows.ts'
+import { journalPath } from './file/journal-exists.ts'
 import type { AppendOrder, JournalCalls, PageAnswer, WorkerOrder } from './worker/messages.ts'
 
 export interface SqliteReaderOptions {
@@ -112,7 +112,7 @@ class Connection {
   }
 
   private constructor(workerUrl: URL, order: WorkerOrder) {
-    this.#path = join(order.directory, 'journal.db')
+    this.#path = journalPath(order.directory)
     this.#thread = new WorkerThread<JournalCalls>(
       workerUrl,
       { workerData: order, name: 'parley journal' },

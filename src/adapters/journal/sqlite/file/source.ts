@@ -5,7 +5,7 @@
 import type { JournalSource, StoredHead } from '../../../../ports/search.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
-import { journalPath } from '../worker/group-commit.ts'
+import { journalPath } from './journal-exists.ts'
 import { openForReader } from './file.ts'
 import { journalError } from './journal-error.ts'
 import { Store } from '../store/store.ts'
