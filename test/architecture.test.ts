@@ -101,9 +101,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'a pure decision that knows what runs around it': {
     rule: walled,
-    files: one('src/session/domain/evolve.ts', "import { ruleWords } from '../permission/rule-matcher.ts'"),
+    files: one('src/session/domain/evolve.ts', "import { ruleWords } from '../permission/policy.ts'"),
     says:
-      'src/session/domain/evolve.ts:1 imports ../permission/rule-matcher.ts, ' +
+      'src/session/domain/evolve.ts:1 imports ../permission/policy.ts, ' +
       `but session/domain may only import ${mayOf('session/domain')}`,
   },
   'a core that sees an adapter': {

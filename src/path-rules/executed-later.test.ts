@@ -1,6 +1,6 @@
 /** Files that a program executes later without a user's doing, one by one, in a project and in a home directory. */
 import { expect, test } from 'vitest'
-import { executorOf } from './executed-later.ts'
+import { executorOf } from './path-rules.ts'
 
 const EXECUTED = `
   .husky/pre-commit .husky/_/husky.sh .githooks/post-checkout .pre-commit-config.yaml lefthook.yml .lefthook/pre-push/x.sh

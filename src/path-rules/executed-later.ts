@@ -5,7 +5,6 @@
  * Left out on purpose: files that a user runs by name, such as `package.json`, a Makefile, tests and build configuration,
  * and files that run on another machine after a push, such as workflows.
  */
-import { catchesPath } from './path-rules.ts'
 
 /** Patterns as in rules of permission, at any depth: a home directory may be the root set, or lie in it. */
 interface Row {
@@ -13,7 +12,7 @@ interface Row {
   readonly files: readonly string[]
 }
 
-const EXECUTED_LATER: readonly Row[] = [
+export const EXECUTED_LATER: readonly Row[] = [
   {
     by: 'git',
     files: ['.husky', '.githooks', '.git-hooks', '.gitconfig', '**/.config/git', '**/.config/hooks', '.gitmodules'],
@@ -197,8 +196,3 @@ const EXECUTED_LATER: readonly Row[] = [
     ],
   },
 ]
-
-/** The program that executes this file later; undefined for other files. The path is absolute and without links. */
-export function executorOf(path: string): string | undefined {
-  return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], ['/'])))?.by
-}

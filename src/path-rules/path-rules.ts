@@ -2,6 +2,7 @@
  * Which paths permission rules exclude from a call, and how patterns of rules match. Plain data, so that it can be handed to
  * the thread that holds an index. Pure.
  */
+import { EXECUTED_LATER } from './executed-later.ts'
 import type { PathRestriction } from '../ports/values/path-access.ts'
 
 export interface PathAccess {
@@ -43,6 +44,11 @@ export function isOwnPlace(path: string, { own, roots }: Pick<PathAccess, 'own' 
 /** Files that decide what runs and what is allowed: a git directory by its usual name, the rules of a project. */
 export function isGoverning(path: string): boolean {
   return /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)
+}
+
+/** The program that executes this file later without a user's doing; undefined for other files. The path is absolute and without links. */
+export function executorOf(path: string): string | undefined {
+  return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], ['/'])))?.by
 }
 
 /** Whether a path lies in a directory, by its text alone: both are absolute and normalized. A directory lies within itself. */

@@ -1,4 +1,7 @@
-/** The open agents of a live session: the one of its next turn, and that of a running turn which began with another. */
+/**
+ * The open agents of a live session: the one of its next turn, and that of a running turn which began with another; what they see
+ * of the session, and the slash commands that they make of its tools.
+ */
 import { fail } from '../errors/parley-error.ts'
 import type {
   Agent,
@@ -15,14 +18,14 @@ import type {
 } from '../ports/agent.ts'
 import type { Cursor, SessionId } from '../ports/journal.ts'
 import type { Settings } from '../ports/values/settings.ts'
-import type { McpServer } from '../ports/tools.ts'
+import type { McpServer, ToolList } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import { decide } from './domain/decide.ts'
 import { type Existing, isBusy } from './domain/state.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
 import type { SessionPorts } from './session-ports.ts'
-import type { AttachedClients } from './subscribers/attached-clients.ts'
+import type { AttachedClients } from './subscribers/subscribers.ts'
 import type { ToolRegistryPool } from './tools/tool-registry-pool.ts'
 import { pastTurns } from './turn/past-turns.ts'
 
@@ -54,6 +57,10 @@ export class SessionAgents {
   readonly #attached: Promise<LiveSession>
   #promptKinds: { readonly key: readonly unknown[]; readonly kinds: PromptKinds } | undefined
   #isClosed = false
+  /** The prompts of MCP servers that the agent has made commands of. */
+  #offeredPrompts = '[]'
+  #isRefreshing = false
+  #areCommandsStale = false
   #attach: (live: LiveSession) => void = () => {}
 
   constructor(
@@ -182,9 +189,52 @@ export class SessionAgents {
     )
   }
 
-  get roots(): readonly string[] {
-    const { cwd, additionalDirectories } = this.#existing ?? this.config
-    return [cwd, ...additionalDirectories]
+  /** Stores the capabilities that an open agent has now. */
+  async capabilitiesChanged(name: string): Promise<void> {
+    const agent = this.#open.get(name)
+    if (agent === undefined || this.existing === undefined) return
+    await this.offer(name, agent)?.catch(this.#ports.report)
+  }
+
+  showActivity(activity: AgentActivity | undefined): void {
+    this.#activity = activity
+    this.#live?.showActivity(activity)
+  }
+
+  /** MCP servers add and remove prompts at any time, and each is a slash command. Call it when the tool list may have changed. */
+  toolsChanged(): void {
+    this.#areCommandsStale = true
+    if (!this.#isRefreshing) void this.#refreshCommands()
+  }
+
+  async #refreshCommands(): Promise<void> {
+    this.#isRefreshing = true
+    while (this.#areCommandsStale) {
+      this.#areCommandsStale = false
+      // A client that opens the session gets its response before the commands.
+      await Promise.resolve()
+      await this.#updateCommands().catch(this.#ports.report)
+    }
+    this.#isRefreshing = false
+  }
+
+  /** While servers connect, the commands stay as they are: most would be removed only to be added again. */
+  async #updateCommands(): Promise<void> {
+    const state = this.existing
+    const list = state && state.phase !== 'closed' && this.#live?.registries.list(state.additionalDirectories)
+    if (!list || list.servers.some((server) => server.state === 'connecting')) return
+    const prompts = JSON.stringify(list.prompts)
+    if (prompts === this.#offeredPrompts && !hasStaleCommand(state, list)) return
+    this.#offeredPrompts = prompts
+    const agent = await this.open(state.agent).catch(() => undefined)
+    const commands = await agent?.commandsFor?.(list)
+    if (commands !== undefined)
+      await this.#live?.log.dispatch({ kind: 'refresh_commands', agent: state.agent, commands })
+  }
+
+  /** The parts of the session, once they exist. */
+  get attached(): Promise<LiveSession> {
+    return this.#attached
   }
 
   get mcpServers(): readonly McpServer[] {
@@ -195,73 +245,12 @@ export class SessionAgents {
     return this.#variables
   }
 
-  get settings(): Settings {
-    return this.#existing?.settings ?? NO_SETTINGS
-  }
-
-  get windowTokens(): number | undefined {
-    return this.#existing?.usage?.size
-  }
-
-  async capabilitiesChanged(name: string): Promise<void> {
-    const agent = this.#open.get(name)
-    if (agent === undefined || this.#existing === undefined) return
-    await this.offer(name, agent)?.catch(this.#ports.report)
-  }
-
-  async update(name: string, update: AgentUpdate): Promise<void> {
-    const { log } = await this.#attached
-    if (log.closed.aborted) return
-    await log.post({ kind: 'agent_update', agent: name, update }, JSON.stringify(update).length)
-  }
-
-  get promptsWaiting(): number {
-    const existing = this.#existing
-    return existing !== undefined && isBusy(existing) ? existing.queue.length : 0
-  }
-
-  memoryOf(name: string): AgentMemory | undefined {
-    const memory = this.#existing?.agentSession
-    return memory?.agent === name ? memory : undefined
-  }
-
-  /** Generations are counted across all agents of the session. */
-  get generation(): number {
-    return this.#existing?.agentSession?.generation ?? 0
-  }
-
-  async remember(record: AgentSessionRecord): Promise<void> {
-    const { log } = await this.#attached
-    await log.until(({ phase }) => phase !== 'absent')
-    if (!log.closed.aborted) await log.dispatch({ kind: 'remember_agent_session', record })
-  }
-
-  async *pastTurns(after: Cursor): AsyncGenerator<PastTurn> {
-    const { log } = await this.#attached
-    await log.settled()
-    yield* pastTurns(this.#ports.journal, this.id, after)
-  }
-
-  async beginTurn(agent: string): Promise<boolean> {
-    const { log } = await this.#attached
-    if (log.closed.aborted) return false
-    return (await log.dispatch({ kind: 'begin_agent_turn', agent })).length > 0
-  }
-
-  async notice(text: string): Promise<void> {
-    const { log, clients } = await this.#attached
-    // The client that creates or resumes a session gets the entries from its end on, and would never see one stored before that.
-    await clients.hadClient
-    if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#ports.report)
-  }
-
-  showActivity(activity: AgentActivity | undefined): void {
-    this.#activity = activity
-    this.#live?.showActivity(activity)
+  get ports(): SessionPorts {
+    return this.#ports
   }
 
   /** The state of the session; undefined before it was created and after it was closed. */
-  get #existing() {
+  get existing(): Existing | undefined {
     const log = this.#live?.log
     return log === undefined || log.closed.aborted || log.state.phase === 'absent' ? undefined : log.state
   }
@@ -286,7 +275,8 @@ class ViewOfSession implements AgentSession {
   }
 
   get roots(): readonly string[] {
-    return this.#agents.roots
+    const { cwd, additionalDirectories } = this.#agents.existing ?? this.#agents.config
+    return [cwd, ...additionalDirectories]
   }
 
   get mcpServers(): readonly McpServer[] {
@@ -298,11 +288,11 @@ class ViewOfSession implements AgentSession {
   }
 
   get settings(): Settings {
-    return this.#agents.settings
+    return this.#agents.existing?.settings ?? NO_SETTINGS
   }
 
   get windowTokens(): number | undefined {
-    return this.#agents.windowTokens
+    return this.#agents.existing?.usage?.size
   }
 
   get isNew(): boolean {
@@ -310,31 +300,43 @@ class ViewOfSession implements AgentSession {
   }
 
   get promptsWaiting(): number {
-    return this.#agents.promptsWaiting
+    const { existing } = this.#agents
+    return existing !== undefined && isBusy(existing) ? existing.queue.length : 0
   }
 
   get memory(): AgentMemory | undefined {
-    return this.#agents.memoryOf(this.#name)
+    const memory = this.#agents.existing?.agentSession
+    return memory?.agent === this.#name ? memory : undefined
   }
 
+  /** Generations are counted across all agents of the session. */
   get generation(): number {
-    return this.#agents.generation
+    return this.#agents.existing?.agentSession?.generation ?? 0
   }
 
-  remember(record: AgentSessionRecord): Promise<void> {
-    return this.#agents.remember(record)
+  async remember(record: AgentSessionRecord): Promise<void> {
+    const { log } = await this.#agents.attached
+    await log.until(({ phase }) => phase !== 'absent')
+    if (!log.closed.aborted) await log.dispatch({ kind: 'remember_agent_session', record })
   }
 
-  pastTurns(after: Cursor): AsyncIterable<PastTurn> {
-    return this.#agents.pastTurns(after)
+  async *pastTurns(after: Cursor): AsyncGenerator<PastTurn> {
+    const { log } = await this.#agents.attached
+    await log.settled()
+    yield* pastTurns(this.#agents.ports.journal, this.id, after)
   }
 
-  beginTurn(): Promise<boolean> {
-    return this.#agents.beginTurn(this.#name)
+  async beginTurn(): Promise<boolean> {
+    const { log } = await this.#agents.attached
+    if (log.closed.aborted) return false
+    return (await log.dispatch({ kind: 'begin_agent_turn', agent: this.#name })).length > 0
   }
 
-  notice(text: string): Promise<void> {
-    return this.#agents.notice(text)
+  async notice(text: string): Promise<void> {
+    const { log, clients } = await this.#agents.attached
+    // The client that creates or resumes a session gets the entries from its end on, and would never see one stored before that.
+    await clients.hadClient
+    if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#agents.ports.report)
   }
 
   showActivity(activity: AgentActivity | undefined): void {
@@ -345,9 +347,17 @@ class ViewOfSession implements AgentSession {
     return this.#agents.capabilitiesChanged(this.#name)
   }
 
-  update(update: AgentUpdate): Promise<void> {
-    return this.#agents.update(this.#name, update)
+  async update(update: AgentUpdate): Promise<void> {
+    const { log } = await this.#agents.attached
+    if (log.closed.aborted) return
+    await log.post({ kind: 'agent_update', agent: this.#name, update }, JSON.stringify(update).length)
   }
+}
+
+/** A command of an MCP server that was stored by an earlier server process and that the server no longer has. */
+function hasStaleCommand({ commands }: Existing, { prompts }: ToolList): boolean {
+  const known = new Set(prompts.map(({ name }) => name))
+  return commands.some(({ name }) => name.includes('__') && !known.has(name))
 }
 
 export function agentCapabilities(agent: string, { commands, settings, isCurrent }: AgentCapabilities): Command {

@@ -16,14 +16,11 @@ import type {
   SessionView,
   SubscribeOptions,
 } from './handle.ts'
-import { type LogFailure, SessionLog } from './log/session-log.ts'
-import { retryRead } from './log/read-journal.ts'
+import { type LogFailure, SessionLog, retryRead } from './log/session-log.ts'
 import { turnAt } from './log/read-page.ts'
 import type { SessionPorts } from './session-ports.ts'
-import { AttachedClients } from './subscribers/attached-clients.ts'
-import { Subscribers } from './subscribers/subscribers.ts'
+import { AttachedClients, Subscribers } from './subscribers/subscribers.ts'
 import { ToolRegistryPool } from './tools/tool-registry-pool.ts'
-import { SlashCommandSync } from './tools/slash-command-sync.ts'
 import { TurnRunner } from './turn/turn-runner.ts'
 
 /** Long enough for an editor that restarts. */
@@ -35,7 +32,6 @@ export class Session implements SessionHandle {
   readonly #agents: SessionAgents
   readonly #log: SessionLog
   readonly #registries: ToolRegistryPool
-  readonly #slashCommands: SlashCommandSync
   readonly #clients: AttachedClients
   readonly #subscribers: Subscribers
   readonly #turns: TurnRunner
@@ -60,11 +56,10 @@ export class Session implements SessionHandle {
       cwd: config.cwd,
       toolsChanged: () => {
         this.#subscribers.serversChanged()
-        this.#slashCommands.refresh()
+        agents.toolsChanged()
       },
     })
     this.#registries = registries
-    this.#slashCommands = new SlashCommandSync({ ports, log, registries, agents })
     const clients = new AttachedClients(ports, log, registries)
     this.#clients = clients
     const subscribers = new Subscribers(ports, log, { clients, onEmpty: () => this.#restartIdleTimer() })

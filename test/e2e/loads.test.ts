@@ -39,7 +39,7 @@ const schemas = 'node_modules/zod/v4/core/schemas.js'
 const behindTheAnswer = [
   'src/server/compose/sessions.ts',
   owner,
-  'src/adapters/builtin-tools/toolset/toolset.ts',
+  'src/adapters/builtin-tools/toolset/tool.ts',
   'src/adapters/tool-registry/host.ts',
   'src/config/rules/permission-tables.ts',
   'src/config/mcp/mcp-servers.ts',

@@ -195,7 +195,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'cursor: what was stored while a reader caught up is told as well',
-    file: 'src/session/subscribers/subscribers.ts',
+    file: 'src/session/subscribers/subscription.ts',
     inside: 'Subscription.pushEntries',
     find: '$isSlow || $first > this.#cursor + 1',
     put: '$isSlow',
@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'back-pressure: a client that does not read is owed nothing in memory',
-    file: 'src/session/subscribers/subscribers.ts',
+    file: 'src/session/subscribers/subscription.ts',
     inside: 'Subscription.pushEntries',
     find: '$isSlow || $first > this.#cursor + 1',
     put: '$first > this.#cursor + 1',

@@ -3,7 +3,7 @@ import type { Activity } from '../../ports/values/activity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { McpServer, ServerStatus, ToolHost, ToolHostRequest, ToolRegistry } from '../../ports/tools.ts'
-import type { BuiltinTools } from '../builtin-tools/toolset/toolset.ts'
+import type { BuiltinToolsets } from '../builtin-tools/toolset/tool.ts'
 import type { Checker } from '../checking/checker.ts'
 import {
   DEFAULT_LIMITS,
@@ -18,7 +18,7 @@ import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
 import { ConnectQueue } from '../mcp/host/connect-queue.ts'
 import { ServerPool } from '../mcp/host/pool.ts'
-import { McpToolRegistry, RegistryWithBuiltinTools } from './mcp-tool-registry.ts'
+import { McpToolRegistry } from './mcp-tool-registry.ts'
 
 export interface ToolHostOptions {
   readonly processes: Processes
@@ -30,7 +30,7 @@ export interface ToolHostOptions {
   /** Parley's name and version for servers. */
   readonly clientInfo: ClientInfo
   /** The builtin tools, once they are loaded; a registry opened earlier has none. */
-  readonly own?: () => BuiltinTools | undefined
+  readonly own?: () => Pick<BuiltinToolsets, 'open'> | undefined
   readonly limits?: Partial<Limits>
   /** The servers that configuration files name for sessions of this directory, as they are now. Never throws. */
   readonly configured?: (cwd: string) => readonly ConfiguredServer[]
@@ -104,8 +104,7 @@ export function openToolHost({ configured = () => [], own, ...options }: ToolHos
         onClose: () => void open.delete(registry),
       })
       open.set(registry, request.scope)
-      const builtin = own?.()?.open(request.scope, registry)
-      return builtin === undefined ? registry : new RegistryWithBuiltinTools(registry, builtin)
+      return own?.()?.open(request.scope, registry) ?? registry
     },
     close: () => pool.close(),
     namesFor({ roots, mcpServers: servers }) {

@@ -9,13 +9,11 @@ import type {
   ToolList,
   ToolPreview,
   ToolRegistry,
-  ToolResult,
   Tool,
   PromptTemplate,
   Resource,
   ResourceTemplate,
 } from '../../ports/tools.ts'
-import type { SessionTools } from '../builtin-tools/toolset/toolset.ts'
 import type { CallOptions, Connection, ServerOffer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
@@ -282,74 +280,6 @@ function of<Item extends object>({ config }: McpServerLifecycle, item: Item): It
 function frozen(list: ToolList): ToolList {
   for (const part of Object.values(list)) Object.freeze(part)
   return Object.freeze(list)
-}
-
-/** The builtin tools stand before those of the MCP servers; calls go to whichever has the tool. */
-export class RegistryWithBuiltinTools implements ToolRegistry {
-  readonly #servers: McpToolRegistry
-  readonly #builtin: SessionTools
-  readonly #calls = new InFlightCalls()
-  /** The same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
-  readonly #joined = new WeakMap<ToolList, ToolList>()
-  #isClosed = false
-
-  constructor(servers: McpToolRegistry, builtin: SessionTools) {
-    this.#servers = servers
-    this.#builtin = builtin
-  }
-
-  list(): ToolList {
-    return this.#shown(this.#servers.list())
-  }
-
-  async ready(limitMs: number, signal: Signal): Promise<ToolList> {
-    return this.#shown(await this.#servers.ready(limitMs, signal))
-  }
-
-  preview(...[name, args, caller]: Parameters<ToolRegistry['preview']>): Promise<ToolPreview> {
-    return (this.#builtin.has(name) ? this.#builtin : this.#servers).preview(name, args, caller)
-  }
-
-  call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult> {
-    if (!this.#builtin.has(name)) return this.#servers.call(name, args, options)
-    return this.#calls.run(name, options, (bounded) => this.#builtin.call(name, args, bounded))
-  }
-
-  read(...asked: Parameters<ToolRegistry['read']>): ReturnType<ToolRegistry['read']> {
-    return this.#servers.read(...asked)
-  }
-
-  prompt(...asked: Parameters<ToolRegistry['prompt']>): ReturnType<ToolRegistry['prompt']> {
-    return this.#servers.prompt(...asked)
-  }
-
-  complete(...asked: Parameters<ToolRegistry['complete']>): ReturnType<ToolRegistry['complete']> {
-    return this.#servers.complete(...asked)
-  }
-
-  onChange(listener: (list: ToolList) => void): () => void {
-    return this.#servers.onChange((list) => listener(this.#shown(list)))
-  }
-
-  async drain(): Promise<void> {
-    await Promise.all([this.#calls.finish(), this.#servers.drain()])
-    await this.close()
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#calls.end()
-    await Promise.all([this.#servers.close(), this.#builtin.release()])
-  }
-
-  #shown(list: ToolList): ToolList {
-    if (this.#isClosed) return list
-    const known = this.#joined.get(list)
-    if (known !== undefined) return known
-    const joined = Object.freeze({ ...list, tools: Object.freeze([...this.#builtin.tools, ...list.tools]) })
-    this.#joined.set(list, joined)
-    return joined
-  }
 }
 
 type BoundedWork<Result> = (options: ToolCallOptions) => Promise<Result>

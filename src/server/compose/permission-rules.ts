@@ -18,7 +18,7 @@ import {
 } from '../../config/rules/permission-tables.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { Rule, RuleSet, Rules } from '../../ports/rules.ts'
-import { ruleWords } from '../../session/permission/rule-matcher.ts'
+import { ruleWords } from '../../session/permission/policy.ts'
 import { MAX_PROJECT_BYTES, readText } from '../../state-files/bounded-read.ts'
 
 export interface FoundRule extends RuleEntry {

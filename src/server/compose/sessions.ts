@@ -7,8 +7,8 @@ import { systemClock } from '../../adapters/clock.ts'
 import { faultsFrom } from '../../adapters/fault.ts'
 import { DocumentIndexes } from '../../adapters/builtin-tools/documents/document-indexes.ts'
 import { CommandSandbox, type SandboxSettings } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
-import { documentTools } from '../../adapters/builtin-tools/toolset/tool-table.ts'
-import { BuiltinToolsets } from '../../adapters/builtin-tools/toolset/toolset.ts'
+import { builtinTools, documentTools } from '../../adapters/builtin-tools/toolset/tool-table.ts'
+import { BuiltinToolsets } from '../../adapters/builtin-tools/toolset/tool.ts'
 import { Checker } from '../../adapters/checking/checker.ts'
 import type { StartedServer } from '../../adapters/mcp/host/mcp-types.ts'
 import type { Logins } from '../../adapters/mcp/oauth/authorization.ts'
@@ -73,7 +73,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const programs = new ProgramFinder(config.environment.PATH)
   const sandbox = new CommandSandbox(sandboxSettings(config), { clock: systemClock, processes, programs })
   const base = { processes, checker, activity, clock: systemClock }
-  const builtin = new BuiltinToolsets({ ...base, search, documents, programs, sandbox })
+  const builtin = new BuiltinToolsets({ ...base, search, documents, programs, sandbox }, builtinTools)
   const tools = openToolHost({
     ...base,
     clientInfo: serverInfo,

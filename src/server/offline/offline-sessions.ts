@@ -13,7 +13,7 @@ import { type Entry, decodeEntry } from '../../session/domain/entries.ts'
 import { evolve } from '../../session/domain/evolve.ts'
 import { ReplayCoalescer } from '../../session/subscribers/replay-coalescer.ts'
 import { type State, absent, isAtWork, isBusy } from '../../session/domain/state.ts'
-import { loadState } from '../../session/log/read-journal.ts'
+import { loadState } from '../../session/log/session-log.ts'
 import { type JournalReader, hasOwner, openJournalReader } from '../compose/compose-reading.ts'
 
 const LIST_PAGE = 500

@@ -9,7 +9,7 @@ import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
 import { options, text } from '../../../test/sim/words.ts'
 import { decideBatch } from '../domain/decide.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
-import { loadState } from '../log/read-journal.ts'
+import { loadState } from '../log/session-log.ts'
 
 const bodies = <E extends { readonly at: number }>(entries: readonly E[]) =>
   entries.map(({ at: _when, ...body }) => body)

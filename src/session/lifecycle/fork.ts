@@ -4,7 +4,7 @@ import type { Append, Cursor, SessionId } from '../../ports/journal.ts'
 import { decideBatch } from '../domain/decide.ts'
 import { encodeState, rowOf } from '../domain/state.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import { loadState } from '../log/read-journal.ts'
+import { loadState } from '../log/session-log.ts'
 
 /**
  * The new session has the entries of `source` up to `at`, or all of them, and then entries of its own: the session and entry

@@ -1,8 +1,7 @@
 /** Repairs what a failing disk leaves behind: a log that must be read again, or an open turn that no agent runs. */
 import type { Command } from '../domain/commands.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import { RETRY_MS } from './read-journal.ts'
-import type { SessionLog } from './session-log.ts'
+import { RETRY_MS, type SessionLog } from './session-log.ts'
 
 /** Decides nothing; a log that is dirty reads the journal before it takes this. */
 const NOTHING: Command = { kind: 'reject_unknown_prompts', promptIds: [] }

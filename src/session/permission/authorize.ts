@@ -1,16 +1,30 @@
 /** Decides whether a tool call may run: by rules, mode and earlier answers, and by the user where those do not decide. */
 import { SerialQueue } from '../../async/serial.ts'
 import type { Question, ToolRequest } from '../../ports/agent.ts'
-import type { PermissionDecision, PermissionOutcome, ToolCallPatch } from '../../ports/values/content.ts'
+import type {
+  PermissionDecision,
+  PermissionOption,
+  PermissionOutcome,
+  ToolCallPatch,
+} from '../../ports/values/content.ts'
 import type { GrantSubject, RuleSet } from '../../ports/rules.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import { grantSubjectOf, permissionOptionsFor } from './rule-matcher.ts'
-import { isYes } from '../domain/permission-answer.ts'
+import {
+  type PolicyDecision,
+  type ToolCallSubject,
+  decidePolicy,
+  deniedBy,
+  detailOf,
+  grantSubjectOf,
+  hostOf,
+  isPlainCommand,
+  pathAccessFilterFor,
+} from './policy.ts'
+import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT, isYes } from '../domain/permission-answer.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import type { LiveTurn } from '../turn/live-turn.ts'
-import { type PolicyDecision, decidePolicy, deniedBy, pathAccessFilterFor } from './policy.ts'
 
 export interface ToolCallAttempt {
   readonly request: ToolRequest
@@ -105,6 +119,60 @@ function permissionOf({ decision, by, why }: PolicyDecision): PermissionDecision
 function refusalWords({ by, why }: PolicyDecision): string {
   if (by !== 'mode') return `Not allowed: ${why}. The tool was not run. Do not try to get there another way.`
   return 'Not allowed: this session is in plan mode, where nothing is changed. Read, search and plan, then say what you would do. The tool was not run.'
+}
+
+const ONCE: PermissionOption = { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' }
+const REJECT: PermissionOption = { optionId: 'reject_once', name: 'Reject', kind: 'reject_once' }
+
+/** The name of an option that is longer would not be read. */
+const MAX_NAME_CHARS = 120
+
+/** The options of a permission request. "Always" is one of them only if the user sees everything that it would hold for. */
+export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean): readonly PermissionOption[] {
+  if (!canAlways || !canBeKept(call)) return [ONCE, REJECT]
+  const name = nameOf(call)
+  const places = canBeWritten(call) ? (['session', 'project'] as const) : (['session'] as const)
+  const always = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'allow_always' : ALWAYS_IN_PROJECT
+    return { optionId, name: `Always allow ${name} in this ${place}`, kind: 'allow_always' }
+  })
+  const never = places.map((place): PermissionOption => {
+    const optionId = place === 'session' ? 'reject_always' : NEVER_IN_PROJECT
+    return { optionId, name: `Never allow ${name} in this ${place}`, kind: 'reject_always' }
+  })
+  return [ONCE, ...always, REJECT, ...never]
+}
+
+/** A tool that runs commands is never allowed as a whole when its arguments could not be read. */
+function canBeKept(call: ToolCallSubject): boolean {
+  const { tool, preview } = call
+  const detail = detailOf(call)
+  if (detail === undefined) return !tool.builtin || !['execute', 'fetch'].includes(preview.kind)
+  const isSaid = detail.key === 'command' || hostOf(preview.url ?? '') !== undefined
+  return isSaid && detail.value.length <= MAX_NAME_CHARS && !UNSEEN.test(detail.value)
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}]/u
+const SECRET = /key|token|secret|passw|auth|credential|:\/\/[^/\s]*@|^\s*\w+=/iu
+
+/** A rule in a file is a pattern and stays there: it must not hold a secret, nor match more than this command. */
+function canBeWritten(call: ToolCallSubject): boolean {
+  const { key, value } = detailOf(call) ?? { key: 'tool', value: '' }
+  return key !== 'command' || (isPlainCommand(value) && !/[*?]/u.test(value) && !SECRET.test(value))
+}
+
+function nameOf(call: ToolCallSubject): string {
+  const { title, server, builtin } = call.tool
+  const detail = detailOf(call)
+  if (detail?.key === 'command') return detail.value
+  const tool = shortened(builtin ? title : `${title} (${server})`)
+  return detail === undefined ? tool : `${tool} from ${detail.value}`
+}
+
+/** The title of a tool comes from its server and may have any characters. */
+function shortened(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+  return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS - 1)}…` : line
 }
 
 /** The permission requests of a running turn: each stored before a client sees it, and answered by a client. */

@@ -5,8 +5,16 @@ import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/
 import type { Modes, PermissionModeId } from '../../ports/values/settings.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
 import { ALWAYS_IN_PROJECT, NEVER_IN_PROJECT } from '../domain/permission-answer.ts'
-import { grantSubjectOf, permissionOptionsFor, type ToolCallSubject } from './rule-matcher.ts'
-import { type PolicyContext, deniedBy, modeOf, decidePolicy, pathAccessFilterFor } from './policy.ts'
+import {
+  grantSubjectOf,
+  type ToolCallSubject,
+  type PolicyContext,
+  deniedBy,
+  modeOf,
+  decidePolicy,
+  pathAccessFilterFor,
+} from './policy.ts'
+import { permissionOptionsFor } from './authorize.ts'
 
 const stranger: Tool = {
   name: 'files__write',

@@ -1,12 +1,33 @@
-/** Whether a tool call runs, needs permission or is refused, who says so and why; and which files it may reach then. Pure. */
-import { executorOf } from '../../path-rules/executed-later.ts'
-import { type PathAccess, barOf, isGoverning, isOwnPlace, isWithin, mayName } from '../../path-rules/path-rules.ts'
+/**
+ * Whether a tool call runs, needs permission or is refused, who says so and why; which rules and earlier answers match it; and
+ * which files it may reach then. Pure.
+ */
+import {
+  executorOf,
+  type PathAccess,
+  barOf,
+  catchesPath,
+  fitsPath,
+  fitsWord,
+  folded,
+  isGoverning,
+  isOwnPlace,
+  isWithin,
+  mayName,
+  placesIn,
+} from '../../path-rules/path-rules.ts'
 import type { PermissionDecision } from '../../ports/values/content.ts'
 import type { PermissionModeId, Settings } from '../../ports/values/settings.ts'
 import type { PathAccessFilter } from '../../ports/values/path-access.ts'
-import type { Grant, Rule, RuleEffect, RuleSet } from '../../ports/rules.ts'
-import type { PreviewedCommand, Tool } from '../../ports/tools.ts'
-import { hasGrant, type ToolCallSubject, findRule, isOfTool, matchesBroadly, ruleWords } from './rule-matcher.ts'
+import type { Grant, GrantSubject, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
+import type { PreviewedCommand, Tool, ToolPreview } from '../../ports/tools.ts'
+import { isSameGrant } from '../domain/permission-answer.ts'
+
+/** A call as rules see it. */
+export interface ToolCallSubject {
+  readonly tool: Tool
+  readonly preview: ToolPreview
+}
 
 export interface PolicyDecision extends PermissionDecision {
   /** "Always" is no option: each such call is asked about. */
@@ -197,4 +218,162 @@ export function accessOf(tools: readonly Tool[], { rules, roots, own }: RuleSet)
       return effect === wanted && isOfPlaces && isMeant ? [path] : []
     })
   return { roots, own, denied: patterns('deny'), asked: patterns('ask') }
+}
+
+// Which rules and grants match a call. Rules that allow match narrowly, rules that ask or deny match broadly. A grant is an answer
+// that holds for later calls of a session: for exactly this tool, and for exactly this command or host if the tool runs or fetches
+// something.
+
+function findRule(effect: RuleEffect, set: RuleSet, call: ToolCallSubject): Rule | undefined {
+  const fits = effect === 'allow' ? isAllowed : matchesBroadly
+  return set.rules.find((rule) => rule.effect === effect && fits(rule.subject, call, set.roots))
+}
+
+/** As users read it: `deny path .env*`. */
+export function ruleWords({ effect, subject }: Pick<Rule, 'effect' | 'subject'>): string {
+  return [effect, subjectWords(subject)].join(' ')
+}
+
+function subjectWords({ tool, server, path, command, host }: RuleSubject): string {
+  const named = Object.entries({ tool, server, path, command, host })
+  return named.flatMap(([key, value]) => (value === undefined ? [] : [`${key} ${value}`])).join(' ')
+}
+
+function isAllowed(subject: RuleSubject, call: ToolCallSubject, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    isOfTool(subject, call.tool) &&
+    (subject.path === undefined || allowsPaths(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && allowsCommand(subject.command, command))) &&
+    (subject.host === undefined || allowsHost(subject.host, url))
+  )
+}
+
+/** A rule that asks or denies matches as soon as it matches any part of the call. */
+function matchesBroadly(subject: RuleSubject, call: ToolCallSubject, roots: readonly string[]): boolean {
+  const { paths = [], command, url } = call.preview
+  return (
+    (isOfTool(subject, call.tool) || isAtServer(subject, call.preview)) &&
+    (subject.path === undefined || catchesPath(subject.path, paths, roots)) &&
+    (subject.command === undefined || (command !== undefined && catchesCommand(subject.command, command.line))) &&
+    (subject.host === undefined || catchesHost(subject.host, url))
+  )
+}
+
+function isOfTool({ tool: name, server, definition }: RuleSubject, tool: Tool): boolean {
+  return (
+    (name === undefined || fitsWord(name, server === undefined ? tool.name : tool.serverToolName)) &&
+    (server === undefined || fitsWord(server, tool.server)) &&
+    (definition === undefined || definition === definitionOf(tool))
+  )
+}
+
+/** A rule on a whole server also holds for what is asked of it by a tool of ours. */
+function isAtServer({ server, tool, definition }: RuleSubject, preview: ToolPreview): boolean {
+  const named = preview.server
+  return (
+    named !== undefined &&
+    server !== undefined &&
+    tool === undefined &&
+    definition === undefined &&
+    fitsWord(server, named)
+  )
+}
+
+/** Changes when the server describes the tool differently. A builtin tool keeps its definition in other versions of Parley. */
+function definitionOf({ builtin, definitionHash }: Tool): string {
+  return builtin ? 'parley' : definitionHash
+}
+
+function allowsPaths(pattern: string, paths: readonly string[], roots: readonly string[]): boolean {
+  const fits = (path: string) => placesIn(roots, path).some((place) => fitsPath(pattern, place))
+  return paths.length > 0 && paths.every(fits)
+}
+
+/** Characters that make several commands of one line, or another command than the one that is written. */
+const SHELL = /[;&|<>`$()\\\n\r]/u
+
+export function isPlainCommand(line: string): boolean {
+  return !SHELL.test(line)
+}
+
+/** A pattern such as `git diff *` says nothing of an option with which the program writes a file or runs another program. */
+function allowsCommand(pattern: string, { line, approvalPrefix, extras }: PreviewedCommand): boolean {
+  if (line === pattern) return true
+  const named = new Set(pattern.split(/\s+/u).map((word) => word.replace(/[=*?].*$/su, '')))
+  const isNamed = extras.every((extra) => named.has(extra))
+  return isPlainCommand(line) && isNamed && (approvalPrefix === pattern || fitsWord(pattern, line))
+}
+
+/** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */
+function catchesCommand(pattern: string, line: string): boolean {
+  const wanted = wordsOf(pattern)
+  const rest = wanted.at(-1) === '*' ? wanted.slice(0, -1) : wanted
+  // `g"i"t` is `git` to the shell.
+  return [line, line.replaceAll(/["'\\]/gu, '')].some((one) => hasWords(rest, wordsOf(one)))
+}
+
+function hasWords(rest: readonly string[], words: readonly string[]): boolean {
+  return words.some((_first, start) =>
+    rest.every((one, index) => {
+      const word = words[start + index]
+      return word !== undefined && (fitsWord(one, word) || (index === 0 && fitsWord(one, programOf(word))))
+    }),
+  )
+}
+
+function wordsOf(line: string): readonly string[] {
+  return folded(line)
+    .split(/[\s;&|<>`$(){}\\"'=]+/u)
+    .filter((word) => word !== '')
+}
+
+function programOf(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1)
+}
+
+function allowsHost(pattern: string, url: string | undefined): boolean {
+  const host = url === undefined ? undefined : hostOf(url)
+  return host !== undefined && fitsHost(pattern, host)
+}
+
+/** A URL without a recognizable host may have any. */
+function catchesHost(pattern: string, url: string | undefined): boolean {
+  if (url === undefined) return false
+  const host = hostOf(url)
+  return host === undefined || fitsHost(pattern, host)
+}
+
+function fitsHost(pattern: string, host: string): boolean {
+  return fitsWord(pattern.toLowerCase(), host)
+}
+
+/** Nothing that two readers of addresses could read differently: no user, no backslash, plain letters. */
+export function hostOf(url: string): string | undefined {
+  const [, host] = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#]|$)/iu.exec(url) ?? []
+  return url.includes('\\') ? undefined : host?.toLowerCase().replace(/\.$/u, '')
+}
+
+/** The tool, and the command or host, that an "always" or "never" would hold for. Stored with the permission request. */
+export function grantSubjectOf(call: ToolCallSubject): GrantSubject {
+  const { tool } = call
+  const detail = detailOf(call)
+  return { tool: tool.name, definition: definitionOf(tool), ...(detail && { [detail.key]: detail.value }) }
+}
+
+/** Whether the user has answered for good about exactly this call. */
+function hasGrant(grants: readonly Grant[], effect: Grant['effect'], call: ToolCallSubject): boolean {
+  const wanted = { ...grantSubjectOf(call), effect }
+  return grants.some((grant) => isSameGrant(grant, wanted))
+}
+
+interface Detail {
+  readonly key: 'command' | 'host'
+  readonly value: string
+}
+
+/** For a URL without a plain host, the whole URL. */
+export function detailOf({ preview: { command, url } }: ToolCallSubject): Detail | undefined {
+  if (command !== undefined) return { key: 'command', value: command.approvalPrefix }
+  return url === undefined ? undefined : { key: 'host', value: hostOf(url) ?? url }
 }

@@ -2,8 +2,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Grant, Rule, RuleEffect, RuleSet, RuleSubject } from '../../ports/rules.ts'
 import type { Tool, ToolPreview } from '../../ports/tools.ts'
-import { accessOf, decidePolicy, modeOf, pathAccessFilterFor, pathAccessFilterForAgent } from './policy.ts'
-import { grantSubjectOf, permissionOptionsFor, type ToolCallSubject } from './rule-matcher.ts'
+import {
+  accessOf,
+  decidePolicy,
+  modeOf,
+  pathAccessFilterFor,
+  pathAccessFilterForAgent,
+  grantSubjectOf,
+  type ToolCallSubject,
+} from './policy.ts'
+import { permissionOptionsFor } from './authorize.ts'
 
 const root = '/home/ada/app'
 const tool: Tool = {

@@ -1,24 +1,29 @@
-/** The subscriptions of a live session: what is pushed to all of them, and how each of them catches up from the journal. */
+/**
+ * The clients of a live session: who is attached, what they declared and provide, the prompts they sent, and what is pushed to
+ * all of their subscriptions.
+ */
+import { onAbort } from '../../async/abort.ts'
 import type { AgentActivity } from '../../ports/agent.ts'
+import type { ClientPeer } from '../../ports/client-peer.ts'
+import type { Cursor } from '../../ports/journal.ts'
+import type { ServerStatus } from '../../ports/tools.ts'
 import type { Notice } from '../../ports/values/content.ts'
-import type { Cursor, StoredEntry } from '../../ports/journal.ts'
-import { type Entry, decodeEntry } from '../domain/entries.ts'
-import { openQuestions } from '../domain/state.ts'
+import type { AbortSource } from '../../ports/values/signal.ts'
+import { type Entry, isEnd } from '../domain/entries.ts'
+import { type State, isOpenPrompt, openQuestions } from '../domain/state.ts'
 import type {
+  ClientPrompt,
+  PresentClient,
+  SessionConfig,
   SessionSink,
   SessionView,
   SubscribeOptions,
-  ClientPrompt,
-  SessionConfig,
-  SessionPush,
-  SessionSubscription,
+  SubscribedClient,
 } from '../handle.ts'
 import type { SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import type { AttachedClients } from './attached-clients.ts'
-import { fail, isParleyError } from '../../errors/parley-error.ts'
-import { RETRY_MS, retryRead } from '../log/read-journal.ts'
-import { ReplayCoalescer } from './replay-coalescer.ts'
+import type { ToolRegistryPool } from '../tools/tool-registry-pool.ts'
+import { type SubscribedSession, Subscription } from './subscription.ts'
 
 interface SubscribersOptions {
   readonly clients: AttachedClients
@@ -49,7 +54,7 @@ export class Subscribers implements SubscribedSession {
     this.#clients.join(subscription, options)
     this.#all.add(subscription)
     this.#presenceChanged()
-    subscription.serversChanged()
+    subscription.showServers(() => this.#clients.serversFor(subscription))
     subscription.showActivity(this.#activity)
     return subscription
   }
@@ -95,7 +100,7 @@ export class Subscribers implements SubscribedSession {
 
   /** The state of an MCP server has changed, or which of them the session has. */
   serversChanged(): void {
-    this.#each((subscription) => subscription.serversChanged())
+    this.#each((subscription) => subscription.showServers(() => this.#clients.serversFor(subscription)))
   }
 
   showActivity(activity: AgentActivity | undefined): void {
@@ -108,7 +113,7 @@ export class Subscribers implements SubscribedSession {
   }
 
   #presenceChanged(): void {
-    this.#each((subscription) => subscription.presenceChanged())
+    this.#each((subscription) => subscription.showClients(() => this.#clients.presentTo(subscription)))
   }
 
   #each(tell: (subscription: Subscription) => void): void {
@@ -123,216 +128,184 @@ export class Subscribers implements SubscribedSession {
   }
 }
 
-const PAGE = { entries: 512, chars: 512 * 1024 }
+/** The two kinds of questions that a client can put to its user for an MCP server. */
+export type AskingMode = 'form' | 'url'
 
-/** The session of a subscription. */
-interface SubscribedSession {
-  /** The session as it is now. */
-  view(): SessionView
-  /** The client detaches. */
-  remove(subscription: Subscription): void
-}
-
-interface SubscriptionParts {
-  readonly ports: Pick<SessionPorts, 'journal' | 'clock'>
-  readonly clients: AttachedClients
-  readonly session: SubscribedSession
+interface Attached {
+  readonly client: SubscribedClient
+  readonly peer: ClientPeer
+  /** Aborted once the client has left; it stands for the connection of a client that provides nothing. */
+  readonly left: AbortSource
+  /** The permission requests to which it has no answer. */
+  readonly declined: Set<string>
 }
 
 /**
- * `joining`: the client has subscribed and its connection calls `replay` and `goLive`. `catching up`: the client was slow, or an
- * entry is missing. `lagging`: catching up failed; it is tried again after a pause, or with the next entries.
+ * The turn of a prompt uses the files, terminals and user of the client that sent it, for as long as that client is connected;
+ * after that those of a client that adopted the prompt or sent it again. No other client is asked, with one exception: when
+ * the client of a prompt has gone, any attached client may give the input for which a tool call of its turn waits.
+ *
+ * A client is known by its subscription, which is only a key here.
  */
-type Phase = 'joining' | 'live' | 'catching up' | 'lagging' | 'ended'
+export class AttachedClients {
+  readonly #ports: Pick<SessionPorts, 'clock' | 'report'>
+  readonly #log: SessionLog
+  readonly #registries: ToolRegistryPool
+  readonly #attached = new Map<object, Attached>()
+  /** The clients that wait for the end of a prompt; they stay listed after they have left. */
+  readonly #ofPrompt = new Map<string, readonly ClientPeer[]>()
+  readonly #onJoined = new Set<() => void>()
+  /** Resolves when the first client of the live session is attached, or the session is closed. */
+  readonly hadClient: Promise<void>
+  #cameFirst: () => void = () => {}
 
-/**
- * One client's subscription to a session: it gets every entry once, in order, from its cursor on, without a gap.
- * While a subscription replays or its client is slow, no entries are kept for it in memory: it reads them from the journal.
- * A subscriber misses no entry when it joins, and a slow client does not delay others: docs/internals/guarantees.md, 4 and 8.
- */
-export class Subscription implements SessionSubscription {
-  readonly opened: SessionView
-  readonly #parts: SubscriptionParts
-  readonly #sink: SessionSink
-  #cursor: Cursor
-  #phase: Phase = 'joining'
-  #isRetrying = false
-
-  constructor(parts: SubscriptionParts, sink: SessionSink, from: Cursor | 'head') {
-    this.#parts = parts
-    this.#sink = sink
-    this.opened = parts.session.view()
-    this.#cursor = from === 'head' ? this.opened.seq : from
+  constructor(ports: Pick<SessionPorts, 'clock' | 'report'>, log: SessionLog, registries: ToolRegistryPool) {
+    this.#ports = ports
+    this.#log = log
+    this.#registries = registries
+    this.hadClient = new Promise((resolve) => (this.#cameFirst = resolve))
+    onAbort(log.closed, () => this.#cameFirst())
   }
 
-  get cursor(): Cursor {
-    return this.#cursor
+  get size(): number {
+    return this.#attached.size
   }
 
-  async replay(): Promise<SessionView> {
-    const view = this.#parts.session.view()
-    await this.#replayTo(view.seq)
-    return view
+  /** In the order in which they came. */
+  presentTo(subscription: object): readonly PresentClient[] {
+    return [...this.#attached].map(([one, { client }]) => Object.assign({ isYou: one === subscription }, client))
   }
 
-  async goLive(): Promise<void> {
+  /** The MCP servers that the turns of this client's prompts have. */
+  serversFor(subscription: object): readonly ServerStatus[] {
+    return this.#registries.serversFor(subscription)
+  }
+
+  /** Throws SERVERS_TOO_MANY. */
+  join(subscription: object, { config, client, peer }: SubscribeOptions): void {
+    this.setConfig(subscription, config)
+    const former = config.replaces === undefined ? undefined : this.#attached.get(config.replaces)
+    const left = former?.left ?? this.#ports.clock.abortSource()
+    this.#attached.set(subscription, { client, peer: peer ?? { gone: left.signal }, left, declined: new Set() })
+    this.#cameFirst()
+    this.#peersChanged()
+  }
+
+  leave(subscription: object): void {
+    this.#registries.leave(subscription)
+    const left = this.#attached.get(subscription)?.left
+    this.#attached.delete(subscription)
+    // A client that opened the session again has another subscription by now, and has not left.
+    if (![...this.#attached.values()].some((other) => other.left === left)) left?.abort()
+  }
+
+  /** Replaces the directories and MCP servers that the client declared. Throws SERVERS_TOO_MANY. */
+  setConfig(subscription: object, config: SessionConfig): void {
+    this.#registries.declare(subscription, config)
+    this.releaseConfig(config)
+  }
+
+  /** Drops what `open` declared for a client before it was attached. */
+  releaseConfig(config: SessionConfig): void {
+    this.#registries.leave(config)
+  }
+
+  /**
+   * Accepts a prompt; its end comes as an entry. Sent again with the same id, it runs once. Its turn has the directories that
+   * this client declared, and the session keeps the MCP servers of the client until then, even if the client leaves.
+   */
+  async prompt(subscription: object, { promptId, content, meta }: ClientPrompt): Promise<'open' | 'ended'> {
+    const log = this.#log
+    const additionalDirectories = this.#registries.directoriesOf(subscription)
+    this.#registries.promptBegan(promptId, subscription)
+    this.#provideFor(promptId, subscription)
     try {
-      await this.#reachHead()
-    } catch (error) {
-      this.#lag(error)
-    }
-  }
-
-  prompt(prompt: ClientPrompt): Promise<'open' | 'ended'> {
-    return this.#parts.clients.prompt(this, prompt)
-  }
-
-  adoptPrompts(promptIds: readonly string[]): void {
-    this.#parts.clients.adoptPrompts(this, promptIds)
-  }
-
-  decline(requestId: string, why?: string): Promise<void> {
-    return this.#parts.clients.decline(this, requestId, why)
-  }
-
-  setConfig(config: SessionConfig): void {
-    this.#parts.clients.setConfig(this, config)
-  }
-
-  end(): void {
-    this.#phase = 'ended'
-    this.#parts.session.remove(this)
-  }
-
-  /** The newest entries of the session. A subscription that is not live reads them from the journal when it gets there. */
-  pushEntries(entries: readonly Entry[], view: SessionView): void {
-    if (this.#phase === 'lagging') return this.#catchUp()
-    if (this.#phase !== 'live') return
-    const first = entries[0]?.seq ?? 0
-    // Entries are missing when an append was reported as failed although it was stored.
-    if (this.#sink.isBackpressured() || first > this.#cursor + 1) return this.#catchUp()
-    const last = entries.at(-1)?.seq ?? this.#cursor
-    const fresh = first > this.#cursor ? entries : entries.filter((entry) => entry.seq > this.#cursor)
-    if (this.#pushView(fresh, view)) this.#cursor = Math.max(last, this.#cursor)
-  }
-
-  failed(error: unknown, view: SessionView): void {
-    this.#push(() => ({ kind: 'failed', error, view }))
-  }
-
-  readMissing(seq: Cursor): void {
-    if (this.#phase === 'live' && this.#cursor < seq) this.#catchUp()
-  }
-
-  /** Only for clients that are up to date: a notice is about now. */
-  notify(notice: Notice): void {
-    if (this.#phase === 'live' && !this.#sink.isBackpressured()) this.#push(() => ({ kind: 'notice', notice }))
-  }
-
-  presenceChanged(): void {
-    this.#push(() => ({ kind: 'presence', clients: this.#parts.clients.presentTo(this) }))
-  }
-
-  serversChanged(): void {
-    this.#push(() => ({ kind: 'mcp', servers: this.#parts.clients.serversFor(this) }))
-  }
-
-  showActivity(activity: AgentActivity | undefined): void {
-    this.#push(() => ({ kind: 'agent', activity }))
-  }
-
-  sessionEnded(how: 'closed' | 'deleted'): void {
-    this.#push(() => ({ kind: 'ended', how }))
-  }
-
-  async #replayTo(until: Cursor): Promise<void> {
-    const coalescer = new ReplayCoalescer()
-    try {
-      while (this.#cursor < until && !this.#isEnded()) {
-        // Another session of the same client may fill its connection.
-        while (this.#sink.isBackpressured()) await this.#sink.drained()
-        const page = await this.#page()
-        if (page.length === 0) break
-        const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
-        this.#pushReplayed(coalescer.push(wanted), wanted.at(-1)?.seq)
-      }
+      const by = this.#attached.get(subscription)?.client.author
+      const sent = { ...(meta && { meta }), ...(by !== undefined && { by }) }
+      const command = { kind: 'prompt', promptId, content, additionalDirectories, ...sent } as const
+      const entries = await log.request(command)
+      return entries.length > 0 || isOpenPrompt(promptId, log.state) ? 'open' : 'ended'
     } finally {
-      // Also when a page could not be read: the cursor has passed the entry that the coalescer holds.
-      this.#pushReplayed(coalescer.flush(), undefined)
+      if (!isOpenPrompt(promptId, log.state)) this.#promptEnded(promptId)
     }
   }
 
-  #page(): Promise<readonly StoredEntry[]> {
-    const { journal, clock } = this.#parts.ports
-    const read = () => journal.page(this.opened.id, this.#cursor, PAGE)
-    return retryRead(clock, read, () => !this.#isEnded())
+  /** The client waits for prompts that it sent over an earlier connection, and provides what their turns need. */
+  adoptPrompts(subscription: object, promptIds: readonly string[]): void {
+    const open = promptIds.filter((promptId) => isOpenPrompt(promptId, this.#log.state))
+    for (const promptId of open) this.#provideFor(promptId, subscription)
   }
 
-  async #reachHead(): Promise<void> {
-    for (;;) {
-      const view = this.#parts.session.view()
-      if (this.#isEnded() || this.#cursor >= view.seq) return this.#beginLive(view)
-      const before = this.#cursor
-      await this.#replayTo(view.seq)
-      // The journal no longer has the entries: the session was deleted, and what the client waits for will not come.
-      if (this.#cursor === before) fail('SESSION_NOT_FOUND', { session: this.opened.id })
+  /**
+   * The client has no answer to this permission request. The request stays open while another attached client may answer it;
+   * when none is left, the answer is no, with `why` as a note in the conversation.
+   */
+  async decline(subscription: object, requestId: string, why?: string): Promise<void> {
+    const attached = this.#attached.get(subscription)
+    if (attached === undefined) return
+    attached.declined.add(requestId)
+    if ([...this.#attached.values()].some(({ declined }) => !declined.has(requestId))) return
+    await this.#log.request({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
+  }
+
+  /** Prompts that have ended need their clients and MCP servers no longer. */
+  published(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (isEnd(entry)) this.#promptEnded(entry.promptId)
+      if (entry.kind === 'permission_resolved')
+        for (const { declined } of this.#attached.values()) declined.delete(entry.requestId)
     }
   }
 
-  #beginLive(view: SessionView): void {
-    if (this.#isEnded()) return
-    this.#phase = 'live'
-    this.#pushView([], view)
+  /** The client of this prompt's turn, while one is connected. */
+  of(promptId: string): ClientPeer | undefined {
+    return this.#ofPrompt.get(promptId)?.find(isConnected)
   }
 
-  #isEnded(): boolean {
-    return this.#phase === 'ended'
+  /** The client that can put a question of this kind to its user for a waiting call; the client of the prompt comes first. */
+  askable(promptId: string, mode: AskingMode): ClientPeer | undefined {
+    const attached = [...this.#attached.values()].map(({ peer }) => peer)
+    const known = [...(this.#ofPrompt.get(promptId) ?? []), ...attached]
+    return known.find((peer) => isConnected(peer) && peer[mode] !== undefined)
   }
 
-  #pushReplayed(entries: readonly Entry[], cursor: Cursor | undefined): void {
-    if (entries.length > 0 && !this.#pushView(entries, undefined)) return
-    this.#cursor = cursor ?? this.#cursor
+  /** Calls `listener` when a client has come that may be asked; returns how to stop that. */
+  whenJoined(listener: () => void): () => void {
+    this.#onJoined.add(listener)
+    return () => this.#onJoined.delete(listener)
   }
 
-  #pushView(entries: readonly Entry[], view: SessionView | undefined): boolean {
-    return this.#push(() => ({ kind: 'entries', entries, view }))
+  #provideFor(promptId: string, subscription: object): void {
+    const peer = this.#attached.get(subscription)?.peer
+    const known = this.#ofPrompt.get(promptId) ?? []
+    if (peer === undefined || known.includes(peer)) return
+    this.#ofPrompt.set(promptId, [...known, peer])
+    this.#peersChanged()
   }
 
-  /** False when the subscription is over; the cursor then stays before the entries that were not taken. */
-  #push(make: () => SessionPush): boolean {
-    if (this.#isEnded()) return false
-    try {
-      this.#sink.push(make())
-      return true
-    } catch (error) {
-      this.end()
-      this.#sink.cutOff(error)
-      return false
-    }
+  #promptEnded(promptId: string): void {
+    this.#registries.promptEnded(promptId)
+    this.#ofPrompt.delete(promptId)
   }
 
-  #catchUp(): void {
-    this.#phase = 'catching up'
-    this.#pushView([], undefined)
-    this.#sink.drained().then(
-      () => this.goLive(),
-      () => this.end(),
-    )
+  #peersChanged(): void {
+    for (const listener of this.#onJoined) listener()
+    const log = this.#log
+    if (log.closed.aborted || !this.#canResumePaused(log.state)) return
+    log.request({ kind: 'resume_paused' }).catch(this.#ports.report)
   }
 
-  #lag(error: unknown): void {
-    if (this.#isEnded()) return
-    this.#phase = 'lagging'
-    this.#push(() => ({ kind: 'failed', error, view: this.#parts.session.view() }))
-    // Retries also without new entries, because an open permission request must still reach a client whose updates failed.
-    if (!isParleyError(error, 'SESSION_NOT_FOUND')) void this.#retryLater()
+  /** A call of a suspended turn waits for input that an attached client can give. An open permission request comes first. */
+  #canResumePaused(state: State): boolean {
+    if (state.phase !== 'suspended' || state.questions.length > 0) return false
+    const { promptId, inputRequired } = state.turn
+    return Object.values(inputRequired).some(({ input }) => {
+      const [first] = Object.values(input.questions)
+      return first === undefined || this.askable(promptId, first.mode) !== undefined
+    })
   }
+}
 
-  async #retryLater(): Promise<void> {
-    if (this.#isRetrying) return
-    this.#isRetrying = true
-    await this.#parts.ports.clock.sleep(RETRY_MS)
-    this.#isRetrying = false
-    if (this.#phase === 'lagging') this.#catchUp()
-  }
+function isConnected({ gone }: ClientPeer): boolean {
+  return !gone.aborted
 }

@@ -5,7 +5,7 @@ import { House, here, prompted } from '../../../test/sim/house.ts'
 import { Reader } from '../../../test/sim/reader.ts'
 import { told } from '../../../test/sim/told.ts'
 import { text } from '../../../test/sim/words.ts'
-import { Subscription } from './subscribers.ts'
+import { Subscription } from './subscription.ts'
 import type { Session } from '../session.ts'
 
 const attaching = { config: here, client: { name: 'reader' } }

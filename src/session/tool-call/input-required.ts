@@ -4,7 +4,7 @@ import type { ClientPeer } from '../../ports/client-peer.ts'
 import type { Elicitation, ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { ToolInputResponse, ToolInputRequest } from '../../ports/tools.ts'
 import { elicitThrough } from '../client-services/elicitations.ts'
-import type { AskingMode } from '../subscribers/attached-clients.ts'
+import type { AskingMode } from '../subscribers/subscribers.ts'
 import type { LiveTurn } from '../turn/live-turn.ts'
 import type { ElicitationBroker } from './elicitation-broker.ts'
 

@@ -4,7 +4,7 @@ import type { Content } from '../../ports/values/content.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { decodeEntry } from '../domain/entries.ts'
 import type { Existing } from '../domain/state.ts'
-import { PAGE, entriesAfter } from '../log/read-journal.ts'
+import { PAGE, entriesAfter } from '../log/session-log.ts'
 
 export interface StoredCheckpoints {
   readonly journal: Journal

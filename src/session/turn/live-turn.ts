@@ -6,7 +6,7 @@ import type { ToolInputRequest } from '../../ports/tools.ts'
 import type { ClientUser } from '../client-services/client-request.ts'
 import type { PolicyContext } from '../permission/policy.ts'
 import type { SessionPorts } from '../session-ports.ts'
-import type { AttachedClients } from '../subscribers/attached-clients.ts'
+import type { AttachedClients } from '../subscribers/subscribers.ts'
 
 export interface LiveTurn extends Turn, ClientUser {
   readonly ports: SessionPorts

@@ -3,7 +3,7 @@ import type { PastPart, PastTurn } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import type { Content, ToolCallContent, ToolCallPatch } from '../../ports/values/content.ts'
 import type { Entry } from '../domain/entries.ts'
-import { entriesAfter } from '../log/read-journal.ts'
+import { entriesAfter } from '../log/session-log.ts'
 
 /** Characters of a message that are kept: its end. Far more than any agent gets. */
 const MAX_TEXT_CHARS = 128 * 1024

@@ -5,6 +5,7 @@ import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type {
   Agent,
+  AgentCapabilities,
   AgentSession,
   PromptKinds,
   ResumedCall,
@@ -47,21 +48,25 @@ export interface ScriptFile {
 /** Reads its file again at every turn, so that a script can be edited while its session is open. */
 export async function openScriptAgent(file: ScriptFile, session: AgentSession, clock: Clock): Promise<Agent> {
   const { isAsked } = file
-  let { offer } = await readScript(file)
+  let capabilities = capabilitiesOf(await readScript(file))
   return {
     get capabilities() {
-      const { modes = null, configOptions } = offer
-      return { commands: [], settings: { modes, configOptions } }
+      return capabilities
     },
     commandsFor: async (tools) => commandsOfServers(tools),
     async run(turn) {
       const script = await readScript(file)
-      ;({ offer } = script)
+      capabilities = capabilitiesOf(script)
       await session.capabilitiesChanged()
       return new Player(script.steps, turn, { clock, isAsked }).play()
     },
     close: async () => undefined,
   }
+}
+
+function capabilitiesOf({ offer }: Script): AgentCapabilities {
+  const { modes = null, configOptions } = offer
+  return { commands: [], settings: { modes, configOptions } }
 }
 
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID. */

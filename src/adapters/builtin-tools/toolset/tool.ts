@@ -1,42 +1,31 @@
-/** The definition of a builtin tool: its description for models, its arguments, its preview and its call; and the paths that a call names. */
+/**
+ * A builtin tool: its description for models, its arguments, its preview and its call; how those of a session stand beside the tools
+ * of its MCP servers; and the paths that a call names.
+ */
 import { z } from 'zod'
-import { ParleyError, isParleyError } from '../../../errors/parley-error.ts'
-import type { Activity } from '../../../ports/values/activity.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { Processes } from '../../../ports/process.ts'
-import type { OwnPrograms } from '../../../ports/values/own-programs.ts'
-import type { SearchIndex } from '../../../ports/search.ts'
-import type { Signal } from '../../../ports/values/signal.ts'
-import type { ToolCallContext, Tool, ToolPreview, ToolRegistry, ToolResult } from '../../../ports/tools.ts'
-import type { Checker } from '../../checking/checker.ts'
+import { onAbort } from '../../../async/abort.ts'
+import { withTimeout } from '../../../async/with-timeout.ts'
+import { ParleyError, fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import type { AbortSource, Signal } from '../../../ports/values/signal.ts'
+import type {
+  Tool,
+  ToolCallContext,
+  ToolCallOptions,
+  ToolList,
+  ToolPreview,
+  ToolRegistry,
+  ToolResult,
+} from '../../../ports/tools.ts'
 import { forModels } from '../../mcp/client/lists/model-schema.ts'
-import type { DocumentIndexes } from '../documents/document-indexes.ts'
-import type { MayReach } from '../fetch/reach.ts'
-import type { SessionMemory } from '../memory.ts'
-import type { CommandSandbox } from '../sandbox/sandbox.ts'
+import { type SessionMemory, openSessionMemory } from '../memory.ts'
 import { join } from 'node:path'
-import { formatCount, failTool } from './result.ts'
+import type { ToolServices } from './tool-services.ts'
+import { failTool, formatCount, textBlock } from './result.ts'
 import { gitReasonFor } from '../../../workspace/git-directory.ts'
 import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
 /** Where tools of our own stand in lists of tools. */
 const BUILTIN_SERVER = 'parley'
-
-export interface ToolServices {
-  readonly clock: Clock
-  readonly processes: Processes
-  readonly programs: OwnPrograms
-  readonly sandbox: CommandSandbox
-  /** Over all sessions. */
-  readonly search: Pick<SearchIndex, 'search'>
-  /** The documents of the sessions' directories. */
-  readonly documents: Pick<DocumentIndexes, 'open' | 'release'>
-  /** Runs patterns in threads of their own. */
-  readonly checker: Pick<Checker, 'findLines'>
-  readonly activity: Activity
-  /** Which addresses pages may come from; by default those of the public network. */
-  readonly mayReach?: MayReach
-}
 
 /** The MCP servers of the session, as its other tools have them. */
 export type ServersOfSession = Pick<ToolRegistry, 'list' | 'read' | 'ready'>
@@ -146,6 +135,209 @@ function problemsIn({ issues }: z.ZodError): string {
     .slice(0, 5)
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ')
+}
+
+/** A cancelled call may take so long to end by itself. */
+const CANCEL_GRACE_MS = 1_500
+
+/** The builtin tools of all sessions. What a session has beside them lasts as long as one of its registries is open. */
+export class BuiltinToolsets {
+  readonly #services: ToolServices
+  readonly #tools: readonly BuiltinTool[]
+  readonly #sessions = new Map<string, OpenSession>()
+
+  constructor(services: ToolServices, tools: readonly BuiltinTool[]) {
+    this.#services = services
+    this.#tools = tools
+  }
+
+  /** One more registry of this session: the builtin tools, then those of its MCP servers. */
+  open(session: string, servers: ToolRegistry): ToolRegistry {
+    const joined = this.#sessions.get(session) ?? { memory: openSessionMemory(), registries: 0 }
+    this.#sessions.set(session, joined)
+    joined.registries += 1
+    const around = { memory: joined.memory, services: this.#services, servers, tools: this.#tools }
+    return new Toolset(session, around, () => this.#leave(session, joined))
+  }
+
+  /** The commands that a session runs end when its last registry is closed. */
+  async #leave(session: string, joined: OpenSession): Promise<void> {
+    joined.registries -= 1
+    if (joined.registries > 0) return
+    this.#sessions.delete(session)
+    await Promise.all([joined.memory.close(), this.#services.documents.release(joined.memory)])
+  }
+}
+
+interface OpenSession {
+  readonly memory: SessionMemory
+  registries: number
+}
+
+interface Around extends Omit<PreviewContext, 'caller'> {
+  readonly servers: ToolRegistry
+  readonly tools: readonly BuiltinTool[]
+}
+
+const ENDED = 'its session is closing'
+
+/** The builtin tools stand before those of the MCP servers; calls go to whichever has the tool. */
+class Toolset implements ToolRegistry {
+  readonly #session: string
+  readonly #around: Around
+  readonly #leave: () => Promise<void>
+  /** Aborts when the registry closes, and with it the calls that still run. */
+  readonly #closing: AbortSource
+  readonly #running = new Set<Promise<unknown>>()
+  #isDraining = false
+  #released: Promise<void> | undefined
+  /** The same snapshot for the same list, so that a caller can compare snapshots to detect a change. */
+  readonly #joined = new WeakMap<ToolList, ToolList>()
+
+  constructor(session: string, around: Around, leave: () => Promise<void>) {
+    this.#session = session
+    this.#around = around
+    this.#leave = leave
+    this.#closing = around.services.clock.abortSource()
+  }
+
+  list(): ToolList {
+    return this.#withTools(this.#around.servers.list())
+  }
+
+  async ready(limitMs: number, signal: Signal): Promise<ToolList> {
+    return this.#withTools(await this.#around.servers.ready(limitMs, signal))
+  }
+
+  async preview(name: string, args: unknown, caller: PreviewContext['caller']): Promise<ToolPreview> {
+    const tool = this.#tool(name)
+    if (tool === undefined) return this.#around.servers.preview(name, args, caller)
+    this.#around.services.activity.began(`to look at a call of ${name} in session ${this.#session}`)
+    return tool.preview(args, { ...this.#around, caller })
+  }
+
+  /** Every failure but TOOL_ARGUMENTS, TOOL_TIMEOUT, TOOL_CANCELLED, TOOL_NOT_RUN and TOOL_LOST is a result. */
+  async call(name: string, args: unknown, options: ToolCallOptions): Promise<ToolResult> {
+    const tool = this.#tool(name)
+    if (tool === undefined) return this.#around.servers.call(name, args, options)
+    if (this.#isDraining) fail('TOOL_NOT_RUN', { tool: name, reason: ENDED })
+    const running = this.#run(tool, args, options)
+    this.#running.add(running)
+    try {
+      return await running
+    } catch (error) {
+      // The caller did not cancel it: the call was cut off, and may have run.
+      const isCut = isParleyError(error, 'TOOL_CANCELLED') && !options.signal.aborted
+      if (isCut) fail('TOOL_LOST', { tool: name, reason: ENDED }, error)
+      throw error
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  async #run(tool: BuiltinTool, args: unknown, options: ToolCallOptions): Promise<ToolResult> {
+    const { name } = tool.tool
+    const { caller, signal, timeoutMs } = options
+    if (caller === undefined) return fail('TOOL_NOT_RUN', { tool: name, reason: 'it works only within a turn' })
+    const { activity, clock } = this.#around.services
+    activity.began(`to call ${name} in session ${this.#session}`)
+    const bounds = { clock, timeoutMs, signals: [signal, this.#closing.signal] }
+    return runWithTimeout(name, bounds, (own) => tool.run(args, { ...this.#around, caller, signal: own }))
+  }
+
+  read(...asked: Parameters<ToolRegistry['read']>): ReturnType<ToolRegistry['read']> {
+    return this.#around.servers.read(...asked)
+  }
+
+  prompt(...asked: Parameters<ToolRegistry['prompt']>): ReturnType<ToolRegistry['prompt']> {
+    return this.#around.servers.prompt(...asked)
+  }
+
+  complete(...asked: Parameters<ToolRegistry['complete']>): ReturnType<ToolRegistry['complete']> {
+    return this.#around.servers.complete(...asked)
+  }
+
+  onChange(listener: (list: ToolList) => void): () => void {
+    return this.#around.servers.onChange((list) => listener(this.#withTools(list)))
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    await Promise.all([Promise.allSettled(this.#running), this.#around.servers.drain()])
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.#isDraining = true
+    this.#closing.abort(ENDED)
+    this.#released ??= this.#leave()
+    await Promise.all([this.#around.servers.close(), this.#released])
+  }
+
+  #tool(name: string): BuiltinTool | undefined {
+    return this.#around.tools.find(({ tool }) => tool.name === name)
+  }
+
+  #withTools(list: ToolList): ToolList {
+    if (this.#closing.signal.aborted) return list
+    const known = this.#joined.get(list)
+    if (known !== undefined) return known
+    const own = this.#around.tools.map(({ tool }) => tool)
+    const joined = Object.freeze({ ...list, tools: Object.freeze([...own, ...list.tools]) })
+    this.#joined.set(list, joined)
+    return joined
+  }
+}
+
+interface Bounds {
+  readonly clock: ToolServices['clock']
+  readonly timeoutMs: number | undefined
+  /** Of the call, and of the registry that closes. */
+  readonly signals: readonly Signal[]
+}
+
+/** Ends soon after the call is cancelled or its time is over, even if the tool does not stop. */
+function runWithTimeout(
+  name: string,
+  { clock, timeoutMs, signals }: Bounds,
+  run: (signal: Signal) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  async function runUntilAborted(own: Signal): Promise<ToolResult> {
+    const aborted = new Promise<void>((resolve) => onAbort(own, resolve))
+    const patienceOver = aborted.then(() => clock.sleep(CANCEL_GRACE_MS))
+    const ended = await Promise.race([run(own).catch((error: unknown) => failure(error)), patienceOver])
+    return ended ?? fail('TOOL_CANCELLED', { tool: name })
+  }
+
+  const timedOut = (): Error => new ParleyError('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
+  return withTimeout(runUntilAborted, { clock, ms: timeoutMs, signals, timedOut })
+}
+
+/** Sentences for system errors, without the path: it may be an internal one. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'the system does not permit it',
+  EPERM: 'the system does not permit it',
+  EROFS: 'that disk can only be read',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+  EMFILE: 'too many files are open; try again',
+  ENOENT: 'it has gone meanwhile',
+  ENOTDIR: 'it changes while it is looked at; try again',
+  ELOOP: 'it changes while it is looked at; try again',
+  EEXIST: 'it changes while it is looked at; try again',
+  EISDIR: 'it changes while it is looked at; try again',
+}
+
+function systemReason(error: unknown): string | undefined {
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? (SYSTEM_REASONS[code] ?? (code.startsWith('E') ? code : undefined)) : undefined
+}
+
+/** A sentence that the model can act on. */
+function failure(error: unknown): ToolResult {
+  if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
+  const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
+  return { content: [textBlock(why)], isError: true }
 }
 
 export interface ResolvedPath {

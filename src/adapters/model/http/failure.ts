@@ -3,7 +3,7 @@ import { APICallError, TypeValidationError } from '@ai-sdk/provider'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { Provider } from '../../../ports/values/provider.ts'
 import { redact, whereKey } from './provider-key.ts'
-import type { EndReason } from '../stream/watch.ts'
+import type { EndReason } from './provider-requests.ts'
 
 export interface FailureContext {
   readonly provider: Provider

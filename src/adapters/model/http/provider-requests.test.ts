@@ -6,8 +6,7 @@ import { promisify } from 'node:util'
 import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../clock.ts'
-import { openTransport } from './provider-requests.ts'
-import { Watch } from '../stream/watch.ts'
+import { openTransport, Watch } from './provider-requests.ts'
 
 const packers = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress } as const
 type Encoding = keyof typeof packers

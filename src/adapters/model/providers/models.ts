@@ -1,5 +1,4 @@
 /** Lists and opens models: of configured providers, of well-known providers with a key, and of model servers on this machine. */
-import { explainNonStream } from '../stream/collect.ts'
 import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -54,7 +53,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
 
   async function make(full: string, known: ModelTraits): Promise<Model> {
     const { provider, name } = openModel(full, providers)
-    const [carried, { modelOf }] = await Promise.all([way(), import('../model.ts')])
+    const [carried, { explainNonStream, modelOf }] = await Promise.all([way(), import('../model.ts')])
     const dialect = await speak({ provider, name, traits: known, fetch: explainNonStream(carried.fetch) })
     const { maxOutputTokens } = provider.models.find((one) => one.name === name) ?? {}
     return modelOf({ provider, name: full, traits: known, maxOutputTokens, dialect, transport: carried, clock })

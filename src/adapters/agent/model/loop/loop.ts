@@ -22,7 +22,7 @@ import { systemPrompt } from '../context/system-prompt.ts'
 import { startTitle } from '../options/titles.ts'
 import type { ToolList } from '../../../../ports/tools.ts'
 import { readyTools } from '../../ready-tools.ts'
-import { chosenModel, chosenEffort } from '../options/options.ts'
+import type { Settings } from '../../../../ports/values/settings.ts'
 import { pauseBefore } from './retry.ts'
 
 export async function runTurn(turn: Turn, means: ModelAgentDeps): Promise<StopReason> {
@@ -34,6 +34,11 @@ export async function runTurn(turn: Turn, means: ModelAgentDeps): Promise<StopRe
   const list = await readyTools(turn)
   const [stop] = await Promise.all([playTurn(work), offerCommands(work, list)])
   return stop
+}
+
+function chosenModel({ configOptions }: Settings, preset: string): string {
+  const value = configOptions.find(({ id }) => id === 'model')?.currentValue
+  return typeof value === 'string' ? value : preset
 }
 
 /** The request to the model goes out before the directories of prompt files are read. */
@@ -308,6 +313,12 @@ function requestOf({ turn, context }: TurnWork, { efforts }: Model): ModelReques
     signal: turn.signal,
     ...(effort !== undefined && { effort }),
   }
+}
+
+/** Undefined: the model chooses; also for a level that the model does not have. */
+function chosenEffort({ configOptions }: Settings, efforts: readonly string[]): string | undefined {
+  const value = configOptions.find(({ id }) => id === 'thought_level')?.currentValue
+  return efforts.find((effort) => effort === value)
 }
 
 async function storeStep(work: TurnWork, { name, price, contextWindow }: Model, end: ModelEnd): Promise<ModelEnd> {

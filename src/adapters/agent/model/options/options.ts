@@ -1,6 +1,6 @@
 /** The options of the model agent: model, thought level and permission mode. */
 import type { ModelListing, ModelSource, Models } from '../../../../ports/model.ts'
-import type { Choice, ChoiceGroup, ConfigOption, SelectOption, Settings } from '../../../../ports/values/settings.ts'
+import type { Choice, ChoiceGroup, ConfigOption, SelectOption } from '../../../../ports/values/settings.ts'
 import { PERMISSION_OPTION } from '../../permission-modes.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 
@@ -22,17 +22,6 @@ const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 export function optionsOf(choosing: OptionChoices): readonly ConfigOption[] {
   return [modelOption(choosing), ...thoughtOption(choosing), PERMISSION_OPTION]
-}
-
-export function chosenModel({ configOptions }: Settings, preset: string): string {
-  const value = configOptions.find(({ id }) => id === 'model')?.currentValue
-  return typeof value === 'string' ? value : preset
-}
-
-/** Undefined: the model chooses; also for a level that the model does not have. */
-export function chosenEffort({ configOptions }: Settings, efforts: readonly string[]): string | undefined {
-  const value = configOptions.find(({ id }) => id === 'thought_level')?.currentValue
-  return efforts.find((effort) => effort === value)
 }
 
 function modelOption({ preset, isNamed, sources }: OptionChoices): SelectOption {

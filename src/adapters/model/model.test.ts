@@ -1,6 +1,6 @@
 /** The tool calls of a hostile provider are kept only as far as they can be stored, shown and sent again. */
 import { describe, expect, test } from 'vitest'
-import { Collector } from './collect.ts'
+import { Collector } from './model.ts'
 
 function called(toolName: string, input: string) {
   const reject = (error: unknown): never => {
