@@ -50,6 +50,8 @@ const common: RolldownOptions = {
   platform: 'node',
   transform: { define: { BUILT_COMMIT: JSON.stringify(commit()) } },
   plugins: [madeOnFirstUse],
+  // Its other form loads its parts in a way that no bundler sees.
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   external: [/^@photostructure\/sqlite$/, /^@parcel\/watcher$/],
   output,
 }

@@ -4,9 +4,12 @@ import { type BuildOptions, build } from 'rolldown'
 import config from '../rolldown.config.ts'
 import { buildPage } from './build-page.ts'
 import { emitDeclarations } from './declarations.ts'
+import { writeManPage } from './man-page.ts'
+import pkg from '../package.json' with { type: 'json' }
 
 // The command line of rolldown lists each of two hundred chunks; its library tells warnings alone. One after the other, for
 // the first empties the directory.
 for (const options of config) await build(options as BuildOptions)
 emitDeclarations(fileURLToPath(new URL('../dist/types', import.meta.url)))
 await buildPage(fileURLToPath(new URL('../dist/web', import.meta.url)))
+writeManPage(fileURLToPath(new URL('../man/parley.1', import.meta.url)), pkg.version)

@@ -253,5 +253,29 @@ export const commands: readonly CommandRow[] = [
     examples: ['parley doctor', 'parley doctor --json'],
     load: () => import('./commands/server/doctor.ts'),
   },
+  {
+    usage: 'setup [editor...]',
+    summary: 'find editors and agents here, and show what to write so that an editor has Parley',
+    options: [
+      { flags: '--write', summary: 'write it into the settings of the editors, without asking' },
+      { flags: '--undo', summary: 'take out again what was written' },
+      { flags: '--print <editor>', summary: 'print only the lines for zed, jetbrains, vscode, neovim or emacs' },
+      json,
+    ],
+    examples: ['parley setup', 'parley setup --print zed', 'parley setup zed --write'],
+    load: () => import('./commands/setup/setup.ts'),
+  },
+  {
+    usage: 'completion [shell...]',
+    summary: 'print what bash, zsh or fish needs to complete commands, sessions, agents and models',
+    options: [
+      { flags: '--words', summary: 'the words of a command line follow; print what may come next', hidden: true },
+    ],
+    examples: ['parley completion bash', 'parley completion zsh', 'parley completion fish'],
+    load: async () => {
+      const { complete } = await import('./commands/completion/completion.ts')
+      return { run: (input) => complete(input, { commands, chat }) }
+    },
+  },
   docs,
 ]

@@ -54,6 +54,12 @@ export const catalogue = {
     true,
     () => 'The journal is closed because the server is stopping. Start it again and retry.',
   ),
+  SETUP_FILE_UNREADABLE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.path} cannot be changed safely: ${d.reason}. Mend it, or take the lines of parley setup --print into it yourself.`,
+  ),
   STATE_IN_USE: row<{ path: string; pid: number | null }>(
     INTERNAL,
     true,

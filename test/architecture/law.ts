@@ -162,6 +162,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   '@clack/prompts': ['cli'],
   htmlparser2: ['docs-search/index'],
   'ipaddr.js': ['net-policy'],
+  'jsonc-parser': ['server'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],

@@ -50,9 +50,9 @@ describe('the Dockerfile', () => {
     expect(sources.filter((path) => !ignored.includes(`!${path}`))).toEqual([])
   })
 
-  test('copies all that the package has', () => {
+  test('copies all that the package has and the build does not make', () => {
     const { files }: { readonly files: readonly string[] } = JSON.parse(read('package.json'))
-    expect(files.filter((path) => path !== 'dist' && !sourcesOf(all).includes(path))).toEqual([])
+    expect(files.filter((path) => !['dist', 'man'].includes(path) && !sourcesOf(all).includes(path))).toEqual([])
   })
 
   test('ends as a user without rights, with a volume and a check of its health', () => {

@@ -21,11 +21,15 @@ import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { emitDeclarations } from '../../scripts/declarations.ts'
+import { writeManPage } from '../../scripts/man-page.ts'
 import { installed } from '../architecture/law.ts'
 import { type NpmRegistry, serveModules } from './npm-registry.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NAME = '@parley-sessions/parley'
+const { version, files }: { readonly version: string; readonly files: readonly string[] } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
 const npm = realpathSync(pathOf('npm'))
 let work = ''
 let prefix = ''
@@ -76,11 +80,11 @@ function cleanAccount(registryUrl: string): Record<string, string> {
 /** What the manifest names, with types of its own: other tests write those of `dist` too. */
 function copyToPack(): string {
   const copy = join(work, 'source')
-  const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const name of [...files, 'package.json', 'README.md', 'LICENSE'])
     if (existsSync(join(root, name))) cpSync(join(root, name), join(copy, name), { recursive: true })
   removeOldChunks(join(copy, 'dist'))
   emitDeclarations(join(copy, 'dist/types'))
+  writeManPage(join(copy, 'man/parley.1'), version)
   return copy
 }
 
@@ -129,7 +133,6 @@ describe('the package, installed with Node and npm alone', () => {
   })
 
   test('says its version, its commit, its Node and the format of its journal', async () => {
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string }
     expect(await parley('--version')).toBe(`${version}\n`)
     expect(JSON.parse(await parley('--version', '--json'))).toEqual({
       version,
@@ -149,6 +152,10 @@ describe('the package, installed with Node and npm alone', () => {
     const sqlite = bytesBelow(join(installedHere(), 'node_modules/@photostructure/sqlite'))
     expect(all - sqlite).toBeLessThan(15_000_000)
     expect(all).toBeLessThan(45_000_000)
+  })
+
+  test('brings its man page to where man finds it', () => {
+    expect(readFileSync(join(prefix, 'share/man/man1/parley.1'), 'utf8')).toContain('.SS parley run <prompt>')
   })
 
   test('builds nothing where its tarball is unpacked and installed', async () => {
