@@ -211,8 +211,8 @@ export const commands: readonly CommandRow[] = [
     usage: 'status',
     isRemote: true,
     summary: 'show server status',
-    options: [jsonObject],
-    examples: ['parley status', 'parley status --json'],
+    options: [jsonObject, { flags: '--watch', summary: 'show it again every two seconds' }],
+    examples: ['parley status', 'parley status --json', 'parley status --watch'],
     load: () => import('./commands/server/status.ts'),
   },
   {
@@ -249,8 +249,11 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'doctor',
     summary: 'check the installation and suggest fixes; changes nothing',
-    options: [json],
-    examples: ['parley doctor', 'parley doctor --json'],
+    options: [
+      json,
+      { flags: '--bundle <file>', summary: 'write what a bug report needs, without secrets and conversations' },
+    ],
+    examples: ['parley doctor', 'parley doctor --json', 'parley doctor --bundle report.json'],
     load: () => import('./commands/server/doctor.ts'),
   },
   {

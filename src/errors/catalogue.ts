@@ -54,6 +54,11 @@ export const catalogue = {
     true,
     () => 'The journal is closed because the server is stopping. Start it again and retry.',
   ),
+  BUNDLE_UNWRITTEN: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.path} could not be written: ${d.reason}. Name a file that is not there yet.`,
+  ),
   SETUP_FILE_UNREADABLE: row<{ path: string; reason: string }>(
     INVALID_PARAMS,
     false,

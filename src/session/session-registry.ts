@@ -41,6 +41,8 @@ export interface SessionCounts {
   readonly sessions: number
   /** Turns that run; a turn that waits for a user does not count. */
   readonly working: number
+  /** Prompts that wait behind a turn. */
+  readonly queued: number
   readonly mcpServers: number
 }
 
@@ -176,6 +178,7 @@ export class SessionRegistry implements SessionDirectory {
     return {
       sessions: open.length,
       working: this.atWork().length,
+      queued: open.reduce((sum, { state }) => sum + (isBusy(state) ? state.queue.length : 0), 0),
       mcpServers: open.reduce((sum, { tools }) => sum + tools.connectedServers, 0),
     }
   }

@@ -14,6 +14,12 @@ export interface Status {
   readonly mcpServers: number
   /** Turns that run. */
   readonly working: number
+  /** Prompts that wait behind a turn. A server of an earlier version says neither this nor the next two. */
+  readonly queued?: number
+  /** The memory of the server itself. */
+  readonly residentBytes?: number
+  /** The journal on the disk. */
+  readonly journalBytes?: number
   /** The processes of external agents. */
   readonly agents: readonly SessionProcess[]
 }

@@ -14,7 +14,7 @@ import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
-import { serverMethods } from './server-methods.ts'
+import { serverMethods, usageIn } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../server-info.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
@@ -180,6 +180,7 @@ class Server implements RunningServer {
         // Without the connection that asks.
         clients: this.#clients.count - 1,
         ...this.#census(),
+        ...usageIn(this.#config.home),
         agents: (await this.#sessions?.agentProcesses()) ?? [],
       }),
       listen: (order) => this.#ports.change(order),
@@ -193,7 +194,7 @@ class Server implements RunningServer {
 
   /** No session is live before recovery is over. */
   #census(): SessionCounts {
-    return this.#sessions?.counts() ?? { sessions: 0, working: 0, mcpServers: 0 }
+    return this.#sessions?.counts() ?? { sessions: 0, working: 0, queued: 0, mcpServers: 0 }
   }
 
   #watch(listening: ListeningSocket): void {

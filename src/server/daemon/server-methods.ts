@@ -1,4 +1,6 @@
-/** Methods of the server itself, beyond ACP. */
+/** Methods of the server itself, beyond ACP, and what its status says of this machine. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Scope } from '../../credentials/scope.ts'
 import type { OwnMethods } from '../../edge/acp/version.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
@@ -33,4 +35,12 @@ function accessMethods(home: string, { clock }: Owner): OwnMethods {
     return load(home, clock)[`_parley/access/${name}`](params)
   }
   return Object.fromEntries(ACCESS_METHODS.map((name) => [`_parley/access/${name}`, call(name)]))
+}
+
+/** What the server uses of this machine: its memory, and the journal on the disk with what has still to be moved into its place. */
+export function usageIn(home: string): { readonly residentBytes: number; readonly journalBytes: number } {
+  const journalBytes = ['journal.db', 'journal.db-wal']
+    .map((name) => statSync(join(home, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0)
+  return { residentBytes: process.memoryUsage.rss(), journalBytes }
 }

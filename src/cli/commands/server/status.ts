@@ -6,16 +6,46 @@ import { lenientConfig } from '../../configured.ts'
 import { remoteOf } from '../../remote/dial-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
-import { paintOn } from '../../output/terminal-io.ts'
+import { isTerminal, paintOn } from '../../output/terminal-io.ts'
+import { pause } from '../../output/terminal/pace.ts'
+import { watchStops } from '../../runtime/shutdown-signals.ts'
+import type { Config } from '../../../config/settings.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await lenientConfig()
-  const status = await askStatus({ ...config, ...(await remoteOf(config)) })
-  if (options['json'] === true) printJson(status)
-  else process.stdout.write(table(status, paintOn(process.stdout, config)))
-  return OK
+  const place = { ...config, ...(await remoteOf(config)) }
+  const paint = paintOn(process.stdout, config)
+  const show = async (): Promise<void> => {
+    const status = await askStatus(place)
+    if (options['json'] === true) printJson(status)
+    else process.stdout.write(`${options['watch'] === true ? frame(config) : ''}${table(status, paint)}`)
+  }
+  await show()
+  return options['watch'] === true ? await watch(show) : OK
+}
+
+/** Milliseconds between two looks. */
+const EVERY_MS = 2_000
+
+/** Until a signal or a closed output ends it, which is the normal end; a server that goes away ends it too. */
+async function watch(show: () => Promise<void>): Promise<number> {
+  const stops = watchStops()
+  for (;;) {
+    await Promise.race([pause(EVERY_MS), aborted(stops.signal)])
+    if (stops.signal.aborted) return OK
+    await show()
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** Each look takes the place of the one before it; elsewhere than at a terminal an empty line is between them. */
+function frame(config: Config): string {
+  return isTerminal(process.stdout, config) ? '\u001b[H\u001b[2J' : '\n'
 }
 
 function table(status: Status, paint: Paint): string {
@@ -25,9 +55,14 @@ function table(status: Status, paint: Paint): string {
     ['socket', status.socket],
     ['up', duration(status.uptimeSeconds)],
     ['sessions', `${status.sessions} live, ${status.working} with a running turn`],
+    ...(status.queued !== undefined && status.queued > 0
+      ? [['queued', `${status.queued} prompts wait for a turn to end`] as const]
+      : []),
     ['clients', String(status.clients)],
     ['MCP servers', String(status.mcpServers)],
-    // A server of an earlier version names none.
+    // A server of an earlier version says none of these.
+    ...(status.residentBytes === undefined ? [] : [['memory', megabytes(status.residentBytes)] as const]),
+    ...(status.journalBytes === undefined ? [] : [['journal', megabytes(status.journalBytes)] as const]),
     ...(status.agents ?? []).map((one) => ['agent', agentWords(one)] as const),
   ]
   return rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}\n`).join('')
