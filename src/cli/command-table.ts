@@ -4,6 +4,7 @@ import { agents } from './commands/agents/agents.ts'
 import { docs } from './commands/docs/docs.ts'
 import { mcp } from './commands/mcp/mcp.ts'
 import { rules } from './commands/rules/rules.ts'
+import { service } from './commands/service/service.ts'
 import { token } from './commands/token/token.ts'
 import type { CommandRow, OptionRow } from './runtime/command.ts'
 import { json, jsonObject } from './runtime/options.ts'
@@ -256,6 +257,7 @@ export const commands: readonly CommandRow[] = [
     examples: ['parley doctor', 'parley doctor --json', 'parley doctor --bundle report.json'],
     load: () => import('./commands/server/doctor.ts'),
   },
+  service,
   {
     usage: 'setup [editor...]',
     summary: 'find editors and agents here, and show what to write so that an editor has Parley',

@@ -54,6 +54,17 @@ export const catalogue = {
     true,
     () => 'The journal is closed because the server is stopping. Start it again and retry.',
   ),
+  SERVICE_MANAGER_ABSENT: row<{ reason: string }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `No service manager of this user answers: ${d.reason}. parley serve runs the server in the foreground; parley service install --print prints the file for a service manager.`,
+  ),
+  SERVICE_COMMAND_FAILED: row<{ command: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `${d.command} failed: ${d.reason}. Mend that, then type parley service install again.`,
+  ),
   BUNDLE_UNWRITTEN: row<{ path: string; reason: string }>(
     INVALID_PARAMS,
     false,
