@@ -30,6 +30,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   errors: { may: [], node: pure },
   text: { may: [], node: pure },
   form: { may: [], node: pure },
+  markdown: { may: [], node: pure },
   ports: { may: ['errors'], node: pure },
   'path-rules': { may: ['ports'], node: pure },
   // Pure decisions about commands, entries and state: they know nothing of the log, the turns and the clients around them.
@@ -80,6 +81,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'credentials',
       'errors',
       'text',
+      'markdown',
       'async',
       'sqlite',
       'path-rules',
@@ -130,7 +132,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     ],
     node: 'any',
   },
-  web: { may: ['client'], node: pure },
+  web: { may: ['client', 'markdown'], node: pure }, // Markdown is as hostile in a conversation as in a document
   tui: { may: ['client'], node: 'any' },
   'client.ts': { may: ['client'], node: pure },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },
@@ -156,7 +158,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   fflate: ['docs-search/index', 'adapters/agent'], // agents come as zip archives too
   ignore: ['workspace'],
   mammoth: ['docs-search/index'],
-  marked: ['docs-search', 'web'], // only its lexer; its HTML is never used
+  marked: ['markdown', 'docs-search', 'web'], // only its lexer; its HTML is never used
   'modern-tar': ['adapters/agent'],
   'opencc-js': ['docs-search/index'],
   '@clack/prompts': ['cli'],

@@ -1,9 +1,11 @@
 /** Markdown as HTML: made of our own elements from the tokens of a lexer, never of HTML that a document has or a library makes. */
 import type { MarkedToken, Token, Tokens } from 'marked'
-import { tokensOf } from './bounded-lexer.ts'
+import { tokensOf } from '../../markdown/bounded-lexer.ts'
 import { type Html, html } from './parts/html.ts'
 import { languageOf } from './parts/layout.ts'
 import type { TextRange } from '../../text/query.ts'
+
+const LIMITS = { depth: 24, paragraph: 3_000 }
 
 /** The page's part of rendering: text with its marks, and the addresses of links. */
 export interface Surroundings {
@@ -24,7 +26,10 @@ export function markdownBlocks(
   ranges: readonly TextRange[],
   surroundings: Surroundings,
 ): readonly (() => readonly MarkdownBlock[])[] {
-  const tokens = tokensOf(ranges.map(([start, end]) => source.slice(start, end)))
+  const tokens = tokensOf(
+    ranges.map(([start, end]) => source.slice(start, end)),
+    LIMITS,
+  )
   return ranges.map((range, i) => () => new Rendering(source, range, surroundings).blocks(tokens[i] ?? []))
 }
 

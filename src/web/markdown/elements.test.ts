@@ -1,13 +1,13 @@
 /** Markdown of agents as elements: nothing of it becomes HTML, loads anything or leads elsewhere than it says. */
 import { marked } from 'marked'
 import { describe, expect, test, vi } from 'vitest'
-import { tokensOf } from './bounded-lexer.ts'
+import { tokensOrText } from '../../markdown/bounded-lexer.ts'
 import { type Element, type Node, blocks } from './elements.ts'
 import { GrowingMarkdown } from './growing-markdown.ts'
 import { piecesOf, spelledOut } from './invisible.ts'
 import { safeLink } from './links.ts'
 
-const read = (text: string): readonly Node[] => blocks(tokensOf(text))
+const read = (text: string): readonly Node[] => blocks(tokensOrText(text, { depth: 30, paragraph: 5_000 }))
 
 function all(nodes: readonly Node[]): readonly Element[] {
   return nodes.flatMap((node) =>

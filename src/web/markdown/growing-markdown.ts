@@ -1,7 +1,9 @@
 /** The blocks of a message that grows: what is settled is read once, and only the end is read again with each chunk. Pure. */
 import type { Token } from 'marked'
-import { tokensOf } from './bounded-lexer.ts'
+import { tokensOrText } from '../../markdown/bounded-lexer.ts'
 import { type Node, blocks } from './elements.ts'
+
+const LIMITS = { depth: 30, paragraph: 5_000 }
 
 /** The same object as long as the block stays as it is, so that its elements are not made again. */
 export interface Block {
@@ -38,7 +40,7 @@ export class GrowingMarkdown {
   }
 
   #readTail(): void {
-    const tokens = tokensOf(this.#text.slice(this.#settledEnd))
+    const tokens = tokensOrText(this.#text.slice(this.#settledEnd), LIMITS)
     const blocks = this.#blocksOf(tokens)
     const count = settledCount(tokens)
     if (count > 0) {

@@ -1,19 +1,25 @@
 /** Reads Markdown into tokens, in bounded time. Markup that is too deep, too long or too much is shown as plain text. */
 import { getDefaults, Lexer, type Token, type TokensList } from 'marked'
 
-const MOST_DEPTH = 24
-/** Emphasis and links that never close cost the square of what they stand in. */
-const LONGEST_PARAGRAPH = 3_000
+/** What a reader of Markdown pays for at most. */
+export interface MarkdownLimits {
+  readonly depth: number
+  /** Characters. Emphasis and links that never close cost the square of what they stand in. */
+  readonly paragraph: number
+}
+
 /** How often all of the text may be read again, as each level of a list or a quotation does with what is in it. */
-const MOST_READINGS = 60
+const MAX_READINGS = 60
 
 class BoundedLexer extends Lexer {
+  readonly #limits: MarkdownLimits
   #depth = 0
   #work: number
 
-  constructor(characters: number) {
+  constructor(characters: number, limits: MarkdownLimits) {
     super({ ...getDefaults(), tokenizer: null })
-    this.#work = MOST_READINGS * (characters + 1_000)
+    this.#limits = limits
+    this.#work = MAX_READINGS * (characters + 1_000)
   }
 
   override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[]
@@ -23,18 +29,18 @@ class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(source: string, tokens: Token[] = []): Token[] {
-    if (source.length > LONGEST_PARAGRAPH) return asText(source, tokens)
+    if (source.length > this.#limits.paragraph) return asText(source, tokens)
     return this.#within(source, tokens, () => super.inlineTokens(source, tokens))
   }
 
   #within(source: string, tokens: Token[], read: () => Token[]): Token[] {
     this.#work -= source.length
-    if (this.#depth >= MOST_DEPTH || this.#work < 0) return asText(source, tokens)
-    this.#depth++
+    if (this.#depth >= this.#limits.depth || this.#work < 0) return asText(source, tokens)
+    this.#depth += 1
     try {
       return read()
     } finally {
-      this.#depth--
+      this.#depth -= 1
     }
   }
 
@@ -51,9 +57,22 @@ function asText(source: string, tokens: Token[]): Token[] {
 }
 
 /** The tokens of each text; all of them know the link references of the others. Lines end with a line feed. */
-export function tokensOf(texts: readonly string[]): readonly (readonly Token[])[] {
-  const lexer = new BoundedLexer(texts.reduce((sum, text) => sum + text.length, 0))
+export function tokensOf(texts: readonly string[], limits: MarkdownLimits): readonly (readonly Token[])[] {
+  const lexer = new BoundedLexer(
+    texts.reduce((sum, text) => sum + text.length, 0),
+    limits,
+  )
   const blocks = texts.map((text) => lexer.blockTokens(text))
   lexer.readInline()
   return blocks
+}
+
+/** Never throws: what the lexer cannot read is one paragraph of text. */
+export function tokensOrText(text: string, limits: MarkdownLimits): readonly Token[] {
+  try {
+    return tokensOf([text], limits).flat()
+  } catch {
+    // The lexer guards itself against loops by throwing; the reader gets the text all the same.
+    return asText(text, [])
+  }
 }
