@@ -5,8 +5,7 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Statements } from '../../../../sqlite/statements.ts'
 import type { EntryRow } from '../../bundle.ts'
-import { cutRow, insertRows, rowsAfter } from './rows.ts'
-import type { SessionRows } from './session-rows.ts'
+import { cutRow, insertRows, rowsAfter, type SessionRows } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 
 /** How much one transaction copies: others wait for no longer than that takes. */

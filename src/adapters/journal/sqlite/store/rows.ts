@@ -1,6 +1,209 @@
-/** How entries become rows of their table, and back. */
+/**
+ * The two tables: of sessions, and of their entries. Writing a session's row moves it in three indexes, and while a turn runs almost
+ * nothing of it changes: then it is written at most once a second. How far such a session is, and since when, stands in its last
+ * entry, so every reader sees it exactly.
+ */
+import type { ListKey, ListQuery, SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
+import { type Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
+import { isListed } from '../../journal-base.ts'
 import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
-import type { Statements } from '../../../../sqlite/statements.ts'
+
+/** How old a row may become while its session works. Milliseconds. */
+const ROW_PERIOD_MS = 1_000
+
+/** A row as it is stored: of a session that works, perhaps older than its last entry. */
+export interface StoredSession {
+  readonly key: number
+  readonly columns: SessionColumns
+}
+
+export class SessionRows {
+  readonly #statements: Statements
+  /** As long as the file has fewer columns, an owner may add those that are missing. */
+  #readable = ''
+
+  constructor(statements: Statements) {
+    this.#statements = statements
+  }
+
+  find(id: string): StoredSession | undefined {
+    const found = this.#statements.get(`SELECT key, ${this.#columns} FROM sessions WHERE id = ?`, escapeText(id))
+    return found === undefined ? undefined : storedOf(found as KeyAndColumns)
+  }
+
+  /** The number of the session's last entry. */
+  lastSeq({ key, columns }: StoredSession): number {
+    return columns[PHASE] === 'working' ? lastSeqOf(this.#statements, key) : columns[LAST_SEQ]
+  }
+
+  /** The session as it is now. */
+  summary(stored: StoredSession): SessionSummary {
+    const row = rowOf(stored.columns)
+    const lastSeq = this.lastSeq(stored)
+    if (lastSeq === row.lastSeq) return row
+    return { ...row, lastSeq, updatedAt: lastTimeOf(this.#statements, stored.key) ?? row.updatedAt }
+  }
+
+  /** Newest first. */
+  list(query: ListQuery): readonly SessionSummary[] {
+    const listed: SessionSummary[] = []
+    if (query.limit <= 0) return listed
+    // Most filters are no columns with an index, so rows are read until there are enough.
+    for (const row of newestOf(this.#resting(query), this.#working(query))) {
+      if (!isListed(row, query)) continue
+      listed.push(row)
+      if (listed.length >= query.limit) break
+    }
+    return listed
+  }
+
+  insert(row: SessionSummary, key: number | null = null, packed = 0): number {
+    const sql = `INSERT INTO sessions (key, packed_seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    return this.#statements.run(sql, key, packed, ...columnsOf(row))
+  }
+
+  /** `lastAt`: when the last of the entries that come with it was stored. Answers its key. */
+  update(stored: StoredSession, row: SessionSummary, lastAt: number | undefined): number {
+    const columns = columnsOf(row)
+    if (mayWait(stored.columns, columns, lastAt)) return stored.key
+    const [, ...rest] = columns
+    this.#statements.run(
+      `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?, standing = ?
+       WHERE key = ?`,
+      ...rest,
+      stored.key,
+    )
+    return stored.key
+  }
+
+  /** Sessions whose rows are exact, in the order of their index. */
+  *#resting({ cwd, phases, after }: ListQuery): Generator<SessionSummary> {
+    const wanted = phases?.filter((phase) => phase !== 'working')
+    if (wanted?.length === 0) return
+    const where: string[] = []
+    const values: (string | number)[] = []
+    const only = (condition: string, ...given: readonly (string | number)[]): void => {
+      where.push(condition)
+      values.push(...given)
+    }
+    if (cwd !== undefined) only('cwd = ?', escapeText(cwd))
+    if (wanted === undefined) only("phase <> 'working'")
+    else only(`phase IN (${wanted.map(() => '?').join(', ')})`, ...wanted)
+    // Worded like the partial index, so that SQLite uses it.
+    if (wanted?.every((phase) => phase !== 'idle' && phase !== 'closed') === true)
+      only("phase NOT IN ('idle', 'closed')")
+    if (after !== undefined)
+      only('updated_at <= ? AND (updated_at < ? OR id > ?)', after.updatedAt, after.updatedAt, escapeText(after.id))
+    const sql = `SELECT ${this.#columns} FROM sessions WHERE ${where.join(' AND ')} ORDER BY updated_at DESC, id`
+    const rows = this.#statements.prepare(sql).iterate(...values) as IterableIterator<SessionColumns>
+    for (const columns of rows) yield rowOf(columns)
+  }
+
+  /** Sessions in a turn: few, and each is looked up. */
+  #working({ phases, after }: ListQuery): readonly SessionSummary[] {
+    if (phases?.includes('working') === false) return []
+    const sql = `SELECT key, ${this.#columns} FROM sessions WHERE phase = 'working' AND phase NOT IN ('idle', 'closed')`
+    const found = this.#statements.all(sql) as readonly KeyAndColumns[]
+    return found
+      .map((columns) => this.summary(storedOf(columns)))
+      .filter((row) => after === undefined || newestFirst(after, row) < 0)
+      .toSorted(newestFirst)
+  }
+
+  get #columns(): string {
+    this.#readable = this.#readable === COLUMNS ? COLUMNS : readableColumns(this.#statements)
+    return this.#readable
+  }
+}
+
+/** Two lists that are in order, as one. */
+function* newestOf(one: Iterable<SessionSummary>, others: readonly SessionSummary[]): Generator<SessionSummary> {
+  let next = 0
+  for (const row of one) {
+    for (let other = others[next]; other !== undefined && newestFirst(other, row) < 0; other = others[next]) {
+      yield other
+      next += 1
+    }
+    yield row
+  }
+  yield* others.slice(next)
+}
+
+function newestFirst(one: ListKey, other: ListKey): number {
+  if (one.updatedAt !== other.updatedAt) return other.updatedAt - one.updatedAt
+  return Buffer.compare(Buffer.from(escapeText(one.id)), Buffer.from(escapeText(other.id)))
+}
+
+/** Whether the stored row still says everything that the last entry does not. */
+function mayWait(stored: SessionColumns, next: SessionColumns, lastAt: number | undefined): boolean {
+  const age = next[UPDATED_AT] - stored[UPDATED_AT]
+  if (next[PHASE] !== 'working' || next[UPDATED_AT] !== lastAt || age < 0 || age >= ROW_PERIOD_MS) return false
+  return next.every((value, column) => column === LAST_SEQ || column === UPDATED_AT || value === stored[column])
+}
+
+/** A row of the table `sessions`. */
+type SessionColumns = readonly [
+  id: string,
+  cwd: string,
+  additionalDirectories: string,
+  agent: string,
+  title: string | null,
+  phase: string,
+  lastSeq: number,
+  createdAt: number,
+  updatedAt: number,
+  standing: string | null,
+]
+
+const [PHASE, LAST_SEQ, UPDATED_AT] = [5, 6, 8] as const
+
+type KeyAndColumns = readonly [key: number, ...columns: SessionColumns]
+
+function storedOf([key, ...columns]: KeyAndColumns): StoredSession {
+  return { key, columns }
+}
+
+/** The columns of a session, in the order of `SessionColumns`. */
+const COLUMNS = 'id, cwd, additional_directories, agent, title, phase, last_seq, created_at, updated_at, standing'
+
+/** The columns to read, also from a file of format 1 that no owner has opened since. */
+function readableColumns(statements: Statements): string {
+  const count = statements.number("SELECT count(*) FROM pragma_table_info('sessions') WHERE name = 'standing'")
+  return count === 0 ? COLUMNS.replace('standing', 'NULL') : COLUMNS
+}
+
+function columnsOf(row: SessionSummary): SessionColumns {
+  return [
+    escapeText(row.id),
+    escapeText(row.cwd),
+    JSON.stringify(row.additionalDirectories),
+    escapeText(row.agent),
+    row.title === null ? null : escapeText(row.title),
+    row.phase,
+    row.lastSeq,
+    row.createdAt,
+    row.updatedAt,
+    row.standing === undefined ? null : JSON.stringify(row.standing),
+  ]
+}
+
+function rowOf(columns: SessionColumns): SessionSummary {
+  const [id, cwd, additionalDirectories, agent, title, phase, lastSeq, createdAt, updatedAt, standing] = columns
+  return {
+    id: unescapeText(id),
+    cwd: unescapeText(cwd),
+    additionalDirectories: JSON.parse(additionalDirectories) as readonly string[],
+    agent: unescapeText(agent),
+    title: title === null ? null : unescapeText(title),
+    phase: phase as SessionPhase,
+    lastSeq,
+    createdAt,
+    updatedAt,
+    ...(standing !== null && { standing: JSON.parse(standing) as SessionStanding }),
+  }
+}
+
+// The table of entries.
 
 /** Bytes of a row that SQLite keeps in its leaf page; a longer row takes another page. */
 export const ROW_BYTES = 900
@@ -33,12 +236,12 @@ export function* rowsAfter(statements: Statements, session: number, from: number
 }
 
 /** The number of a session's last entry; 0 when it has none. */
-export function lastSeqOf(statements: Statements, session: number): number {
+function lastSeqOf(statements: Statements, session: number): number {
   return statements.number('SELECT max(seq) FROM entries WHERE session = ?', session) ?? 0
 }
 
 /** When a session's last entry was stored. */
-export function lastTimeOf(statements: Statements, session: number): number | undefined {
+function lastTimeOf(statements: Statements, session: number): number | undefined {
   const last = 'SELECT seq, at, count, body FROM entries WHERE session = ? ORDER BY seq DESC LIMIT 1'
   const found = statements.get(last, session) as EntryColumns | undefined
   if (found === undefined) return undefined

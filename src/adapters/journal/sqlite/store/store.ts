@@ -6,8 +6,7 @@ import { Statements } from '../../../../sqlite/statements.ts'
 import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
-import { ROW_BYTES, insertRows, rowsAfter } from './rows.ts'
-import { SessionRows } from './session-rows.ts'
+import { ROW_BYTES, insertRows, rowsAfter, SessionRows } from './rows.ts'
 import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
 /** How many entries of a deleted session one transaction removes: other writers wait for no longer than that takes. */
