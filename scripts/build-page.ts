@@ -27,7 +27,7 @@ async function bundle(directory: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    plugins: [workerAddress, onlyLexer],
+    plugins: [workerAddress, onlyLexer, fewerLanguages],
     build: {
       outDir: directory,
       emptyOutDir: true,
@@ -55,6 +55,21 @@ const onlyLexer: Plugin = {
   transform(code, id) {
     if (!/[\\/]marked\.esm\.js$/u.test(id)) return undefined
     return { code: code.replaceAll(/([=,;]\s*)new (\w+)(?=[;,(])/gu, '$1/* @__PURE__ */ new $2'), map: null }
+  },
+}
+
+/** Grammars that few conversations need are left out of the worker: together they are as much as ten others. */
+const SELDOM = ['arduino', 'less', 'vbnet', 'wasm', 'php-template', 'python-repl', 'objectivec', 'perl', 'r', 'graphql']
+
+const fewerLanguages: Plugin = {
+  name: 'fewer-languages',
+  transform(code, id) {
+    if (!/[\\/]lowlight[\\/]lib[\\/]common\.js$/u.test(id)) return undefined
+    const imported = new RegExp(`^import (\\w+) from 'highlight\\.js/lib/languages/(?:${SELDOM.join('|')})'$`, 'gmu')
+    const names = [...code.matchAll(imported)].map(([, name = '']) => name)
+    if (names.length !== SELDOM.length) throw new Error('lowlight names its languages in another way now')
+    const listed = new RegExp(`^  (?:'[\\w-]+': )?(?:${names.join('|')}),?$`, 'gmu')
+    return { code: code.replaceAll(imported, '').replaceAll(listed, ''), map: null }
   },
 }
 

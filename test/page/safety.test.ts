@@ -51,7 +51,7 @@ describe('the files', () => {
     const sizes = [...loaded().values()]
     expect(sizes.length).toBeGreaterThan(1)
     expect(sum(sizes)).toBeLessThanOrEqual(55 * 1024)
-    expect(gzipped('highlight.js')).toBeLessThanOrEqual(52 * 1024)
+    expect(gzipped('highlight.js')).toBeLessThanOrEqual(45 * 1024)
     expect(gzipped('diff-view.js')).toBeLessThanOrEqual(25 * 1024)
   })
 
