@@ -107,12 +107,20 @@ describe('_parley/search', () => {
     expect(await client.request('_parley/search', { query: 'needle', cwd: '/' })).toMatchObject({
       result: { passages: [] },
     })
+    for (const [id, found] of [
+      [sessionId, 1],
+      ['another', 0],
+    ] as const) {
+      const within = await client.request('_parley/search', { query: 'needle', sessionId: id })
+      expect(within.result?.['passages']).toHaveLength(found)
+    }
     for (const params of [
       {},
       { query: 1 },
       { query: 'a', limit: 0 },
       { query: 'a', limit: 201 },
       { query: 'a', cwd: 1 },
+      { query: 'a', sessionId: 1 },
     ])
       expect(await client.request('_parley/search', params)).toMatchObject({ error: { code: -32602 } })
     client.socket.destroy()

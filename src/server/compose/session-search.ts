@@ -39,10 +39,10 @@ export function searchMethod(
   index: SearchIndex,
   scope: Scope = 'all',
 ): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
-  const within = scope === 'all' ? {} : { within: scope }
+  const reached = scope === 'all' ? {} : { within: scope }
   return {
     '_parley/search': async (params) => {
-      const { hits, ...found } = await index.search({ ...parseSearch(params), ...within })
+      const { hits, ...found } = await index.search({ ...reached, ...parseSearch(params) })
       // The index compares texts, and `..` in one leads elsewhere.
       return searched({ ...found, hits: hits.filter(({ sessionId: id, cwd }) => reaches(scope, { id, cwd })) })
     },
@@ -81,11 +81,19 @@ function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, high
 }
 
 function parseSearch(params: unknown): SearchRequest {
-  const { query, cwd, limit = LIMIT } = (params ?? {}) as Readonly<Record<string, unknown>>
+  const { query, cwd, sessionId, limit = LIMIT } = (params ?? {}) as Readonly<Record<string, unknown>>
   if (typeof query !== 'string') return refuse('query must be a text')
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return refuse('cwd must be a text')
+  if (sessionId !== undefined && sessionId !== null && typeof sessionId !== 'string')
+    return refuse('sessionId must be a text')
   if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MOST}`)
-  return { query, limit, timeoutMs: TIMEOUT_MS, ...(typeof cwd === 'string' ? { cwd } : {}) }
+  return {
+    query,
+    limit,
+    timeoutMs: TIMEOUT_MS,
+    ...(typeof cwd === 'string' ? { cwd } : {}),
+    ...(typeof sessionId === 'string' ? { within: { sessions: [sessionId] } } : {}),
+  }
 }
 
 function isLimit(value: unknown): value is number {
