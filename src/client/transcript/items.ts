@@ -134,7 +134,7 @@ export function whole(older: Item, newer: Item): Item {
   if (older.kind === 'message' && newer.kind === 'message')
     return { ...newer, ...older, content: joined(older.content, newer.content), ...place }
   if (older.kind === 'tool_call' && newer.kind === 'tool_call')
-    return { ...older, ...newer, call: { ...older.call, ...newer.call }, ...place }
+    return { ...older, ...newer, id: older.id, call: { ...older.call, ...newer.call }, ...place }
   return newer
 }
 

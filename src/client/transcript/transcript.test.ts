@@ -262,6 +262,37 @@ describe('with places, as a Parley server names them,', () => {
     )
   })
 
+  describe('a call that a page and live updates without turns share', () => {
+    const page = (status: string) => ({
+      updates: [
+        { update: call(status, 'tool_call'), _meta: { 'parley/seq': 1, 'parley/turn': 't1' } },
+        { update: chunk('agent_message', 'b', 'm'), _meta: { 'parley/seq': 2, 'parley/turn': 't1' } },
+      ],
+      resolved: [],
+    })
+    const live = (update: Update) => withUpdates(emptyTranscript, [update, chunk('agent_message', 'c', 'n')])
+    const shown = ({ items }: Transcript) =>
+      items.map((item) => (item.kind === 'tool_call' ? `${item.id} ${item.call.status}` : item.id))
+
+    test.each([
+      ['in_progress', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
+      ['in_progress', { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'completed' }],
+      ['completed', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
+    ])('is one call, where it began: %s, then %j', (status, update) => {
+      expect(shown(withOlder(live(update), page(status)))).toEqual(['call t1 c completed', 'agent m', 'agent n'])
+    })
+
+    test('is two when the first had ended and its id is used again', () => {
+      const again = live({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'pending' })
+      expect(shown(withOlder(again, page('completed')))).toEqual([
+        'call t1 c completed',
+        'agent m',
+        'call c pending',
+        'agent n',
+      ])
+    })
+  })
+
   test('what is left out of a long transcript comes again as it was', () => {
     assert(
       property(session, nat(40), (news, keep) => {

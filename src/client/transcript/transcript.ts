@@ -75,17 +75,50 @@ export function withOlder(before: Transcript, { updates, resolved }: Page): Tran
     ...news,
     ...resolved.map((one) => ({ kind: 'resolved', resolved: one }) as const),
   ])
-  const newer = new Map(before.items.map((item) => [item.id, item]))
-  const isOlder = new Set(older.items.map(({ id }) => id))
-  const began = older.items.map((item) => {
-    const rest = newer.get(item.id)
-    return rest === undefined ? item : whole(item, rest)
-  })
+  const edge = new Edge(before.items)
+  // The newest call of an id is the one that goes on.
+  const began = older.items.toReversed().map((item) => edge.joined(item))
   return {
-    items: [...began, ...before.items.filter(({ id }) => !isOlder.has(id))],
+    items: [...began.toReversed(), ...edge.rest],
     plan: before.plan.length === 0 ? older.plan : before.plan,
     commands: before.commands.length === 0 ? older.commands : before.commands,
     title: before.title ?? older.title,
+  }
+}
+
+/** Where a page meets what is here already. */
+class Edge {
+  readonly #items: readonly Item[]
+  readonly #byId: ReadonlyMap<string, Item>
+  /** Calls whose turn is not known, by the agent's id of the call. */
+  readonly #calls = new Map<string, ToolCallItem>()
+  readonly #joined = new Set<Item>()
+
+  constructor(items: readonly Item[]) {
+    this.#items = items
+    this.#byId = new Map(items.map((item) => [item.id, item]))
+    for (const item of items.toReversed())
+      if (item.kind === 'tool_call' && item.turn === undefined) this.#calls.set(item.call.toolCallId, item)
+  }
+
+  /** What went over the edge in no page. */
+  get rest(): readonly Item[] {
+    return this.#items.filter((item) => !this.#joined.has(item))
+  }
+
+  /** With its rest, where it has one. */
+  joined(item: Item): Item {
+    const rest = this.#byId.get(item.id) ?? this.#restOfCall(item)
+    if (rest === undefined || this.#joined.has(rest)) return item
+    this.#joined.add(rest)
+    return whole(item, rest)
+  }
+
+  /** A server that tells no turns: a call goes on if it was open, or if only updates of it have come since. */
+  #restOfCall(item: Item): Item | undefined {
+    if (item.kind !== 'tool_call') return undefined
+    const rest = this.#calls.get(item.call.toolCallId)
+    return rest !== undefined && (isOpenCall(item) || rest.call.title === undefined) ? rest : undefined
   }
 }
 
@@ -156,6 +189,11 @@ export class GrowingTranscript implements Transcript {
   /** The tool call of this id as it is now. */
   call(toolCallId: string): ToolCallUpdate | undefined {
     return this.#callItem(toolCallId)?.item.call
+  }
+
+  /** The latest permission that this call needed. */
+  permission(toolCallId: string): CallPermission | undefined {
+    return this.#callItem(toolCallId)?.item.permission
   }
 
   /** The turn was cancelled: open tool calls count as cancelled. */
