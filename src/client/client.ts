@@ -36,7 +36,7 @@ import {
   capabilitiesOf,
   initialize,
 } from './initialize.ts'
-import { Attachments, type SessionToOpen } from './sessions/attachments.ts'
+import { Attachments, type SessionToOpen, seqOf } from './sessions/attachments.ts'
 import { SessionOpener } from './sessions/open-session.ts'
 import { QueuedPrompts } from './sessions/queued-prompts.ts'
 import { type Setting, settingRequest } from './sessions/agent-settings.ts'
@@ -193,10 +193,10 @@ export class Client {
     await this.#openSession('session/load', session)
   }
 
-  /** Opens a session without a replay of its conversation. */
-  async resumeSession(session: SessionToOpen): Promise<void> {
+  /** Opens a session without a replay of its conversation. Returns the last entry before those that come as updates; 0 if unknown. */
+  async resumeSession(session: SessionToOpen): Promise<number> {
     requireOffered('session/resume', this.can.resume)
-    await this.#openSession('session/resume', session)
+    return this.#openSession('session/resume', session)
   }
 
   /** Newest first; further pages are requested as they are needed. */
@@ -348,10 +348,10 @@ export class Client {
     return suggestedIn(await this.#connection.requestOnce('_parley/complete', { sessionId, command, text }))
   }
 
-  /** Passages of all sessions that have all words of `query`, newest first. */
-  async search(query: string, limit: number): Promise<SearchResult> {
-    this.#requireMethod('_parley/search')
-    return searchResultIn(await this.#connection.request('_parley/search', { query, limit }))
+  /** Passages of all sessions, or of one, that have all words of `query`, newest first. */
+  async search(query: string, limit: number, sessionId?: string): Promise<SearchResult> {
+    const params = { query, limit, ...(sessionId !== undefined && { sessionId }) }
+    return searchResultIn(await this.#call('_parley/search', params))
   }
 
   /** With `ifIdle`, a server whose turns run does not stop. */
@@ -385,10 +385,10 @@ export class Client {
     this.#connection.close()
   }
 
-  async #openSession(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<void> {
+  async #openSession(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<number> {
     const widens = (session.additionalDirectories ?? []).some((directory) => directory !== session.cwd)
     if (widens) requireOffered(`${method} with additional directories`, this.can.additionalDirectories)
-    await this.#opener.open(method, session)
+    return seqOf(await this.#opener.open(method, session))
   }
 
   #cancelling(sessionId: string): void {

@@ -40,6 +40,20 @@ export async function watchUntil(page: Page, text: string): Promise<Sight> {
   }, text)
 }
 
+/** Once nothing moves any more: a browser scrolls over several frames, and rows are measured when they come. */
+export function still(page: Page): Promise<void> {
+  return page.evaluate(async () => {
+    const view = document.querySelector('.rows')
+    if (view === null) throw new Error('no conversation is shown')
+    for (let [top, frames] = [view.scrollTop, 0]; frames < 6; frames += 1) {
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+      if (view.scrollTop === top) continue
+      top = view.scrollTop
+      frames = 0
+    }
+  })
+}
+
 /** How far the end is below the view. */
 export function awayFromEnd(page: Page): Promise<number> {
   return page.evaluate(() => {

@@ -42,7 +42,17 @@ export class PageServer {
 
   token(role: Role): string {
     this.#tokens += 1
-    return new AccessTokens(this.home, Date).add(`${role}-${this.#tokens}`, role)
+    return this.#accessTokens.add(`${role}-${this.#tokens}`, role)
+  }
+
+  /** The newest token is no longer one. */
+  removeToken(): void {
+    const newest = this.#accessTokens.all().at(-1)
+    if (newest !== undefined) this.#accessTokens.remove(newest.name)
+  }
+
+  get #accessTokens(): AccessTokens {
+    return new AccessTokens(this.home, Date)
   }
 
   /** On the port that it had before, if it had one. */

@@ -36,9 +36,14 @@ export class PageStage {
   /** A device of its own, which the server knows by its cookie. */
   async device(options: BrowserContextOptions = {}, role: Role = 'admin'): Promise<Page> {
     const context = await this.#context(options)
+    await this.admit(context, role)
+    return this.tab(context)
+  }
+
+  /** The server knows this browser from now on. */
+  async admit(context: BrowserContext, role: Role = 'admin'): Promise<void> {
     const { port, url } = this.server
     await context.addCookies([{ name: `parley-${port}`, value: this.server.token(role), url, sameSite: 'Strict' }])
-    return this.tab(context)
   }
 
   /** One that the server does not know. */

@@ -63,9 +63,15 @@ export interface SearchResult {
   readonly passages: readonly Passage[]
   /** There are more than were asked for. */
   readonly more: boolean
+  /** Entries that were not searched, because the index does not have them yet. */
+  readonly behind: number
 }
 
 export function searchResultIn(result: unknown): SearchResult {
-  const { passages, more } = fieldsOf(result)
-  return { passages: Array.isArray(passages) ? (passages as readonly Passage[]) : [], more: more === true }
+  const { passages, more, behind } = fieldsOf(result)
+  return {
+    passages: Array.isArray(passages) ? (passages as readonly Passage[]) : [],
+    more: more === true,
+    behind: typeof behind === 'number' ? behind : 0,
+  }
 }

@@ -309,7 +309,8 @@ function discarded(promptId: string, which: number) {
   return { requestId: `unheard-${which}`, promptId }
 }
 
-function seqOf(message: unknown): number {
+/** The entry that an update or a result names; 0 if it names none. */
+export function seqOf(message: unknown): number {
   const seq = fieldsOf(fieldsOf(message)['_meta'])['parley/seq']
   return typeof seq === 'number' ? seq : 0
 }

@@ -39,13 +39,16 @@ export class SessionOpener {
     }
   }
 
-  async open(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<void> {
+  /** Returns the result. */
+  async open(method: 'session/load' | 'session/resume', session: SessionToOpen): Promise<unknown> {
     const { connection, attachments } = this.#deps
     const { sessionId } = session
     attachments.follow(session)
     try {
       const open = (peer: Peer) => attachments.open(method, sessionId, { peer, id: connection.newRequestId() })
-      attachments.settings.opened(sessionId, fieldsOf(await connection.requestUntilAnswered(open)))
+      const result = await connection.requestUntilAnswered(open)
+      attachments.settings.opened(sessionId, fieldsOf(result))
+      return result
     } catch (error) {
       attachments.refused(sessionId)
       throw error

@@ -199,7 +199,8 @@ export class HttpListener {
     if (refusal !== undefined) return refusal
     if (route?.access === 'public') return { route, holder: undefined }
     const holder = this.#gate.holderOf(request, reachable)
-    if ('status' in holder) return holder
+    if ('status' in holder)
+      return route?.access === 'optional' && holder.status === 401 ? { route, holder: undefined } : holder
     return route === undefined ? NOT_FOUND : { route, holder }
   }
 }

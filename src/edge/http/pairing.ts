@@ -1,6 +1,7 @@
 /**
  * `POST /pair`: a client with the code of a pairing link becomes a device, and one with that of a share link may read its
- * session. Our page gets a cookie, a program a token. `POST /leave`: a device goes.
+ * session. Our page gets a cookie, a program a token. `POST /leave`: a device goes. `POST /device`: whether the server knows the
+ * browser that asks. Any other request of a browser that it does not know leaves an error in the console.
  */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Attempts } from '../../credentials/attempts.ts'
@@ -32,6 +33,7 @@ export function pairingRoutes(desk: DeviceDesk, clock: Pick<Clock, 'monotonicNow
   const endpoint = new PairingEndpoint(desk, new Attempts(() => clock.monotonicNow()))
   return [
     { path: '/pair', methods: ['POST'], access: 'public', handle: (exchange) => endpoint.pair(exchange) },
+    { path: '/device', methods: ['POST'], access: 'optional', handle: (exchange) => endpoint.device(exchange) },
     { path: '/leave', methods: ['POST'], access: 'credential', handle: (exchange) => endpoint.leave(exchange) },
   ]
 }
@@ -53,11 +55,15 @@ class PairingEndpoint {
     const { code, name } = fieldsIn(body)
     if (typeof code !== 'string') return exchange.refuse(MALFORMED)
     try {
-      if (!this.#share(exchange, code)) this.#device(exchange, { code, name: typeof name === 'string' ? name : '' })
+      if (!this.#share(exchange, code)) this.#pairDevice(exchange, { code, name: typeof name === 'string' ? name : '' })
     } catch (error) {
       if (!isParleyError(error, 'PAIRING_CODE_INVALID')) throw error
       exchange.refuse(this.#wrong(exchange, error.message))
     }
+  }
+
+  device(exchange: Exchange): void {
+    answer(exchange, { known: exchange.holder !== undefined })
   }
 
   leave(exchange: Exchange): void {
@@ -68,7 +74,7 @@ class PairingEndpoint {
     answer(exchange, {}, cookieFor(exchange, { secret: '', seconds: 0, share }))
   }
 
-  #device(exchange: Exchange, { code, name }: { readonly code: string; readonly name: string }): void {
+  #pairDevice(exchange: Exchange, { code, name }: { readonly code: string; readonly name: string }): void {
     const { device, token } = this.#desk.pair(code, name)
     const about = { kind: 'device', name: device.name, role: device.role, scope: device.scope ?? 'all' }
     give(exchange, about, { secret: token, seconds: COOKIE_SECONDS })

@@ -13,8 +13,11 @@ export interface Route {
   readonly path: string
   /** Other methods are answered with 405. A route with `GET` gets `HEAD` too. */
   readonly methods: readonly string[]
-  /** `public`: its answers are the same for everyone, or it checks what it is given itself, such as a pairing code. */
-  readonly access: 'public' | 'credential'
+  /**
+   * `public`: its answers are the same for everyone, or it checks what it is given itself, such as a pairing code.
+   * `optional`: it also answers who has no credential, or one that is none any more.
+   */
+  readonly access: 'public' | 'optional' | 'credential'
   /** An error that it throws is answered with 500 and reported. */
   handle(exchange: Exchange): void | Promise<void>
   /** Absent: an upgrade of this path is refused. */

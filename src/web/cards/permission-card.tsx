@@ -49,7 +49,7 @@ function PermissionCard({ question, place, next, mayFocus }: CardProps) {
     const option = /^[1-9]$/u.test(event.key) && !hasModifier(event) ? options[Number(event.key) - 1] : undefined
     if (option === undefined || isDeaf) return
     event.preventDefault()
-    question.answer(option.optionId)
+    void question.answer(option.optionId)
   }
   return (
     <div
@@ -113,7 +113,8 @@ export function Options({
   areKeys = false,
 }: {
   readonly options: readonly PermissionOption[]
-  readonly answer: (optionId: string) => void
+  /** Resolves when it is counted, or cannot be. */
+  readonly answer: (optionId: string) => Promise<void>
   readonly areKeys?: boolean
 }) {
   const [given, setGiven] = useState<string>()
@@ -127,7 +128,7 @@ export function Options({
           disabled={given !== undefined}
           onClick={() => {
             setGiven(optionId)
-            answer(optionId)
+            void answer(optionId).finally(() => setGiven(undefined))
           }}
         >
           {areKeys && index < 9 && <kbd>{index + 1}</kbd>}

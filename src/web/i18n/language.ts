@@ -24,9 +24,14 @@ export function preferred(chosen: unknown, browser: readonly string[]): Language
     : 'en'
 }
 
+/** Stays with the language before when the words of the next one cannot be loaded. */
 export async function speak(next: Language): Promise<void> {
-  const all = next === 'zh' ? (await import('./zh.ts')).zh : en
-  catalogue.value = { language: next, words: all }
+  try {
+    const all = next === 'zh' ? (await import('./zh.ts')).zh : en
+    catalogue.value = { language: next, words: all }
+  } catch {
+    // A page in another language is better than none; the button asks again.
+  }
 }
 
 /** `12:04`; with the day when that is another. */

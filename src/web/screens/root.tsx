@@ -44,6 +44,7 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
         </div>
       )}
       <Undo app={app} />
+      <Updated app={app} />
       {app.trouble.value !== '' && (
         <p class="toast trouble" role="alert">
           {app.trouble.value}
@@ -83,7 +84,7 @@ function Screen({ app }: { readonly app: App }) {
   const place = app.router.place.value
   switch (place.screen) {
     case 'session':
-      return <SessionScreen key={place.id} app={app} id={place.id} seq={place.seq} />
+      return <SessionScreen key={place.id} app={app} id={place.id} seq={place.seq} find={place.find} />
     case 'new':
       return <NewScreen app={app} />
     case 'search':
@@ -152,6 +153,20 @@ function Undo({ app }: { readonly app: App }) {
       {sentence(deleting.title === '' ? untitled : spelledOut(deleting.title))}
       <button type="button" onClick={() => app.undoDelete()}>
         {undo}
+      </button>
+    </p>
+  )
+}
+
+/** Offered and never forced: what is being written stays until the reader reloads. */
+function Updated({ app }: { readonly app: App }) {
+  if (!app.isOutdated.value) return null
+  const { updated, reload } = words()
+  return (
+    <p class="toast" role="status">
+      {updated}
+      <button type="button" onClick={() => location.reload()}>
+        {reload}
       </button>
     </p>
   )

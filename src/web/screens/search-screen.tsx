@@ -1,21 +1,21 @@
 /** Search over all sessions; a hit opens its session at the passage. */
-import { useEffect, useState } from 'preact/hooks'
-import type { Passage, SearchResult } from '../../client/connection/responses.ts'
+import { useState } from 'preact/hooks'
+import type { Passage } from '../../client/connection/responses.ts'
 import { words } from '../i18n/language.ts'
 import { piecesOf, spelledOut } from '../markdown/invisible.ts'
 import { IconButton } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
-import { sentenceOf } from '../sessions/open-session.ts'
+import { addressOf } from '../sessions/place.ts'
+import { useSearch } from '../sessions/search.ts'
 
 const LIMIT = 50
-const PAUSE_MS = 120
 /** Around the first hit. */
 const BEFORE = 60
 const LENGTH = 260
 
 export function SearchScreen({ app, query }: { readonly app: App; readonly query: string }) {
   const [text, setText] = useState(query)
-  const { result, trouble } = useResult(app, text)
+  const { result, trouble } = useSearch(app, text, { limit: LIMIT })
   const { search, findHint, back, passages, nothingFound, moreFound } = words()
   return (
     <main class="screen" id="main" tabIndex={-1}>
@@ -47,49 +47,25 @@ export function SearchScreen({ app, query }: { readonly app: App; readonly query
       </p>
       <ol class="hits">
         {result?.passages.map((passage) => (
-          <Hit key={`${passage.sessionId} ${passage.seq} ${passage.by}`} app={app} passage={passage} />
+          <Hit key={`${passage.sessionId} ${passage.seq} ${passage.by}`} app={app} passage={passage} query={text} />
         ))}
       </ol>
     </main>
   )
 }
 
-/** Late answers to what is no longer asked are dropped. */
-function useResult(app: App, text: string): { readonly result: SearchResult | undefined; readonly trouble: string } {
-  const [result, setResult] = useState<SearchResult>()
-  const [trouble, setTrouble] = useState('')
-  useEffect(() => {
-    if (text.trim() === '') return setResult(undefined)
-    let isWanted = true
-    const timer = setTimeout(() => {
-      app.client?.search(text, LIMIT).then(
-        (found) => {
-          if (!isWanted) return
-          setTrouble('')
-          setResult(found)
-        },
-        (error: unknown) => isWanted && setTrouble(sentenceOf(error)),
-      )
-    }, PAUSE_MS)
-    return () => {
-      isWanted = false
-      clearTimeout(timer)
-    }
-  }, [text, app.client])
-  return { result, trouble }
-}
-
-function Hit({ app, passage }: { readonly app: App; readonly passage: Passage }) {
+function Hit({ app, passage, query }: { readonly app: App; readonly passage: Passage; readonly query: string }) {
   const { sessionId, seq, title, by } = passage
   const { untitled, roles } = words()
+  const place = { screen: 'session', id: sessionId, seq: by === 'title' ? undefined : seq, find: query } as const
   return (
     <li>
       <a
-        href={`./?session=${encodeURIComponent(sessionId)}&at=${seq}`}
+        href={addressOf(place, app.router.filter.value)}
         onClick={(event) => {
           if (event.metaKey || event.ctrlKey || event.shiftKey) return
           event.preventDefault()
-          app.router.go({ screen: 'session', id: sessionId, seq })
+          app.router.go(place)
         }}
       >
         <span class="title">{title === undefined || title === '' ? untitled : spelledOut(title)}</span>{' '}

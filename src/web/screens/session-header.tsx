@@ -12,7 +12,7 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
   const [isRenaming, setRenaming] = useState(false)
   const row = app.listed.value?.find(({ sessionId }) => sessionId === session.id)
   const title = session.talk.title.value ?? row?.title ?? ''
-  const { back, rename, fork, close, delete: remove, more, untitled } = words()
+  const { back, rename, fork, close, delete: remove, more, untitled, findHere, markUnread, exportIt } = words()
   return (
     <header class="session-head">
       <span class="only-narrow">
@@ -41,6 +41,15 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
         <button type="button" onClick={() => setRenaming(true)}>
           {rename}
         </button>
+        <button
+          type="button"
+          onClick={() => app.router.go({ screen: 'session', id: session.id, seq: undefined, find: '' }, 'replace')}
+        >
+          {findHere}
+        </button>
+        <button type="button" onClick={() => void app.markUnread(session.id)}>
+          {markUnread}
+        </button>
         <button type="button" onClick={() => void app.fork(session.id)}>
           {fork}
         </button>
@@ -49,6 +58,9 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
             {words().access.share}
           </button>
         )}
+        <button type="button" onClick={() => void app.export(session, title === '' ? untitled : title)}>
+          {exportIt}
+        </button>
         <button
           type="button"
           onClick={() => void app.closeSession(session.id).then(() => app.router.go({ screen: 'sessions' }))}

@@ -14,6 +14,7 @@ export function useShortcuts(app: App): ComponentChildren {
         event.preventDefault()
         return app.router.go({ screen: 'search', query: '' })
       }
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'f') return find(app, event)
       if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return
       if (event.key === '?') return setListed((before) => !before)
       if (event.key === 'Escape') setListed(false)
@@ -66,12 +67,23 @@ function run(app: App, key: string): boolean {
       if (id !== undefined) app.router.go({ screen: 'session', id, seq: undefined })
       return true
     }
+    case 'u':
+      if (app.current.value !== undefined) void app.markUnread(app.current.value.id)
+      return app.current.value !== undefined
     case 'i':
       if (app.current.value !== undefined) app.current.value.wantsFocus.value += 1
       return app.current.value !== undefined
     default:
       return false
   }
+}
+
+/** In the document is only what is in view, so the browser would find little. Pressed again, it looks for itself. */
+function find(app: App, event: KeyboardEvent): void {
+  const place = app.router.place.value
+  if (place.screen !== 'session' || place.find !== undefined) return
+  event.preventDefault()
+  app.router.go({ ...place, find: '' }, 'replace')
 }
 
 function step(app: App, by: number): void {

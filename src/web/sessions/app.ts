@@ -2,14 +2,18 @@
 import { type Signal, computed, signal } from '@preact/signals'
 import { type Client, connect } from '../../client/client.ts'
 import type { ClientDelegate, ConnectionEvent } from '../../client/client-delegate.ts'
+import { isLost } from '../../client/client-error.ts'
 import type { Notice, SessionsNotice } from '../../client/incoming/notices.ts'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import { Dialling } from '../connection/dialling.ts'
+import { words } from '../i18n/language.ts'
+import { spelledOut } from '../markdown/invisible.ts'
 import { deviceName } from '../connection/pairing.ts'
 import { type SessionRow, groupOf } from './groups.ts'
+import { keep } from './kept.ts'
 import { newId } from './new-id.ts'
-import { OpenSession, sentenceOf } from './open-session.ts'
+import { OpenSession, codeOf, firstAnswer, sentenceOf } from './open-session.ts'
 import { Router } from './place.ts'
 
 /** How long a deletion can be undone; nothing is sent before. */
@@ -29,12 +33,16 @@ export class App implements ClientDelegate {
   /** What assistive technology is told, one event at a time. */
   readonly told = signal('')
   readonly trouble = signal('')
+  /** The server is another than the one that this page came from. */
+  readonly isOutdated = signal(false)
   readonly opened: Signal<ReadonlyMap<string, OpenSession>> = signal(new Map())
   readonly rows = computed(() => this.#rows())
   readonly current = computed(() => this.#current())
   #client: Client | undefined
+  #version = ''
   #whenConnected: (client: Client) => void = () => undefined
-  readonly #connected = new Promise<Client>((resolve) => (this.#whenConnected = resolve))
+  /** Resolves with the client once it has been connected; screens may be there before. */
+  readonly connected = new Promise<Client>((resolve) => (this.#whenConnected = resolve))
   #undo: ReturnType<typeof setTimeout> | undefined
 
   get client(): Client | undefined {
@@ -48,8 +56,18 @@ export class App implements ClientDelegate {
       newId,
     }
     const info = { name: 'parley-page', title: deviceName(), version: '1' }
-    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved', 'sessions'] as const
-    this.#client = await connect(deps, this, { info, notices, places: true })
+    const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved', 'sessions', 'alive'] as const
+    while (this.#client === undefined) {
+      try {
+        this.#client = await connect(deps, this, { info, notices, places: true })
+      } catch (error) {
+        // The connection was lost before the server had answered; the bar says so.
+        if (!isLost(error)) this.trouble.value = sentenceOf(error)
+        await this.dialling.pause()
+      }
+    }
+    this.trouble.value = ''
+    this.#version = this.#client.version
     this.dialling.connected()
     this.#whenConnected(this.#client)
   }
@@ -62,29 +80,51 @@ export class App implements ClientDelegate {
   }
 
   /** Answers the question of a session in the list, whether or not it is open here. */
-  answer({ sessionId, waiting }: SessionRow, optionId: string): void {
-    if (waiting !== undefined) this.session(sessionId)?.answerWhenAsked(waiting.requestId, optionId)
+  async answer({ sessionId, waiting }: SessionRow, optionId: string): Promise<void> {
+    if (waiting === undefined) return
+    const open = this.opened.peek().get(sessionId)?.questions.peek()[0]
+    if (waiting.requestId === '') return open?.answer(optionId)
+    await this.attempt(async () => {
+      const answered = await this.#client?.answer(sessionId, waiting.requestId, optionId)
+      if (answered?.counted === false) this.trouble.value = firstAnswer(answered, waiting.options)
+    })
   }
 
-  /** Opens the session if it is not; undefined while the list is not known. */
-  session(id: string): OpenSession | undefined {
+  /** The reader has seen all of the session. */
+  async seen(id: string): Promise<void> {
+    const { lastSeq } = this.listed.value?.find(({ sessionId }) => sessionId === id) ?? {}
+    // A role may not say so, and then it stays unread here.
+    if (lastSeq !== undefined) await this.#client?.seen(id, lastSeq).catch(() => undefined)
+  }
+
+  /** On all devices of this person, until it is seen again. */
+  async markUnread(id: string): Promise<void> {
+    this.router.go({ screen: 'sessions' })
+    await this.attempt(async () => this.#client?.seen(id, 0))
+  }
+
+  /** Opens the session if it is not, with all from the entry `seq` on; undefined while the list is not known. */
+  session(id: string, seq?: number): OpenSession | undefined {
     const open = this.opened.peek().get(id)
     const row = this.listed.value?.find(({ sessionId }) => sessionId === id)
     if (open !== undefined || row === undefined || this.#client === undefined) return open
     const session = new OpenSession(this.#client, row)
     this.#add(session)
-    void session.load()
+    void session.load(seq)
     return session
   }
 
   async create(cwd: string, firstPrompt: string): Promise<void> {
     // The form may be there, and filled in, before the connection is.
-    const client = await this.#connected
+    const client = await this.connected
     const sessionId = await client.newSession(cwd)
     const session = new OpenSession(client, { sessionId, cwd })
     session.opened()
     this.#add(session)
-    this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...(this.listed.value ?? [])]
+    const listed = this.listed.value ?? []
+    // The server may have told of it before it answered.
+    if (!listed.some((row) => row.sessionId === sessionId))
+      this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...listed]
     this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
     if (firstPrompt.trim() !== '') void session.send({ text: firstPrompt, attached: [] }, newId())
   }
@@ -93,10 +133,33 @@ export class App implements ClientDelegate {
     await this.attempt(async () => this.#client?.rename(id, title))
   }
 
-  async fork(id: string, at?: number): Promise<void> {
+  /** `draft`: what is to be written there instead. */
+  async fork(
+    id: string,
+    { at, draft = '' }: { readonly at?: number | undefined; readonly draft?: string } = {},
+  ): Promise<void> {
     await this.attempt(async () => {
       const sessionId = await this.#client?.fork(id, at)
-      if (sessionId !== undefined) this.router.go({ screen: 'session', id: sessionId, seq: undefined })
+      if (sessionId === undefined) return
+      keep(`draft.${sessionId}`, draft)
+      this.router.go({ screen: 'session', id: sessionId, seq: undefined })
+    })
+  }
+
+  /** Saves the whole conversation as a file. */
+  async export({ id }: OpenSession, title: string): Promise<void> {
+    await this.attempt(async () => {
+      if (this.#client === undefined) return
+      const { exported, save } = await import('../thread/export.ts')
+      save(
+        await exported(this.#client, id, title),
+        `${
+          title
+            .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+            .slice(0, 60)
+            .trim() || id
+        }.md`,
+      )
     })
   }
 
@@ -158,8 +221,9 @@ export class App implements ClientDelegate {
   connection(event: ConnectionEvent): void {
     if (event.kind === 'reconnected') {
       this.dialling.connected()
+      this.isOutdated.value = this.#client !== undefined && this.#client.version !== this.#version
     } else if (event.kind === 'detached') {
-      this.#forget(event.sessionId)
+      this.#detached(event.sessionId, event.reason)
     } else if (event.kind !== 'reconnecting') {
       // The server was stopped, or refused us: the list asks until it is there again.
       void this.#client?.open().then(
@@ -167,6 +231,14 @@ export class App implements ClientDelegate {
         () => undefined,
       )
     }
+  }
+
+  /** It is opened again when it is looked at. */
+  #detached(id: string, reason: unknown): void {
+    const title = this.listed.value?.find(({ sessionId }) => sessionId === id)?.title ?? ''
+    const { anew, untitled } = words()
+    if (codeOf(reason) === 'CURSOR_BEYOND') this.trouble.value = anew(title === '' ? untitled : spelledOut(title))
+    this.#forget(id)
   }
 
   /** Newest first. */

@@ -10,6 +10,7 @@ export interface SessionRow {
   readonly agent?: string | undefined
   readonly lastEnd?: { readonly stopReason?: string } | undefined
   readonly unread?: boolean | undefined
+  readonly lastSeq?: number | undefined
   readonly waiting?: Waiting | undefined
 }
 

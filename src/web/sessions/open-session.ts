@@ -13,20 +13,23 @@ import type {
   TurnNotice,
 } from '../../client/incoming/notices.ts'
 import type { PermissionQuestion, Withdrawal } from '../../client/incoming/permission-requests.ts'
-import type { UpdateParams } from '../../client/incoming/updates.ts'
+import type { PermissionOption, UpdateParams } from '../../client/incoming/updates.ts'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
+import type { CountedAnswer } from '../../client/sessions/stored-sessions.ts'
 import type { Attachment, Takes } from '../composer/attachments.ts'
 import { words } from '../i18n/language.ts'
+import { spelledOut } from '../markdown/invisible.ts'
 import { Conversation } from '../thread/conversation.ts'
 import { Folds } from '../thread/folds.ts'
+import { History } from '../thread/history.ts'
 import { textOf } from '../thread/rows.ts'
 import { newId } from './new-id.ts'
 import { OncePerFrame } from './frames.ts'
-import { keep, keptText } from './kept.ts'
+import { keep, kept, keptText } from './kept.ts'
 
 export interface Question extends PermissionQuestion {
   readonly key: string
-  answer(optionId: string): void
+  answer(optionId: string): Promise<void>
 }
 
 /** What was written, and what goes with it. */
@@ -48,6 +51,7 @@ export class OpenSession {
   readonly cwd: string
   readonly talk = new Conversation()
   readonly folds: Folds
+  readonly history: History
   readonly opening: Signal<Opening> = signal<Opening>('opening')
   /** `idle`, `working`, `cancelling`, `waiting`, `suspended`, `closed`, `deleted`. */
   readonly phase = signal('idle')
@@ -70,8 +74,6 @@ export class OpenSession {
   readonly stopSince = signal<number | undefined>(undefined)
   readonly #client: Client
   readonly #withdrawals = new Map<string, AbortController>()
-  /** Options that the reader has chosen before the question came, by its id. */
-  readonly #answers = new Map<string, string>()
   readonly #accepted = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
   readonly #texts = new Map<string, Said>()
@@ -85,6 +87,14 @@ export class OpenSession {
     this.#client = client
     this.id = sessionId
     this.folds = new Folds(sessionId)
+    this.history = new History({
+      page: (before, limit) => client.page(sessionId, { before, limit }),
+      prepend: (pages) =>
+        this.talk.prepend({
+          updates: pages.flatMap(({ updates }) => updates),
+          resolved: pages.flatMap(({ resolved }) => resolved),
+        }),
+    })
     this.cwd = cwd
     this.draft = signal(keptText(`draft.${sessionId}`))
   }
@@ -96,9 +106,12 @@ export class OpenSession {
     this.agent.value = this.#client.agentOf(this.id) ?? ''
   }
 
-  async load(): Promise<void> {
+  /** The end of the conversation, and all from the entry `seq` or from where the reader was. */
+  async load(seq = Number.POSITIVE_INFINITY): Promise<void> {
     try {
-      await this.#client.loadSession({ sessionId: this.id, cwd: this.cwd })
+      const head = await this.#client.resumeSession({ sessionId: this.id, cwd: this.cwd })
+      const { seq: place = seq } = (kept(`place.${this.id}`) ?? {}) as { readonly seq?: number }
+      await this.history.begin(head, Math.min(seq, place))
       this.talk.flush()
       this.opened()
     } catch (error) {
@@ -144,7 +157,17 @@ export class OpenSession {
       const remove = (): void => {
         this.questions.value = this.questions.value.filter((one) => one.key !== key)
       }
-      const answer = (optionId: string): void => {
+      let isGiven = false
+      const answer = async (optionId: string): Promise<void> => {
+        // A key that is held down, or pressed again before the server has counted it.
+        if (isGiven) return
+        isGiven = true
+        const { requestId } = question
+        // By its id it counts once, whatever becomes of this connection; the server then takes the question back.
+        if (requestId !== undefined) {
+          isGiven = await this.#answer({ ...question, requestId }, optionId)
+          return
+        }
         remove()
         resolve(optionId)
         this.#answered(question, optionId)
@@ -157,26 +180,12 @@ export class OpenSession {
       this.questions.value = [...this.questions.value, { ...question, key, answer }]
       this.talk.asked(question)
       this.#frame.want()
-      const chosen = this.#answers.get(question.requestId ?? '')
-      if (chosen !== undefined) answer(chosen)
     })
   }
 
   write(text: string): void {
     this.draft.value = text
     keep(`draft.${this.id}`, text)
-  }
-
-  /** The reader comes near the beginning of what is there. */
-  wantOlder(): void {
-    // A load brings all of it.
-  }
-
-  /** Answers a question that is open, or as soon as this page is asked it. */
-  answerWhenAsked(requestId: string, optionId: string): void {
-    const open = this.questions.value.find((one) => (one.requestId ?? '') === requestId)
-    if (open === undefined) this.#answers.set(requestId, optionId)
-    else open.answer(optionId)
   }
 
   sendNew(text: string): void {
@@ -314,11 +323,13 @@ export class OpenSession {
     this.#frame.want()
   }
 
-  async #try(work: () => Promise<void>): Promise<void> {
+  async #try(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
+      return true
     } catch (error) {
       this.trouble.value = sentenceOf(error)
+      return false
     }
   }
 
@@ -350,8 +361,7 @@ export class OpenSession {
 
   /** Only the answer to a prompt tells its own client that the turn was cut, or has failed. */
   #ended(error: unknown): void {
-    const { code } = (error as { readonly details?: { readonly code?: unknown } }).details ?? {}
-    const isCut = code === 'TURN_INTERRUPTED'
+    const isCut = codeOf(error) === 'TURN_INTERRUPTED'
     this.talk.ended(isCut ? sentenceOf(error) : `This turn failed: ${sentenceOf(error)}`)
     this.#frame.want()
   }
@@ -368,6 +378,16 @@ export class OpenSession {
     this.trouble.value = why
     this.attached.value = [...attached, ...this.attached.value]
     this.write(this.draft.value === '' ? text : `${text}\n\n${this.draft.value}`)
+  }
+
+  /** False when it cannot be given, such as by this role. */
+  #answer(question: PermissionQuestion & { readonly requestId: string }, optionId: string): Promise<boolean> {
+    return this.#try(async () => {
+      const answered = await this.#client.answer(this.id, question.requestId, optionId)
+      if (!answered.counted) this.trouble.value = firstAnswer(answered, question.options)
+      this.talk.answered(question, answered.outcome, answered.by)
+      this.#frame.want()
+    })
   }
 
   #answered(question: PermissionQuestion, optionId: string | undefined): void {
@@ -388,6 +408,21 @@ function sizeOf({ text, attached }: Said): number {
 function fileUrl(cwd: string, path: string): string {
   const absolute = path.startsWith('/') ? path : `${cwd}/${path}`
   return `file://${absolute.split('/').map(encodeURIComponent).join('/')}`
+}
+
+/** Somebody else has answered before. */
+export function firstAnswer({ outcome, by }: CountedAnswer, options: readonly PermissionOption[]): string {
+  const { answeredFirst, answeredNone } = words()
+  const name = options.find(({ optionId }) => optionId === outcome.optionId)?.name
+  return answeredFirst(
+    by === undefined ? undefined : spelledOut(by),
+    name === undefined ? answeredNone : spelledOut(name),
+  )
+}
+
+/** The code that the server gave an error. */
+export function codeOf(error: unknown): unknown {
+  return (error as { readonly details?: { readonly code?: unknown } }).details?.code
 }
 
 /** The sentence of an error; those of the server and of the client are made to be read. */

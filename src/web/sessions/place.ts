@@ -3,7 +3,14 @@ import { type Signal, signal } from '@preact/signals'
 
 export type Place =
   | { readonly screen: 'sessions' }
-  | { readonly screen: 'session'; readonly id: string; readonly seq: number | undefined }
+  | {
+      readonly screen: 'session'
+      readonly id: string
+      /** The entry that is looked at. */
+      readonly seq: number | undefined
+      /** What is looked for in it; empty: nothing yet. */
+      readonly find?: string | undefined
+    }
   | { readonly screen: 'new' }
   | { readonly screen: 'search'; readonly query: string }
   /** Who gets in; with the session that is about to be shared. */
@@ -18,7 +25,8 @@ export interface Filter {
 export function placeIn(search: string): Place {
   const query = new URLSearchParams(search)
   const id = query.get('session')
-  if (id !== null && id !== '') return { screen: 'session', id, seq: wholeIn(query.get('at')) }
+  if (id !== null && id !== '')
+    return { screen: 'session', id, seq: wholeIn(query.get('at')), find: query.get('find') ?? undefined }
   if (query.has('new')) return { screen: 'new' }
   if (query.has('access')) return { screen: 'access', share: query.get('access') || undefined }
   const searched = query.get('search')
@@ -35,6 +43,7 @@ export function addressOf(place: Place, filter: Filter): string {
   if (place.screen === 'session') {
     query.set('session', place.id)
     if (place.seq !== undefined) query.set('at', String(place.seq))
+    if (place.find !== undefined) query.set('find', place.find)
   }
   if (place.screen === 'new') query.set('new', '')
   if (place.screen === 'access') query.set('access', place.share ?? '')

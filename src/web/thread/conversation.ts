@@ -33,7 +33,7 @@ export class Conversation {
   take(params: UpdateParams): void {
     const { update } = params
     // A server tells it to a client that comes back, though that client has said it itself.
-    if (this.#own.has(String(update['messageId']))) return
+    if (this.#isOwn(update)) return
     this.#isChanged = true
     if (update.sessionUpdate === 'usage_update') this.usage.value = usageIn(update) ?? this.usage.peek()
     if (!STANDING.has(update.sessionUpdate)) this.#transcript.take(update, placeOf(params))
@@ -80,10 +80,14 @@ export class Conversation {
     this.#transcript.asked(question)
   }
 
-  answered(question: PermissionQuestion, outcome: { readonly outcome: string; readonly optionId?: string }): void {
-    this.#isChanged = true
+  /** `elsewhere` is said only where nothing better is known. */
+  answered(question: PermissionQuestion, outcome: Resolved['outcome'], by?: string): void {
     const { requestId = '', toolCall } = question
-    this.#transcript.resolved({ requestId, toolCallId: toolCall.toolCallId, outcome, at: Date.now() })
+    const { toolCallId } = toolCall
+    const known = this.#transcript.permission(toolCallId)
+    if (outcome.outcome === 'elsewhere' && known?.requestId === requestId && known.resolved !== undefined) return
+    this.#isChanged = true
+    this.#transcript.resolved({ requestId, toolCallId, outcome, at: Date.now(), ...(by !== undefined && { by }) })
   }
 
   resolved(resolved: Resolved): void {
@@ -97,10 +101,15 @@ export class Conversation {
   }
 
   /** What was before all that is here. */
-  prepend(page: Page): void {
+  prepend({ updates, resolved }: Page): void {
     this.#isChanged = true
-    this.#transcript = new GrowingTranscript(withOlder(this.#transcript, page))
+    const shown = updates.filter(({ update }) => !this.#isOwn(update) && !STANDING.has(update.sessionUpdate))
+    this.#transcript = new GrowingTranscript(withOlder(this.#transcript, { updates: shown, resolved }))
     this.flush()
+  }
+
+  #isOwn(update: UpdateParams['update']): boolean {
+    return this.#own.has(String(update['messageId']))
   }
 
   flush(): void {

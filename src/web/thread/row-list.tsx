@@ -17,8 +17,8 @@ export interface RowListOwner {
   row(index: number): ComponentChildren
   /** Where the reader is has changed; `below`: the first row that was not in view yet, if the end is not. */
   moved(state: Scroll, lastSeen: number): void
-  /** The reader comes near the beginning. */
-  nearTop(): void
+  /** The reader comes near the beginning of what is there, or wants the very first row. */
+  towardsBegin(isWanted: boolean): void
 }
 
 interface Props {
@@ -26,6 +26,8 @@ interface Props {
   readonly owner: RowListOwner
   readonly label: string
   readonly begin: Scroll
+  /** A row that was looked for. */
+  readonly found: string | undefined
 }
 
 /** Rows from the beginning at which older ones are fetched. */
@@ -93,7 +95,7 @@ export class RowList extends Component<Props, Span> {
     this.#observer.disconnect()
   }
 
-  override render({ rows, owner, label }: Props, { from, to }: Span) {
+  override render({ rows, owner, label, found }: Props, { from, to }: Span) {
     const shown = rows.slice(from, to)
     return (
       <div
@@ -111,7 +113,12 @@ export class RowList extends Component<Props, Span> {
       >
         <div class="room" style={{ height: `${this.#heights.topOf(from)}px` }} />
         {shown.map(({ key }, index) => (
-          <div key={key} data-row={key} class="row" ref={(element: HTMLElement | null) => this.#placed(key, element)}>
+          <div
+            key={key}
+            data-row={key}
+            class={key === found ? 'row found' : 'row'}
+            ref={(element: HTMLElement | null) => this.#placed(key, element)}
+          >
             {owner.row(from + index)}
           </div>
         ))}
@@ -199,7 +206,7 @@ export class RowList extends Component<Props, Span> {
     const last = this.#heights.at(view.scrollTop + view.clientHeight)
     const isThere = from <= Math.max(0, first - 2) && to >= Math.min(this.props.rows.length, last + 2)
     if (!isThere || to - from > MAX_ROWS) this.setState(wanted)
-    if (from < NEAR_TOP && first < NEAR_TOP) this.props.owner.nearTop()
+    if (from < NEAR_TOP && first < NEAR_TOP) this.props.owner.towardsBegin(false)
   }
 
   #endSpan(): Span {
@@ -240,8 +247,7 @@ export class RowList extends Component<Props, Span> {
     }
     if (event.key === 'Home') {
       event.preventDefault()
-      const [first] = this.#heights.keys
-      if (first !== undefined) this.jump(first, 0)
+      this.props.owner.towardsBegin(true)
     }
   }
 

@@ -3,9 +3,10 @@ import type { MessageItem } from '../../client/transcript/items.ts'
 import { clockTime, duration, languageOf, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { Markdown } from '../markdown/markdown.tsx'
-import { CopyButton } from '../page/controls.tsx'
+import { CopyButton, IconButton } from '../page/controls.tsx'
 import { memo } from '../page/memo.ts'
 import { Icon } from '../page/icons.tsx'
+import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { CallView } from '../tools/call-view.tsx'
 import { Blocks } from './content-blocks.tsx'
@@ -13,6 +14,7 @@ import type { Folds } from './folds.ts'
 import { type CutRow, type Row, type Step, textOf, tookMs } from './rows.ts'
 
 interface Props {
+  readonly app: App
   readonly row: Row
   readonly session: OpenSession
   readonly folds: Folds
@@ -20,12 +22,12 @@ interface Props {
   readonly isGrowing: boolean
 }
 
-export const RowView = memo(({ row, session, folds, isGrowing }: Props) => {
+export const RowView = memo(({ app, row, session, folds, isGrowing }: Props) => {
   switch (row.kind) {
     case 'prompt':
-      return <Prompt item={row.item} />
+      return <Prompt app={app} session={session} item={row.item} />
     case 'answer':
-      return <Answer item={row.item} isGrowing={isGrowing} />
+      return <Answer app={app} session={session} item={row.item} isGrowing={isGrowing} />
     case 'thought':
       return <Thought item={row.item} folds={folds} isGrowing={isGrowing} />
     case 'call':
@@ -40,8 +42,15 @@ export const RowView = memo(({ row, session, folds, isGrowing }: Props) => {
   }
 })
 
-function Prompt({ item }: { readonly item: MessageItem }) {
-  const { prompt, promptBy } = words()
+interface MessageProps {
+  readonly app: App
+  readonly session: OpenSession
+  readonly item: MessageItem
+}
+
+function Prompt({ app, session, item }: MessageProps) {
+  const { prompt, promptBy, editInFork } = words()
+  const before = (item.seq?.first ?? 0) - 1
   const name = item.by === undefined ? prompt : promptBy(spelledOut(item.by))
   const time = timeOf(item)
   const text = textOf(item)
@@ -54,11 +63,20 @@ function Prompt({ item }: { readonly item: MessageItem }) {
       </h2>
       <div class="said">{text}</div>
       <Blocks content={item.content} />
+      {before > 0 && (
+        <div class="after">
+          <IconButton
+            icon="edit"
+            label={editInFork}
+            onPress={() => void app.fork(session.id, { at: before, draft: text })}
+          />
+        </div>
+      )}
     </article>
   )
 }
 
-function Answer({ item, isGrowing }: { readonly item: MessageItem; readonly isGrowing: boolean }) {
+function Answer({ app, session, item, isGrowing }: MessageProps & { readonly isGrowing: boolean }) {
   const text = textOf(item)
   return (
     <article class="answer" aria-label={words().answer} lang={languageOf(text)}>
@@ -67,6 +85,13 @@ function Answer({ item, isGrowing }: { readonly item: MessageItem; readonly isGr
       {!isGrowing && (
         <div class="after">
           <CopyButton text={text} />
+          {item.seq !== undefined && (
+            <IconButton
+              icon="fork"
+              label={words().forkHere}
+              onPress={() => void app.fork(session.id, { at: item.seq?.last })}
+            />
+          )}
           <time>{timeOf(item)}</time>
         </div>
       )}

@@ -61,6 +61,15 @@ test('nothing is folded under somebody who reads elsewhere, and what is folded s
   expect(rows.of(items, { mayFold: false, isWorking: false })).toHaveLength(2)
 })
 
+test('what a page brings is folded at once, and no run that is folded grows into it', () => {
+  const rows = new Rows()
+  const reading = { mayFold: false, isWorking: false }
+  const later = [call('c'), call('d'), says('x')]
+  rows.of(itemsOf(...later), DONE)
+  const keys = rows.of(itemsOf(call('a'), call('b'), ...later), reading).map(({ key }) => key)
+  expect(keys).toEqual(['steps call a', 'steps call c', 'agent m'])
+})
+
 test('a row of an item that did not change is the same', () => {
   const rows = new Rows()
   const items = itemsOf(says('x'))

@@ -24,19 +24,36 @@ export class Rows {
   /** The first items of runs that are folded; they stay so, whatever comes. */
   readonly #folded = new Set<string>()
   readonly #known = new WeakMap<Item, Row | null>()
+  /** Items that were there before. */
+  readonly #seen = new Set<string>()
+  #count = 0
 
   /** `mayFold`: nobody reads elsewhere, whom it would move. `isWorking`: the last run is not finished. */
   of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly Row[] {
     const rows: Row[] = []
     for (let at = 0; at < items.length;) {
-      const end = endOfRun(items, at)
+      const end = this.#endOfRun(items, at)
       const run = items.slice(at, end) as readonly Step[]
-      if (this.#isFolded(run, how.mayFold && (end < items.length || !how.isWorking)))
+      // What came all at once, above or below what is read, moves nobody.
+      const mayFold = how.mayFold || (this.#count > 0 && run.every(({ id }) => !this.#seen.has(id)))
+      if (this.#isFolded(run, mayFold && (end < items.length || !how.isWorking)))
         rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
       else this.#pushAll(rows, items.slice(at, Math.max(end, at + 1)))
       at = Math.max(end, at + 1)
     }
+    if (items.length !== this.#count) for (const { id } of items) this.#seen.add(id)
+    this.#count = items.length
     return rows
+  }
+
+  /** Calls that ended well, and the thoughts between them. A run that is folded stays as it is when older ones come before it. */
+  #endOfRun(items: readonly Item[], from: number): number {
+    let end = from
+    for (; end < items.length; end += 1) {
+      const item = items[end]
+      if (item === undefined || !isStep(item) || (end > from && this.#folded.has(item.id))) break
+    }
+    return end
   }
 
   #pushAll(rows: Row[], items: readonly Item[]): void {
@@ -56,15 +73,10 @@ export class Rows {
   }
 }
 
-/** Calls that ended well, and the thoughts between them. */
-function endOfRun(items: readonly Item[], from: number): number {
-  let end = from
-  for (; end < items.length; end += 1) {
-    const item = items[end]
-    const isThought = item?.kind === 'message' && item.role === 'thought'
-    if (!isThought && !(item?.kind === 'tool_call' && item.call.status === 'completed')) break
-  }
-  return end
+function isStep(item: Item): boolean {
+  return item.kind === 'message'
+    ? item.role === 'thought'
+    : item.kind === 'tool_call' && item.call.status === 'completed'
 }
 
 const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
@@ -94,4 +106,24 @@ export function textOf({ content }: MessageItem): string {
 /** How long it took; undefined where the server does not tell when entries were stored. */
 export function tookMs({ at }: Step): number | undefined {
   return at === undefined ? undefined : at.last - at.first
+}
+
+/** The first entry of a row; undefined for what the server has not told. */
+export function seqOfRow(row: Row): number | undefined {
+  if (row.kind === 'steps') return row.items[0]?.seq?.first
+  return 'item' in row ? row.item.seq?.first : undefined
+}
+
+/** The row that has this entry of the journal. */
+export function rowAt(rows: readonly Row[], seq: number): Row | undefined {
+  return rows.findLast((row) => (seqOfRow(row) ?? Number.POSITIVE_INFINITY) <= seq)
+}
+
+/** Opens what hides this entry in its row. */
+export function unfold(row: Row, seq: number, folds: { set(id: string, isOpen: boolean): void }): void {
+  if (row.kind === 'thought' || row.kind === 'call') folds.set(row.item.id, true)
+  if (row.kind !== 'steps') return
+  folds.set(row.key, true)
+  const item = row.items.findLast((one) => (one.seq?.first ?? Number.POSITIVE_INFINITY) <= seq)
+  if (item !== undefined) folds.set(item.id, true)
 }

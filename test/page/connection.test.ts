@@ -1,0 +1,172 @@
+/** What a page does about a bad connection: it says so, comes back by itself, and misses nothing. */
+import type { Page, WebSocketRoute } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Network } from './network.ts'
+import { PageStage } from './stage.ts'
+
+let stage: PageStage
+let network: Network
+beforeAll(async () => {
+  stage = await PageStage.open()
+  network = await Network.before(() => stage.server.port)
+})
+afterAll(async () => {
+  await stage.close()
+  await network.close()
+})
+
+const offline = (page: Page) => page.locator('.offline')
+const message = (page: Page) => page.getByLabel('Message to the agent')
+
+/** A session on a page whose way to the server is the bad one. */
+async function sessionThroughNetwork(firstPrompt: string): Promise<Page> {
+  const page = await stage.device()
+  await stage.newSession(page, firstPrompt)
+  await page.goto(network.url + new URL(page.url()).search)
+  await message(page).waitFor()
+  return page
+}
+
+/** The clock of the page goes on by this, as it does while a device sleeps. */
+async function sleep(page: Page, ms: number): Promise<void> {
+  await page.evaluate((ms) => {
+    const now = Date.now.bind(Date)
+    Date.now = () => now() + ms
+  }, ms)
+}
+
+const lookAgain = (page: Page) => page.evaluate(() => void dispatchEvent(new Event('focus')))
+
+test('the first visit of a device that the server does not know leaves no error in the console', async () => {
+  const page = await stage.stranger()
+  const errors: string[] = []
+  page.on('console', (said) => said.type() === 'error' && errors.push(said.text()))
+  await page.goto(stage.server.url)
+  await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
+  await lookAgain(page)
+  await page.waitForResponse(/\/device$/u)
+  expect(errors).toEqual([])
+})
+
+test('a first connection that is lost before the server has answered is said, and made again', async () => {
+  const page = await stage.device()
+  let attempts = 0
+  await page.routeWebSocket(/\/acp$/u, (socket) => {
+    attempts += 1
+    if (attempts <= 3) return socket.onMessage(() => void socket.close({ code: 1012 }))
+    socket.connectToServer()
+  })
+  await page.goto(stage.server.url)
+  await offline(page).getByText('Not connected since').waitFor()
+  await expect.poll(() => page.locator('.list').count()).toBe(1)
+  await offline(page).waitFor({ state: 'detached' })
+  expect(attempts).toBe(4)
+})
+
+test('a part of the page that cannot be loaded says so, and comes when the reader asks again', async () => {
+  const page = await stage.device()
+  await page.goto(stage.server.url)
+  await page.locator('.list').waitFor()
+  await page.route(/new-screen\.js$/u, (route) => route.abort('connectionrefused'))
+  await page.getByRole('button', { name: 'New session' }).click()
+  await page.getByText('could not be loaded').waitFor()
+  await page.unroute(/new-screen\.js$/u)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByLabel('First prompt').waitFor()
+})
+
+test('28: a line that carries nothing more is noticed within 45 seconds, and as soon as the reader looks again', async () => {
+  stage.server.play([{ chunk: 'Said before.' }])
+  const page = await sessionThroughNetwork('Begin.')
+  await page.getByText('Said before.').waitFor()
+  network.freeze()
+  await sleep(page, 46_000)
+  await offline(page).waitFor()
+  network.open()
+  await offline(page).waitFor({ state: 'detached' })
+
+  // The clock stays: that nothing came is known by what does not answer.
+  network.freeze()
+  await lookAgain(page)
+  await offline(page).waitFor()
+  network.open()
+  await offline(page).waitFor({ state: 'detached' })
+  expect(await page.getByText('Said before.').count()).toBe(1)
+})
+
+test('29: a handshake that nobody answers is given up, and the next one connects', async () => {
+  stage.server.play([{ chunk: 'Here.' }])
+  const page = await sessionThroughNetwork('Begin.')
+  network.cut()
+  network.mute()
+  await offline(page).waitFor()
+  await expect.poll(() => network.taken).toBeGreaterThan(0)
+  network.open()
+  await offline(page).waitFor({ state: 'detached' })
+  await message(page).fill('More.')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.getByText('Here.').count()).toBe(2)
+})
+
+test('27, 30: what was said while there was no line is there once after it, and who read further up has not moved', async () => {
+  stage.server.play([{ chunk: 'A line of many words for the reader.\n\n', times: 60 }, { chunk: 'The end.' }])
+  const page = await sessionThroughNetwork('Begin.')
+  await page.getByText('The end.').waitFor()
+  await page.locator('.rows').press('PageUp')
+  await page.locator('.pill').waitFor()
+  const other = await stage.device()
+  await other.goto(stage.server.url + new URL(page.url()).search)
+  await message(other).waitFor()
+  const place = () => page.locator('.rows').evaluate((rows) => rows.scrollTop)
+  const before = await place()
+  network.cut()
+  await offline(page).waitFor()
+  stage.server.play([{ chunk: 'away {n}. ', times: 5_000 }, { chunk: 'All of it.' }])
+  await message(other).fill('Say much.')
+  await other.keyboard.press('Enter')
+  await other.getByText('All of it.').waitFor()
+  await sleep(page, 2 * 60 * 60 * 1000)
+  network.open()
+  await lookAgain(page)
+  await page.locator('.pill', { hasText: /new/u }).waitFor()
+  expect(Math.abs((await place()) - before)).toBeLessThanOrEqual(1)
+  await page.locator('.pill').click()
+  const answer = page.locator('.answer', { hasText: 'All of it.' })
+  await answer.waitFor()
+  const said = (await answer.innerText()).match(/away \d+\./gu)
+  expect(said).toEqual(Array.from({ length: 5_000 }, (_one, n) => `away ${n + 1}.`))
+})
+
+test('32: a device that is removed while it reads is told at once, and its draft is there when it is back', async () => {
+  stage.server.play([{ chunk: 'Go on. ', times: 20_000, everyMs: 20 }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Talk.')
+  await page.getByText('Go on.').first().waitFor()
+  await message(page).fill('Half a thought')
+  stage.server.removeToken()
+  await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
+  await stage.admit(page.context())
+  await lookAgain(page)
+  await expect.poll(() => message(page).inputValue()).toBe('Half a thought')
+  await page.getByRole('button', { name: 'Stop' }).click()
+})
+
+test('33: a server that was updated under the page offers to reload it', async () => {
+  const page = await stage.device()
+  const sockets: WebSocketRoute[] = []
+  await page.routeWebSocket(/\/acp$/u, (socket) => {
+    sockets.push(socket)
+    const version = `${sockets.length}.0.0`
+    socket.connectToServer().onMessage((text) => {
+      socket.send(String(text).replace(/("agentInfo":\{[^}]*"version":")[^"]*/u, `$1${version}`))
+    })
+  })
+  await page.goto(stage.server.url)
+  await page.locator('.list li').first().waitFor()
+  await sockets[0]?.close({ code: 1012 })
+  await page.getByText('Parley was updated.').waitFor()
+  await page.getByRole('button', { name: 'Reload the page' }).click()
+  await page.locator('.list').waitFor()
+})
+
+test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

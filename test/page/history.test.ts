@@ -1,0 +1,190 @@
+/** A session that is too long to be loaded: it opens at its end, and any place of it can be gone to. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { awayFromEnd, firstSeen } from './reader.ts'
+import { PageStage } from './stage.ts'
+
+/** Each brings an answer and a call. */
+const ROUNDS = 1_500
+/** Said once, in this round. */
+const RARE = { round: 120, words: 'the heron stood on 一条腿 in the reeds' }
+
+let stage: PageStage
+let address: string
+beforeAll(async () => {
+  stage = await PageStage.open()
+  stage.server.play(
+    Array.from({ length: ROUNDS }, (_one, n) => [
+      { chunk: `Answer ${n}. ${n === RARE.round ? RARE.words : 'Nothing of note.'}` },
+      { toolCall: { toolCallId: `c${n}`, title: `Call ${n}`, kind: 'read', status: 'failed' } },
+    ]).flat(),
+  )
+  const page = await stage.device()
+  await stage.newSession(page, 'Go through all of it.')
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  await page.getByText(`Call ${ROUNDS - 1}`, { exact: true }).waitFor()
+  address = new URL(page.url()).search
+  await page.context().close()
+})
+afterAll(() => stage.close())
+
+/** The page of the long session, and how many pages of it were asked for. */
+async function opened(more = ''): Promise<{ readonly page: Page; readonly asked: readonly string[] }> {
+  const page = await stage.device()
+  const asked: string[] = []
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => {
+      if (String(payload).includes('"_parley/page"')) asked.push(String(payload))
+    }),
+  )
+  await page.goto(stage.server.url + address + more)
+  await page.locator('.rows .row').first().waitFor()
+  return { page, asked }
+}
+
+const text = (page: Page, what: string) => page.getByText(what, { exact: true })
+const inView = (page: Page, what: string) => expect.poll(() => isInView(page, what)).toBe(true)
+const isInView = async (page: Page, what: string): Promise<boolean> => {
+  const [view, box] = await Promise.all([
+    page.locator('.rows').boundingBox(),
+    page
+      .locator('.row', { hasText: what })
+      .first()
+      .boundingBox({ timeout: 1_000 })
+      .catch(() => null),
+  ])
+  return view !== null && box !== null && box.y + box.height > view.y && box.y < view.y + view.height
+}
+const marked = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => [...(CSS.highlights.get('found') ?? [])].map((range) => (range as Range).toString()))
+
+test('8: a long session opens at its end with one page; Home, End and any entry are gone to, and the document stays small', async () => {
+  const { page, asked } = await opened()
+  await text(page, `Call ${ROUNDS - 1}`).waitFor()
+  expect(asked).toHaveLength(1)
+  expect(await awayFromEnd(page)).toBeLessThanOrEqual(1)
+  await page.locator('.rows').press('Home')
+  await inView(page, 'Go through all of it.')
+  await text(page, 'Call 0').waitFor()
+  expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(2_500)
+  await page.locator('.rows').press('End')
+  await inView(page, `Call ${ROUNDS - 1}`)
+  await page.goto(`${stage.server.url}${address}&at=1500`)
+  await page.locator('.row.found').waitFor()
+  expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(2_500)
+  await expect.poll(async () => (await page.locator('.row.found').boundingBox())?.y).toBeGreaterThan(0)
+})
+
+test('5: an older page that comes while it streams moves nothing, and is asked for once', async () => {
+  const page = await stage.device()
+  const { asked, release } = await holdingPages(page)
+  await page.goto(stage.server.url + address)
+  await expect.poll(() => asked()).toBe(1)
+  release()
+  await page.locator('.rows .row').first().waitFor()
+  stage.server.play([{ chunk: 'more {n}, ', times: 400, everyMs: 10 }, { chunk: 'enough.' }])
+  await page.getByLabel('Message to the agent').fill('And more.')
+  await page.keyboard.press('Enter')
+  await page.getByText('more 3,').waitFor()
+  await page.locator('.rows').press('PageUp')
+  await page.locator('.pill').waitFor()
+  const rows = page.locator('.rows')
+  await rows.evaluate((view) => (view.scrollTop = 2_000))
+  await expect.poll(() => asked()).toBe(2)
+  await page.getByText('Loading what came before').waitFor()
+  const before = await firstSeen(page)
+  const top = (): Promise<number> =>
+    page.locator(`[data-row="${before.key}"]`).evaluate((row) => row.getBoundingClientRect().top)
+  const [was, height] = [await top(), await rows.evaluate((view) => view.scrollHeight)]
+  release()
+  await expect.poll(() => rows.evaluate((view) => view.scrollHeight)).toBeGreaterThan(height * 1.5)
+  expect(Math.abs((await top()) - was)).toBeLessThanOrEqual(1)
+  await page.getByText('Loading what came before').waitFor({ state: 'detached' })
+  expect(asked()).toBe(2)
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+})
+
+/** The answers to requests for pages wait until the test lets them go. */
+async function holdingPages(page: Page): Promise<{ asked(): number; release(): void }> {
+  const held: (() => void)[] = []
+  let asked = 0
+  await page.routeWebSocket(/\/acp$/u, (socket) => {
+    socket.connectToServer().onMessage((text) => {
+      for (const line of String(text).split('\n')) {
+        const isPage = line.includes('"result":{"updates":')
+        asked += Number(isPage)
+        if (isPage) held.push(() => socket.send(line))
+        else socket.send(line)
+      }
+    })
+  })
+  return { asked: () => asked, release: () => held.splice(0).forEach((send) => send()) }
+}
+
+test('10: after a reload the reader is where they were, also far above the end', async () => {
+  const { page } = await opened('&at=700')
+  await page.locator('.row.found').waitFor()
+  await page.locator('.rows').press('PageUp')
+  await page.goto(stage.server.url + address)
+  const before = await firstSeen(page)
+  await page.reload()
+  await expect.poll(async () => (await firstSeen(page)).key).toBe(before.key)
+})
+
+test.each([
+  ['heron', ['heron']],
+  ['一条腿', ['一条腿']],
+])(
+  '51: a hit among thousands is on the screen with its words marked, and Back returns to the search: %s',
+  async (query, words) => {
+    const page = await stage.device()
+    await page.goto(`${stage.server.url}?search=${encodeURIComponent(query)}`)
+    await page.locator('.hits a', { hasText: '·' }).first().click()
+    await inView(page, RARE.words)
+    await expect.poll(() => marked(page)).toEqual(words)
+    expect(await page.locator('.row.found').innerText()).toContain(RARE.words)
+    await page.goBack()
+    await page.locator('.hits a').first().waitFor()
+  },
+)
+
+test('52: a word that was said long ago is found in the session and stepped to, by keys alone', async () => {
+  const { page, asked } = await opened()
+  await page.locator('.rows').focus()
+  await page.keyboard.press('Control+f')
+  await page.getByLabel('Find in this session').fill('note')
+  await page.getByText('200 found').waitFor()
+  await page.getByLabel('Find in this session').fill('heron')
+  await page.getByText('1 found').waitFor()
+  await page.keyboard.press('Enter')
+  await inView(page, RARE.words)
+  await page.getByText('1 of 1').waitFor()
+  await expect.poll(() => marked(page)).toEqual(['heron'])
+  expect(asked.length).toBeGreaterThan(1)
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Find in this session').waitFor({ state: 'detached' })
+  expect(await page.evaluate('CSS.highlights.has("found")')).toBe(false)
+})
+
+test('a call that begins in a page and ends live is one call, where it began', async () => {
+  stage.server.play([
+    { toolCall: { toolCallId: 'over', title: 'Over the edge', kind: 'execute', status: 'in_progress' } },
+    { chunk: 'It runs. ' },
+    { permission: { title: 'Go on?', toolCallId: 'asked' } },
+    { toolCall: { toolCallId: 'over', status: 'failed' } },
+    { chunk: 'It has ended.' },
+  ])
+  const first = await stage.device()
+  await stage.newSession(first, 'Run it.')
+  await first.locator('.dock .card').waitFor()
+  const late = await stage.device()
+  await late.goto(first.url())
+  await late.locator('.dock .options button').first().click()
+  for (const page of [first, late]) {
+    await page.getByText('It has ended.').waitFor()
+    expect(await page.locator('.call', { hasText: 'Over the edge' }).count()).toBe(1)
+    expect(await page.locator('.call.failed', { hasText: 'Over the edge' }).count()).toBe(1)
+  }
+})
+
+test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
