@@ -43,7 +43,9 @@ async function opened(more = ''): Promise<{ readonly page: Page; readonly asked:
 }
 
 const text = (page: Page, what: string) => page.getByText(what, { exact: true })
-const inView = (page: Page, what: string) => expect.poll(() => isInView(page, what)).toBe(true)
+const inView = async (page: Page, what: string): Promise<void> => {
+  await expect.poll(() => isInView(page, what)).toBe(true)
+}
 const isInView = async (page: Page, what: string): Promise<boolean> => {
   const [view, box] = await Promise.all([
     page.locator('.rows').boundingBox(),
@@ -71,16 +73,18 @@ test('8: a long session opens at its end with one page; Home, End and any entry 
   await inView(page, `Call ${ROUNDS - 1}`)
   await page.goto(`${stage.server.url}${address}&at=1500`)
   await page.locator('.row.found').waitFor()
+  // Nothing of it is new to who has just come.
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
   expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(2_500)
   await expect.poll(async () => (await page.locator('.row.found').boundingBox())?.y).toBeGreaterThan(0)
 })
 
 test('5: an older page that comes while it streams moves nothing, and is asked for once', async () => {
   const page = await stage.device()
-  const { asked, release } = await holdingPages(page)
+  const pages = await holdingPages(page)
   await page.goto(stage.server.url + address)
-  await expect.poll(() => asked()).toBe(1)
-  release()
+  await expect.poll(() => pages.asked()).toBe(1)
+  pages.release()
   await page.locator('.rows .row').first().waitFor()
   stage.server.play([{ chunk: 'more {n}, ', times: 400, everyMs: 10 }, { chunk: 'enough.' }])
   await page.getByLabel('Message to the agent').fill('And more.')
@@ -90,17 +94,17 @@ test('5: an older page that comes while it streams moves nothing, and is asked f
   await page.locator('.pill').waitFor()
   const rows = page.locator('.rows')
   await rows.evaluate((view) => (view.scrollTop = 2_000))
-  await expect.poll(() => asked()).toBe(2)
+  await expect.poll(() => pages.asked()).toBe(2)
   await page.getByText('Loading what came before').waitFor()
   const before = await firstSeen(page)
   const top = (): Promise<number> =>
     page.locator(`[data-row="${before.key}"]`).evaluate((row) => row.getBoundingClientRect().top)
   const [was, height] = [await top(), await rows.evaluate((view) => view.scrollHeight)]
-  release()
+  pages.release()
   await expect.poll(() => rows.evaluate((view) => view.scrollHeight)).toBeGreaterThan(height * 1.5)
   expect(Math.abs((await top()) - was)).toBeLessThanOrEqual(1)
   await page.getByText('Loading what came before').waitFor({ state: 'detached' })
-  expect(asked()).toBe(2)
+  expect(pages.asked()).toBe(2)
   await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
 })
 
@@ -129,6 +133,7 @@ test('10: after a reload the reader is where they were, also far above the end',
   const before = await firstSeen(page)
   await page.reload()
   await expect.poll(async () => (await firstSeen(page)).key).toBe(before.key)
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
 })
 
 test.each([

@@ -238,7 +238,7 @@ export const zh: Words = {
   findHere: '在此会话中查找',
   findOlder: '上一处',
   findNewer: '下一处',
-  findCount: (at, all, isThere) => (isThere ? `第 ${at} 处，共 ${all} 处` : `找到 ${all} 处`),
+  findCount: (at, all, isThere) => (isThere ? `${at} / ${all}` : `${all} 处`),
   markUnread: '标为未读',
   exportIt: '导出',
   editInFork: '在此会话的分支中编辑',

@@ -55,6 +55,7 @@ test('the last run is folded when the turn has ended', () => {
 
 test('nothing is folded under somebody who reads elsewhere, and what is folded stays so', () => {
   const rows = new Rows()
+  rows.of(itemsOf(call('a')), { mayFold: false, isWorking: true })
   const items = itemsOf(call('a'), call('b'), says('x'))
   expect(rows.of(items, { mayFold: false, isWorking: false })).toHaveLength(3)
   expect(rows.of(items, DONE)).toHaveLength(2)

@@ -34,8 +34,8 @@ export class Rows {
     for (let at = 0; at < items.length;) {
       const end = this.#endOfRun(items, at)
       const run = items.slice(at, end) as readonly Step[]
-      // What came all at once, above or below what is read, moves nobody.
-      const mayFold = how.mayFold || (this.#count > 0 && run.every(({ id }) => !this.#seen.has(id)))
+      // What comes all at once, before anything is shown or beside what is read, moves nobody.
+      const mayFold = how.mayFold || run.every(({ id }) => !this.#seen.has(id))
       if (this.#isFolded(run, mayFold && (end < items.length || !how.isWorking)))
         rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
       else this.#pushAll(rows, items.slice(at, Math.max(end, at + 1)))

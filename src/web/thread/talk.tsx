@@ -25,7 +25,7 @@ interface Props {
 export function Talk({ app, session, seq, find }: Props) {
   const list: { current: RowList | null } = useRef<RowList>(null)
   const shaped = useRef<Rows>(null)
-  const [position, setPosition] = useState<Position>({ kind: 'held', seen: 0 })
+  const [position, setPosition] = useState<Position>(() => ({ kind: beginKind(session, seq), seen: '' }))
   shaped.current ??= new Rows()
   const runs = isRunning(session.phase.value)
   const changes = session.talk.changes.value
@@ -43,7 +43,7 @@ export function Talk({ app, session, seq, find }: Props) {
   })
   const begin = useMemo(() => beginOf(session, rows, seq), [session])
   useSeen(app, session, position.kind === 'held')
-  const unseen = position.kind === 'held' ? 0 : Math.max(0, rows.length - 1 - position.seen)
+  const unseen = position.kind === 'held' ? 0 : countAfter(rows, position.seen)
   return (
     <div class="talk">
       {find !== undefined && (
@@ -70,6 +70,10 @@ function beginOf(session: OpenSession, rows: readonly Row[], seq: number | undef
   const row = seq === undefined ? undefined : rowAt(rows, seq)
   if (row !== undefined) return { kind: 'jumping', key: row.key, offset: BELOW_TOP }
   return (kept(`place.${session.id}`) as Scroll | undefined) ?? { kind: 'held' }
+}
+
+function beginKind(session: OpenSession, seq: number | undefined): Scroll['kind'] {
+  return seq === undefined && kept(`place.${session.id}`) === undefined ? 'held' : 'free'
 }
 
 interface Target {
@@ -121,8 +125,13 @@ function useTarget({
 
 interface Position {
   readonly kind: Scroll['kind']
-  /** The last row that the reader has seen. */
-  readonly seen: number
+  /** The key of the last row that the reader has seen, or that was there when the session was opened. */
+  readonly seen: string
+}
+
+function countAfter(rows: readonly Row[], key: string): number {
+  const at = rows.findLastIndex((row) => row.key === key)
+  return at === -1 ? 0 : rows.length - 1 - at
 }
 
 interface Shown {
@@ -149,8 +158,11 @@ function useOwner(app: App, session: OpenSession, shown: Shown): RowListOwner {
       },
       moved: (state: Scroll, lastSeen: number) => {
         keepPlace(session, state, now.current.rows)
+        const { rows } = now.current
         now.current.setPosition((before) => {
-          const seen = state.kind === 'held' ? lastSeen : Math.max(lastSeen, before.kind === 'held' ? 0 : before.seen)
+          const known = rows.findLastIndex(({ key }) => key === before.seen)
+          // One that is folded now, or none yet: nothing is new.
+          const seen = rows[known === -1 ? rows.length - 1 : Math.max(known, lastSeen)]?.key ?? ''
           return before.kind === state.kind && before.seen === seen ? before : { kind: state.kind, seen }
         })
       },
