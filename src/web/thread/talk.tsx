@@ -13,7 +13,7 @@ import { RowView } from './row-view.tsx'
 import { type Row, Rows, rowAt, seqOfRow, unfold } from './rows.ts'
 import type { Scroll } from './scroll-machine.ts'
 
-const FindBar = lazily(async () => (await import('./find-bar.tsx')).FindBar)
+const FindBar = lazily(async () => (await import('../find/find-bar.tsx')).FindBar)
 
 interface Props {
   readonly app: App

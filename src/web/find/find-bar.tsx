@@ -7,7 +7,7 @@ import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { useSearch } from '../sessions/search.ts'
 import { firstWordIn, rangesIn, useFoundWords } from './found-words.ts'
-import { textOf } from './rows.ts'
+import { textOf } from '../thread/rows.ts'
 
 const LIMIT = 200
 
