@@ -40,5 +40,5 @@ test('a second server of the same index, and one whose file is damaged, search a
   await writeFile(indexFile, 'not a database, but long enough to be taken for one'.repeat(50))
   const third = await open()
   await found(await RawSession.open(third.server), 'alpha', ['a.md'])
-  expect(third.log).toEqual([])
+  expect(third.log.join('\n')).not.toContain('for this run only')
 })

@@ -145,7 +145,7 @@ test('24: Stop ends the turn, and what waits comes back to be written', async ()
   await page.locator('.queue').getByText('And then this').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
-  expect(await page.getByLabel('Message to the agent').inputValue()).toBe('And then this')
+  await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('And then this')
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
