@@ -43,6 +43,8 @@ const common = {
   // What another process does comes when it comes.
   expect: { poll: { interval: 10, timeout: 60_000 } },
   allowOnly: false,
+  // Of tests that run beside each other in a file: enough for two cores while each waits for its processes.
+  maxConcurrency: 3,
 }
 
 export default defineConfig({

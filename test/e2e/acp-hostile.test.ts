@@ -27,7 +27,7 @@ describe('a disk that refuses one append', () => {
   })
 
   // The first append is that of the session; the second holds the first prompt.
-  test.each([2, 3, 4])(
+  test.concurrent.each([2, 3, 4])(
     'the one of number %i: each prompt is answered once, and told no other end than it has',
     async (nth) => {
       const stage = await stageWith(SHORT)
@@ -49,7 +49,7 @@ describe('a disk that refuses one append', () => {
 })
 
 describe('what fails after an append has stored its entries', () => {
-  test.each(['session.batch.stored', 'session.batch.published'])(
+  test.concurrent.each(['session.batch.stored', 'session.batch.published'])(
     'at %s does not make them "not stored": the prompt runs, and ends as its transcript says',
     async (point) => {
       const stage = await stageWith(SHORT)
@@ -67,7 +67,7 @@ describe('what fails after an append has stored its entries', () => {
   )
 })
 
-test('a log that cannot be written ends nothing', async () => {
+test.concurrent('a log that cannot be written ends nothing', async () => {
   const stage = await stageWith(SHORT)
   mkdirSync(stage.home)
   symlinkSync('/dev/full', join(stage.home, 'parley.log'))
@@ -81,27 +81,30 @@ test('a log that cannot be written ends nothing', async () => {
 })
 
 describe('a client that does not read while its turn ends', () => {
-  test.each(['session/load', 'session/resume'])('and then asks for %s is told of that end', async (method) => {
-    const stage = await stageWith(LONG)
-    const client = await connect(stage)
-    const sessionId = await newSession(client, stage.cwd)
-    client.child.stdout.pause()
-    const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
-    // Stored, whole: the turn ends though nobody reads.
-    while (journalBytes(stage.home) < 4_000_000) await sleep(20)
-    await sleep(300)
-    const opened = client.ask(method, { sessionId, cwd: stage.cwd, mcpServers: [] })
-    await sleep(200)
-    client.child.stdout.resume()
-    expect((await client.answerTo(opened)).error).toBeUndefined()
-    expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
-    const told = updatesIn(client.received).map(textOf).join('').replaceAll('x', '')
-    const whole = Array.from({ length: 2000 }, (_, index) => `${index + 1} `).join('')
-    expect(told.endsWith(whole)).toBe(true)
-  })
+  test.concurrent.each(['session/load', 'session/resume'])(
+    'and then asks for %s is told of that end',
+    async (method) => {
+      const stage = await stageWith(LONG)
+      const client = await connect(stage)
+      const sessionId = await newSession(client, stage.cwd)
+      client.child.stdout.pause()
+      const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
+      // Stored, whole: the turn ends though nobody reads.
+      while (journalBytes(stage.home) < 4_000_000) await sleep(20)
+      await sleep(300)
+      const opened = client.ask(method, { sessionId, cwd: stage.cwd, mcpServers: [] })
+      await sleep(200)
+      client.child.stdout.resume()
+      expect((await client.answerTo(opened)).error).toBeUndefined()
+      expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+      const told = updatesIn(client.received).map(textOf).join('').replaceAll('x', '')
+      const whole = Array.from({ length: 2000 }, (_, index) => `${index + 1} `).join('')
+      expect(told.endsWith(whole)).toBe(true)
+    },
+  )
 })
 
-test('a client that loads a session whose question is open is asked anew, and the old one is withdrawn', async () => {
+test.concurrent('a client that loads a session whose question is open is asked anew, and the old one is withdrawn', async () => {
   const stage = await stageWith([{ permission: { title: 'May I?' } }, { chunk: 'on' }])
   const client = await connect(stage)
   const sessionId = await newSession(client, stage.cwd)
@@ -118,7 +121,7 @@ test('a client that loads a session whose question is open is asked anew, and th
 })
 
 describe('what is sloppy', () => {
-  test.each([
+  test.concurrent.each([
     ['a prompt', 'session/prompt', (deep: string) => `"prompt":[{"type":"text","text":"x","_meta":${deep}}]`],
     ['what is attached to one', 'session/prompt', (deep: string) => `"prompt":[],"_meta":{"x":${deep}}`],
     ['a place in a list', 'session/list', (deep: string) => `"cursor":${deep}`],
@@ -135,7 +138,7 @@ describe('what is sloppy', () => {
     }
   })
 
-  test('a prompt of more than a thousand parts, and a request of a million values, are refused; the connection stays', async () => {
+  test.concurrent('a prompt of more than a thousand parts, and a request of a million values, are refused; the connection stays', async () => {
     const stage = await stageWith(SHORT)
     const client = await connect(stage)
     const sessionId = await newSession(client, stage.cwd)
@@ -151,14 +154,14 @@ describe('what is sloppy', () => {
     expect((await client.request('session/list', {})).result).toBeDefined()
   })
 
-  test('parameters that are null are none', async () => {
+  test.concurrent('parameters that are null are none', async () => {
     const client = await connect(await stageWith(SHORT))
     client.asked.set('null', 'session/list')
     client.send({ id: 'null', method: 'session/list', params: null })
     expect((await client.answerTo('null')).result).toEqual({ sessions: [] })
   })
 
-  test('a last line that does not end is read when stdin closes', async () => {
+  test.concurrent('a last line that does not end is read when stdin closes', async () => {
     const client = await connect(await stageWith(SHORT))
     client.asked.set('last', 'session/list')
     client.write('{"jsonrpc":"2.0","id":"last","method":"session/list"}')
@@ -166,7 +169,7 @@ describe('what is sloppy', () => {
     expect((await client.answerTo('last')).result).toEqual({ sessions: [] })
   })
 
-  test.each<[string, string, Fields]>([
+  test.concurrent.each<[string, string, Fields]>([
     ['line breaks', 'session/new', { cwd: '/no/such\nplace', mcpServers: [] }],
     ['a name that is a book', 'session/prompt', promptOf('x'.repeat(1_000_000), 'go')],
     ['a method of two lines', 'foo\nbar', {}],
@@ -177,7 +180,7 @@ describe('what is sloppy', () => {
     expect(JSON.stringify(answer).length).toBeLessThan(20_000)
   })
 
-  test('a flood of prompts is taken or refused one by one, and nothing of it is lost', async () => {
+  test.concurrent('a flood of prompts is taken or refused one by one, and nothing of it is lost', async () => {
     const stage = await stageWith([{ sleepMs: 200 }])
     const client = await connect(stage)
     const sessionId = await newSession(client, stage.cwd)
@@ -193,7 +196,7 @@ describe('what is sloppy', () => {
   })
 })
 
-test('a last page that is full has no cursor [A-LS-5]', async () => {
+test.concurrent('a last page that is full has no cursor [A-LS-5]', async () => {
   const stage = await stageWith(SHORT)
   const client = await connect(stage)
   for (let count = 0; count < 50; count += 1) await newSession(client, stage.cwd)
@@ -206,7 +209,7 @@ describe('a tool', () => {
   const failureIn = ({ received }: RawClient): string =>
     JSON.stringify(updatesIn(received).find(({ update }) => update['status'] === 'failed')?.update['content'])
 
-  test('that is not there because its server failed is refused with why', async () => {
+  test.concurrent('that is not there because its server failed is refused with why', async () => {
     const stage = await stageWith([{ toolCall: { name: 'echo', arguments: {} } }])
     const client = await connect(stage)
     const gone = { name: 'gone', command: '/no/such/server', args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }
@@ -216,7 +219,7 @@ describe('a tool', () => {
     expect(JSON.stringify(client.received)).not.toContain('sentinel')
   })
 
-  test('named in full waits for no other server; one that no server has yet is waited for until the turn is cancelled', async () => {
+  test.concurrent('named in full waits for no other server; one that no server has yet is waited for until the turn is cancelled', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`

@@ -1,15 +1,21 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type Server, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { mkdirSync } from 'node:fs'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { Cli, type Run, endServers, jsonLines, killServer, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 const slow = { chunk: 'word {n} ', times: 10_000, everyMs: 20 }
 
 endServers()
+/** Of another version than the commands. */
+const servers = new PerTest<Server>(async (opened) => {
+  for (const server of opened) server.close()
+})
+servers.closeAfterEach()
 
 async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
   const home = freshDirectory()
@@ -17,12 +23,7 @@ async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Pr
 }
 
 function start(args: readonly string[], run: Run): Cli {
-  const cli = new Cli(args, run)
-  onTestFinished(async () => {
-    cli.child.kill('SIGKILL')
-    await cli.finished
-  })
-  return cli
+  return new Cli(args, run)
 }
 
 async function idOf(run: Run): Promise<string> {
@@ -40,7 +41,7 @@ function wordsIn(stdout: string): readonly string[] {
 }
 
 describe('parley attach', () => {
-  test('joins in the middle of a sentence, goes on with it, and ends when it is told to', async () => {
+  test.concurrent('joins in the middle of a sentence, goes on with it, and ends when it is told to', async () => {
     const run = await stage(slow)
     const asking = start(['run', 'go'], run)
     await asking.until('word 9')
@@ -54,7 +55,7 @@ describe('parley attach', () => {
     expect(words).toEqual(words.map((_, index) => `word ${index + 1}`))
   })
 
-  test('--json gives every entry once and in order, however often the server is killed meanwhile', async () => {
+  test.concurrent('--json gives every entry once and in order, however often the server is killed meanwhile', async () => {
     const run = await stage(slow)
     const asking = start(['run', '--json', 'go'], run)
     await asking.until('word 3')
@@ -78,7 +79,7 @@ describe('parley attach', () => {
     expect(said).toEqual(wordsIn(JSON.stringify(shown)).slice(0, said.length))
   })
 
-  test('tells of the prompts of others, and ends when the session is closed', async () => {
+  test.concurrent('tells of the prompts of others, and ends when the session is closed', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const id = (await parley(['new'], run)).stdout.trim()
     const attached = start(['attach', id], run)
@@ -92,7 +93,7 @@ describe('parley attach', () => {
     expect((await json.finished).code).toBe(0)
   })
 
-  test('leaves the questions of a turn to whoever can answer', async () => {
+  test.concurrent('leaves the questions of a turn to whoever can answer', async () => {
     const run = await stage({ permission: { title: 'Delete all' } }, { chunk: 'Over.' })
     const id = (await parley(['new'], run)).stdout.trim()
     const attached = start(['attach', '--json', id], run)
@@ -103,7 +104,7 @@ describe('parley attach', () => {
     expect(attached.stderr).toBe('')
   })
 
-  test('ends with 75 when the server is stopped in order, and does not start it again', async () => {
+  test.concurrent('ends with 75 when the server is stopped in order, and does not start it again', async () => {
     const run = await stage({ chunk: 'Hi.' })
     await parley(['run', 'hello'], run)
     const attached = start(['attach'], run)
@@ -113,7 +114,7 @@ describe('parley attach', () => {
     expect(killServer(run.home)).toBe(false)
   })
 
-  test('says so where there is no session, exit 1', async () => {
+  test.concurrent('says so where there is no session, exit 1', async () => {
     const run = await stage()
     expect(await parley(['attach'], run)).toMatchObject({
       code: 1,
@@ -125,7 +126,7 @@ describe('parley attach', () => {
 })
 
 describe('a prompt in a session that is busy', () => {
-  test('waits for its turn, shows only its own answer, and says that it waits', async () => {
+  test.concurrent('waits for its turn, shows only its own answer, and says that it waits', async () => {
     const run = await stage({ chunk: 'Hi.' }, { sleepMs: 600_000 })
     const first = start(['run', 'one'], run)
     await first.until('Hi.')
@@ -163,7 +164,7 @@ describe('an older server', () => {
       })
     })
     server.listen(socketPathOf(home))
-    onTestFinished(() => void server.close())
+    servers.add(server)
     await once(server, 'listening')
     return heard
   }
@@ -177,7 +178,7 @@ describe('an older server', () => {
     },
   }
 
-  test('that has nothing to do is replaced without a word', async () => {
+  test.concurrent('that has nothing to do is replaced without a word', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const heard = await older(run.home, 0)
     expect(await parley(['run', 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
@@ -185,7 +186,7 @@ describe('an older server', () => {
     expect(killServer(run.home)).toBe(true)
   })
 
-  test('whose turns run is used as it is where nobody can be asked, and that is said', async () => {
+  test.concurrent('whose turns run is used as it is where nobody can be asked, and that is said', async () => {
     const run = await stage({ chunk: 'Hi.' })
     await older(run.home, 2)
     const { code, stdout, stderr } = await parley(['new'], run)

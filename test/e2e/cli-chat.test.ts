@@ -50,7 +50,7 @@ function inOrder(rows: readonly string[], ...beginnings: readonly string[]): boo
 }
 
 describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LONG }, () => {
-  test('Enter queues the message, and each is a prompt of its own', async () => {
+  test.concurrent('Enter queues the message, and each is a prompt of its own', async () => {
     const chat = await busyChat()
     await chat.enter('two')
     await chat.shows('two waits', (rows) => rowOf(rows, '  queued: two') >= 0)
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     )
   })
 
-  test('Ctrl-Z without a shell that could bring it back changes nothing', async () => {
+  test.concurrent('Ctrl-Z without a shell that could bring it back changes nothing', async () => {
     // The program is the leader of its session, as with `setsid` and `ssh -t host parley`: the kernel discards the stop.
     const chat = await busyChat()
     chat.press('\u001a')
@@ -70,7 +70,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('two waits', (rows) => rowOf(rows, '  queued: two') >= 0)
   })
 
-  test('Up on an empty line takes the newest queued message back to be edited', async () => {
+  test.concurrent('Up on an empty line takes the newest queued message back to be edited', async () => {
     const chat = await busyChat()
     for (const text of ['two', 'three']) await chat.enter(text)
     await chat.shows('both wait', (rows) => rowOf(rows, '  queued: three') >= 0)
@@ -80,7 +80,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('it waits again', (rows) => inOrder(rows, '  queued: two', '  queued: three!'))
   })
 
-  test('arrows, words, Home, End, deletion and history edit the line', async () => {
+  test.concurrent('arrows, words, Home, End, deletion and history edit the line', async () => {
     const chat = await busyChat()
     chat.press(`helo${LEFT}l`)
     await chat.shows('hello', (rows) => rowOf(rows, '› hello') >= 0)
@@ -92,7 +92,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('the last prompt', (rows) => rows.filter((row) => row === '› one').length === 2)
   })
 
-  test('pasted lines stay lines, and are one prompt; so do lines that are broken by hand', async () => {
+  test.concurrent('pasted lines stay lines, and are one prompt; so do lines that are broken by hand', async () => {
     const chat = await busyChat()
     chat.press('\u001b[200~a\r\nb\u001b[201~')
     chat.press(`\\${ENTER}c\u001b${ENTER}d`)
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('it runs', (rows) => inOrder(rows, '(cancelled)', '› a', '  b', '  c', '  d', '', 'Begun.'))
   })
 
-  test('Ctrl-D leaves, says how to return, and the turn goes on', async () => {
+  test.concurrent('Ctrl-D leaves, says how to return, and the turn goes on', async () => {
     const place = await placeWith(BUSY)
     const chat = new Terminal([], place)
     await chat.until('Ctrl-D leaves')
@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     )
   })
 
-  test('Ctrl-C cancels the turn; where none runs it says how to leave, and then leaves', async () => {
+  test.concurrent('Ctrl-C cancels the turn; where none runs it says how to leave, and then leaves', async () => {
     const chat = await busyChat()
     chat.press(CTRL_C)
     await chat.shows('(cancelled)', (rows) => rowOf(rows, '(cancelled)') >= 0)
@@ -144,7 +144,7 @@ describe.runIf(process.platform === 'linux')('two people in one session', { time
     return [ann, bob]
   }
 
-  test('see the same order, and each prompt once', async () => {
+  test.concurrent('see the same order, and each prompt once', async () => {
     const [ann, bob] = await twoChats()
     await bob.enter('two')
     await bob.shows('it waits', (rows) => rowOf(rows, '  queued: two') >= 0)
@@ -156,7 +156,7 @@ describe.runIf(process.platform === 'linux')('two people in one session', { time
     }
   })
 
-  test('see who else is here, and who joins and leaves', async () => {
+  test.concurrent('see who else is here, and who joins and leaves', async () => {
     const [ann, bob] = await twoChats()
     const who = /with \S+@\S+ \(attach\)/u
     await ann.shows('who is here', (rows) => rows.some((row) => who.test(row)))
@@ -171,7 +171,7 @@ describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG },
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join('\n')
   const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }]
 
-  test('the last lines of a command are shown, and all of them when they are asked for', async () => {
+  test.concurrent('the last lines of a command are shown, and all of them when they are asked for', async () => {
     const command = { toolCallId: 'c', title: 'Run make', kind: 'execute', status: 'completed', content: output(lines) }
     const chat = await chatWith([{ toolCall: command }, { chunk: 'Done.' }])
     await chat.enter('go')
@@ -186,7 +186,7 @@ describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG },
     await chat.shows('again', (rows) => rows.filter((row) => row === '  │ line 20').length === 2)
   })
 
-  test('a command that runs shows what it says', async () => {
+  test.concurrent('a command that runs shows what it says', async () => {
     const command = {
       toolCallId: 'c',
       title: 'Run make',
@@ -199,7 +199,7 @@ describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG },
     await chat.shows('its last line', (rows) => inOrder(rows, '  │ line 40'))
   })
 
-  test('a change of a file is shown line by line', async () => {
+  test.concurrent('a change of a file is shown line by line', async () => {
     const diff = { type: 'diff', path: '/x/a.ts', oldText: 'a\nold\nb\n', newText: 'a\nnew\nb\n' }
     const edit = { toolCallId: 'e', title: 'Edit a.ts', kind: 'edit', status: 'completed', content: [diff] }
     const chat = await chatWith([{ toolCall: edit }, { chunk: 'Done.' }])
@@ -207,7 +207,7 @@ describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG },
     await chat.shows('the change', (rows) => inOrder(rows, '✓ Edit a.ts +1 −1', '  │ - old', '  │ + new', 'Done.'))
   })
 
-  test('an error that is cut can be opened', async () => {
+  test.concurrent('an error that is cut can be opened', async () => {
     const said = `It failed, ${'because of this and that, '.repeat(20)}in short: no.`
     const failed = { toolCallId: 'f', title: 'Fetch it', kind: 'fetch', status: 'failed', content: output(said) }
     const chat = await chatWith([{ toolCall: failed }, { chunk: 'Done.' }])
@@ -222,7 +222,7 @@ describe.runIf(process.platform === 'linux')('what tools do', { timeout: LONG },
     )
   })
 
-  test('a wrong key at a question gets a hint', async () => {
+  test.concurrent('a wrong key at a question gets a hint', async () => {
     const chat = await chatWith([{ permission: { title: 'Delete all' } }, { chunk: 'Over.' }])
     await chat.enter('go')
     await chat.until('? Delete all')
@@ -243,7 +243,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     configOptions: [{ id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }],
   }
 
-  test('stands below the line: agent, mode, context, cost and the session', async () => {
+  test.concurrent('stands below the line: agent, mode, context, cost and the session', async () => {
     const usage = { used: 50_000, size: 200_000, cost: { amount: 0.5, currency: 'USD' } }
     const chat = await chatWith([{ agent: { modes: agent.modes } }, { usage }, { chunk: 'Hi.' }])
     await chat.shows('agent and mode', (rows) => /script · Ask · .*[0-9a-f]{8}/u.test(rows.at(-1) ?? ''))
@@ -251,7 +251,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.shows('usage', (rows) => /script · Ask · 25 % of 200k · 0\.50 USD/u.test(rows.at(-1) ?? ''))
   })
 
-  test('the mode and other options are changed from inside', async () => {
+  test.concurrent('the mode and other options are changed from inside', async () => {
     const chat = await chatWith([{ agent }, { chunk: '{config.loud}' }])
     await chat.enter('/set loud true')
     await chat.until('Loud: true')
@@ -263,7 +263,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.shows('the line', (rows) => !rows.some((row) => row.includes('1  Loud')))
   })
 
-  test('/mode offers the modes', async () => {
+  test.concurrent('/mode offers the modes', async () => {
     const chat = await chatWith([{ agent: { modes: agent.modes } }, { chunk: 'in {mode}' }])
     await chat.enter('/mode')
     await chat.until('2  Code')
@@ -272,7 +272,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.shows('the mode', (rows) => rowOf(rows, 'in code') >= 0)
   })
 
-  test('/help says what keys and commands there are, those of the agent too; Tab completes', async () => {
+  test.concurrent('/help says what keys and commands there are, those of the agent too; Tab completes', async () => {
     const commands = [{ name: 'review', description: 'Review a file' }]
     const chat = await chatWith([{ commands }, { chunk: 'Hi.' }])
     await chat.enter('go')
@@ -287,7 +287,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.shows('completed', (rows) => rowOf(rows, '› /review') >= 0)
   })
 
-  test.each([
+  test.concurrent.each([
     [60, '/help', /^ {6}show keys and commands/u],
     [100, 'Ctrl-C', /^ {30}\S/u],
   ])('/help on %i columns sets in what does not fit on the row of %s', async (columns, name, below) => {
@@ -298,7 +298,7 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     expect(rows[rows.findIndex((row) => row.startsWith(`  ${name}`)) + 1]).toMatch(below)
   })
 
-  test('rows of Han characters are broken where the terminal ends', async () => {
+  test.concurrent('rows of Han characters are broken where the terminal ends', async () => {
     const chat = await chatWith(
       [{ chunk: '软RAID阵列由多个磁盘组成，可以提高数据的可靠性和读写性能，也可以用来扩展存储容量。' }],
       60,

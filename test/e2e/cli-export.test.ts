@@ -35,7 +35,7 @@ const jsonl = async (home: string, id: string) =>
   (await parley(['export', id, '--format', 'jsonl'], { home })).stdout.split('\n').slice(0, -1)
 
 describe('parley export', () => {
-  test('to a disk that is full has failed', async () => {
+  test.concurrent('to a disk that is full has failed', async () => {
     const { home, agent, id } = await told()
     const into = `const { spawnSync } = require('node:child_process')
       const stdio = ['ignore', require('node:fs').openSync('/dev/full', 'w'), 'inherit']
@@ -47,7 +47,7 @@ describe('parley export', () => {
     }
   })
 
-  test('is Markdown that a person can read', async () => {
+  test.concurrent('is Markdown that a person can read', async () => {
     const { home, id } = await told()
     const { stdout, stderr, code } = await parley(['export', id.slice(0, 8)], { home })
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -78,7 +78,7 @@ a \`\`\` fence
 `)
   })
 
-  test('of several turns tells each once, and under it no more than it said', async () => {
+  test.concurrent('of several turns tells each once, and under it no more than it said', async () => {
     const { home, agent, id } = await tell('First.')
     await parley(['run', '--embedded', '--session', id, 'Second.'], { home, agent })
     const { stdout } = await parley(['export', id], { home })
@@ -96,7 +96,7 @@ a \`\`\` fence
     )
   })
 
-  test('is every entry, as JSON lines, to a file that is there whole or not at all', async () => {
+  test.concurrent('is every entry, as JSON lines, to a file that is there whole or not at all', async () => {
     const { home, id } = await told()
     const path = join(home, 'out.jsonl')
     expect(await parley(['export', id, '--format', 'jsonl', '-o', path], { home })).toMatchObject({
@@ -121,7 +121,7 @@ a \`\`\` fence
 })
 
 describe('parley import', () => {
-  test('brings a session back exactly, under a new id or its own, here or elsewhere', async () => {
+  test.concurrent('brings a session back exactly, under a new id or its own, here or elsewhere', async () => {
     const { home, id } = await tell('你好 \u001b[31m')
     const lines = await jsonl(home, id)
     const file = join(home, 'session.jsonl')
@@ -149,7 +149,7 @@ describe('parley import', () => {
     killServer(elsewhere)
   })
 
-  test('of a session whose turn runs ends that turn here, and the session goes on from there', async () => {
+  test.concurrent('of a session whose turn runs ends that turn here, and the session goes on from there', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'word {n} ', times: 10_000, everyMs: 20 }])
     const cli = new Cli(['run', 'go', '--embedded'], { home, agent })
@@ -176,7 +176,7 @@ describe('parley import', () => {
     expect(more).toMatchObject({ code: 0, stdout: expect.stringContaining('And on.') })
   })
 
-  test('of a file that is not right is one clear line that names the line, and leaves nothing', async () => {
+  test.concurrent('of a file that is not right is one clear line that names the line, and leaves nothing', async () => {
     const { home, id } = await told()
     const [head = '', first = '', ...rest] = await jsonl(home, id)
     const change = (line: string, changes: object) => JSON.stringify({ ...(JSON.parse(line) as object), ...changes })
@@ -232,7 +232,7 @@ describe('parley import', () => {
     expect((await parley(['ls'], { home: elsewhere })).stdout).toBe('')
   })
 
-  test('that is killed leaves nothing', async () => {
+  test.concurrent('that is killed leaves nothing', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'word {n} ', times: 20_000 }])
     const client = startParley({ home, agent })
@@ -254,7 +254,7 @@ describe('parley import', () => {
     )
   })
 
-  test('takes over no permission that was given elsewhere', async () => {
+  test.concurrent('takes over no permission that was given elsewhere', async () => {
     const home = freshDirectory()
     const at = 1_700_000_000_000
     const call = { title: 'Delete all' }

@@ -7,21 +7,24 @@ import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, 
 endServers()
 
 describe('parley ls', () => {
-  test('is empty where nothing was said, and makes nothing', async () => {
+  test.concurrent('is empty where nothing was said, and makes nothing', async () => {
     const home = freshDirectory()
     expect(await parley(['ls'], { home })).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(existsSync(join(home, 'journal.db'))).toBe(false)
   })
 
-  test.each(['ls', 'search word', 'show x'])('where there cannot be a state, %s says so in one line', async (words) => {
-    const directory = freshDirectory()
-    writeFileSync(join(directory, 'file'), '')
-    const { code, stdout, stderr } = await parley(words.split(' '), { home: join(directory, 'file'), cwd: directory })
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/^parley: The journal .*file\/journal\.db could not be read or written: ENOTDIR.*\n$/u)
-  })
+  test.concurrent.each(['ls', 'search word', 'show x'])(
+    'where there cannot be a state, %s says so in one line',
+    async (words) => {
+      const directory = freshDirectory()
+      writeFileSync(join(directory, 'file'), '')
+      const { code, stdout, stderr } = await parley(words.split(' '), { home: join(directory, 'file'), cwd: directory })
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^parley: The journal .*file\/journal\.db could not be read or written: ENOTDIR.*\n$/u)
+    },
+  )
 
-  test('in a directory that was removed meanwhile says that', async () => {
+  test.concurrent('in a directory that was removed meanwhile says that', async () => {
     const home = freshDirectory()
     const gone = `const { mkdirSync, rmdirSync } = require('node:fs')
       mkdirSync('gone')
@@ -35,7 +38,7 @@ describe('parley ls', () => {
     }
   })
 
-  test('lists the newest first, as text and as one SessionInfo per line; --cwd filters exactly', async () => {
+  test.concurrent('lists the newest first, as text and as one SessionInfo per line; --cwd filters exactly', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
     await parley(['run', 'first \u001b[31mwords'], { home, agent })
@@ -61,7 +64,7 @@ describe('parley ls', () => {
 })
 
 describe('parley show', () => {
-  test('tells the same as a load does', async () => {
+  test.concurrent('tells the same as a load does', async () => {
     const home = freshDirectory()
     const script = [
       { thought: 'Hm.' },
@@ -103,7 +106,7 @@ describe('parley show', () => {
     ])
   })
 
-  test('says above each prompt as far as what a fork has all of before, and not that prompt', async () => {
+  test.concurrent('says above each prompt as far as what a fork has all of before, and not that prompt', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
     await parley([], { home, agent }, 'first\nsecond\n')
@@ -116,7 +119,7 @@ describe('parley show', () => {
     expect([said.test(stdout), said.test(forked), forked.includes('› second')]).toEqual([true, true, false])
   })
 
-  test('a turn that died with its owner says that it was interrupted, before anyone has recovered it and after', async () => {
+  test.concurrent('a turn that died with its owner says that it was interrupted, before anyone has recovered it and after', async () => {
     const home = freshDirectory()
     const steps = [
       { toolCall: { toolCallId: 't', title: 'Dig', status: 'in_progress' } },
@@ -141,7 +144,7 @@ describe('parley show', () => {
     expect(updatesOf(jsonLines((await parley(['show', '--json', id], { home })).stdout))).toEqual(updatesOf(beforeJson))
   })
 
-  test('a turn that waited for an answer when its owner died says so', async () => {
+  test.concurrent('a turn that waited for an answer when its owner died says so', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ permission: { title: 'Delete all' } }])
     const client = startParley({ home, agent })
@@ -155,7 +158,7 @@ describe('parley show', () => {
     expect(stdout).toContain('(Not finished: the turn waits for an answer to its question.')
   })
 
-  test.each(['show', 'export'])(
+  test.concurrent.each(['show', 'export'])(
     'an empty id names no session for %s, also where there is only one',
     async (command) => {
       const home = freshDirectory()
@@ -169,7 +172,7 @@ describe('parley show', () => {
     },
   )
 
-  test('an id that fits none or several is one clear line, exit 1', async () => {
+  test.concurrent('an id that fits none or several is one clear line, exit 1', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
     const client = startParley({ home, agent })

@@ -26,7 +26,7 @@ endServers()
 const stage = shareServer()
 
 describe('parley run', () => {
-  test.each([
+  test.concurrent.each([
     ['end_turn', 0],
     ['refusal', 3],
     ['max_tokens', 4],
@@ -37,14 +37,14 @@ describe('parley run', () => {
     expect(ended).toMatchObject({ code, stdout: 'Hi.\n' })
   })
 
-  test('an agent that fails exits 1 and says why, in one line', async () => {
+  test.concurrent('an agent that fails exits 1 and says why, in one line', async () => {
     const ended = await parley(['run', 'hello'], await stage({ chunk: 'Hi.' }, { fail: 'the \u001b[31mpump broke' }))
     expect(ended).toMatchObject({ code: 1, stdout: 'Hi.\n' })
     expect(ended.stderr).toMatch(/^parley: The agent failed: the .*pump broke\n$/u)
     expect(ended.stderr).not.toContain('\u001b')
   })
 
-  test('stdout has the answer and nothing else; tool calls, the plan and how the agent is set go to stderr', async () => {
+  test.concurrent('stdout has the answer and nothing else; tool calls, the plan and how the agent is set go to stderr', async () => {
     const configOptions = [{ id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }]
     const { code, stdout, stderr } = await parley(
       ['run', 'hello'],
@@ -61,7 +61,7 @@ describe('parley run', () => {
     expect(stderr).toBe('Loud: true\n  ○ Look\n✓ Look around\n')
   })
 
-  test('--json prints the params of every update, then how the turn ended', async () => {
+  test.concurrent('--json prints the params of every update, then how the turn ended', async () => {
     const { code, stdout } = await parley(
       ['run', '--json', 'hello'],
       await stage({ chunk: 'Hi.' }, { toolCall: { title: 'Look' } }, { end: 'max_tokens' }),
@@ -83,14 +83,14 @@ describe('parley run', () => {
     }
   })
 
-  test('--json lets no control character through, in a form that programs read as it was', async () => {
+  test.concurrent('--json lets no control character through, in a form that programs read as it was', async () => {
     const { stdout } = await parley(['run', '--json', 'hello'], await stage({ chunk: 'a\u009b2Jb\u007f' }))
     expect(stdout).not.toMatch(/[\u007f-\u009f]/u)
     expect(stdout).toContain('a\\u009b2Jb\\u007f')
     expect(jsonLines(stdout).some((line) => JSON.stringify(line).includes('a\u009b2Jb\u007f'))).toBe(true)
   })
 
-  test('a permission is refused where nobody can be asked, and that is said', async () => {
+  test.concurrent('a permission is refused where nobody can be asked, and that is said', async () => {
     const { code, stdout, stderr } = await parley(['run', 'go'], await stage(question, { chunk: 'Over.' }))
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Over.\n' })
     expect(stderr).toBe(
@@ -98,7 +98,7 @@ describe('parley run', () => {
     )
   })
 
-  test('an agent whose script is not there is named in one sentence', async () => {
+  test.concurrent('an agent whose script is not there is named in one sentence', async () => {
     const home = freshDirectory()
     const absent = join(home, 'absent.jsonl')
     const ended = await parley(['run', 'go', '--agent', `script:${absent}`], { home })
@@ -106,7 +106,7 @@ describe('parley run', () => {
     expect(ended.stderr).toBe(`parley: The script ${absent} cannot be read: there is no such file.\n`)
   })
 
-  test('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
+  test.concurrent('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
     const run = await stage({ chunk: 'Hi.' })
     await parley(['run', 'one'], run)
     const id = await onlyId(run)
@@ -117,7 +117,7 @@ describe('parley run', () => {
     expect(stdout).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› two\n\nHi\.\n$/u)
   })
 
-  test('--cwd says where the session works', async () => {
+  test.concurrent('--cwd says where the session works', async () => {
     const { home, cwd, agent } = await stage({ chunk: 'Hi.' })
     const elsewhere = join(realpathSync(cwd), 'elsewhere')
     mkdirSync(elsewhere)
@@ -126,7 +126,7 @@ describe('parley run', () => {
     expect(jsonLines(stdout)).toMatchObject([{ cwd: elsewhere, title: 'one' }])
   })
 
-  test.each([
+  test.concurrent.each([
     ['no prompt', ['run']],
     ['an empty prompt', ['run', ' ']],
     ['a flag that does not exist', ['run', 'x', '--jsno']],
@@ -137,7 +137,7 @@ describe('parley run', () => {
     expect(stderr).not.toMatch(/^ +at /mu)
   })
 
-  test.each([
+  test.concurrent.each([
     ['a session that does not exist', ['run', 'x', '--session', 'zzz'], /^parley: There is no session zzz\./u],
     ['an agent that does not exist', ['run', 'x', '--agent', 'oracle'], /^parley: There is no agent "oracle"\./u],
     [
@@ -159,7 +159,7 @@ describe('parley run', () => {
   })
 })
 
-test('a state directory that cannot be made is refused at once, in one clear line, exit 1', async () => {
+test.concurrent('a state directory that cannot be made is refused at once, in one clear line, exit 1', async () => {
   const env = { PARLEY_HOME: '/proc/parley/home' }
   const { code, stdout, stderr } = await parley(['run', 'x'], { home: freshDirectory(), env })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -167,7 +167,7 @@ test('a state directory that cannot be made is refused at once, in one clear lin
 })
 
 describe('stopping', () => {
-  test('Ctrl-C cancels the turn: what was said is there, exit 130', async () => {
+  test.concurrent('Ctrl-C cancels the turn: what was said is there, exit 130', async () => {
     const cli = new Cli(['run', '--json', 'go'], await stage(...slow))
     await cli.until('word 2')
     cli.child.kill('SIGINT')
@@ -176,7 +176,7 @@ describe('stopping', () => {
     expect(jsonLines(stdout).at(-1)).toEqual({ stopReason: 'cancelled' })
   })
 
-  test('a second Ctrl-C does not wait for the end of what it has cancelled', async () => {
+  test.concurrent('a second Ctrl-C does not wait for the end of what it has cancelled', async () => {
     const run = await alone({ chunk: 'Hi.\n' }, { sleepMs: 600_000 })
     const cli = new Cli(['run', 'go'], run)
     await cli.until('Hi.')
@@ -189,7 +189,7 @@ describe('stopping', () => {
     expect(await cli.finished).toMatchObject({ code: 130, signal: null })
   })
 
-  test('SIGTERM ends the command and not the turn, exit 75', async () => {
+  test.concurrent('SIGTERM ends the command and not the turn, exit 75', async () => {
     const run = await alone(...slow)
     const cli = new Cli(['run', 'go'], run)
     await cli.until('word 2')
@@ -200,7 +200,7 @@ describe('stopping', () => {
     expect((await parley(['ls'], run)).stdout).toMatch(/^[0-9a-f]{8} ● /u)
   })
 
-  test('with --embedded, SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
+  test.concurrent('with --embedded, SIGTERM interrupts the turn and closes cleanly, exit 75', async () => {
     const run = await alone(...slow)
     const cli = new Cli(['run', 'go', '--embedded'], run)
     await cli.until('word 2')
@@ -210,7 +210,7 @@ describe('stopping', () => {
     expect((await parley(['show', await onlyId(run)], run)).stdout).toContain('Interrupted')
   })
 
-  test('a server that is killed in the middle of the turn: what was said is there, and it says interrupted, exit 75', async () => {
+  test.concurrent('a server that is killed in the middle of the turn: what was said is there, and it says interrupted, exit 75', async () => {
     const run = await alone(...slow)
     const cli = new Cli(['run', '--json', 'go'], run)
     await cli.until('word 5')
@@ -228,7 +228,7 @@ describe('stopping', () => {
     expect(new Set(words(said)).size).toBe(words(said).length)
   })
 
-  test('a server that is stopped in the middle of the turn: the same', async () => {
+  test.concurrent('a server that is stopped in the middle of the turn: the same', async () => {
     const run = await alone(...slow)
     const cli = new Cli(['run', 'go'], run)
     await cli.until('word 5')
@@ -239,14 +239,14 @@ describe('stopping', () => {
     expect(readPidFile(run.home)).toBeUndefined()
   })
 
-  test('a reader that leaves ends it quietly', async () => {
+  test.concurrent('a reader that leaves ends it quietly', async () => {
     const cli = new Cli(['run', 'go'], await alone(...slow))
     await cli.until('word 2')
     cli.child.stdout.destroy()
     expect(await cli.finished).toMatchObject({ code: 0, signal: null, stderr: '' })
   })
 
-  test('state that another process owns is refused with its pid, exit 75, but can be looked at', async () => {
+  test.concurrent('state that another process owns is refused with its pid, exit 75, but can be looked at', async () => {
     const run = await alone(...slow)
     const owner = new Cli(['run', 'go', '--embedded'], run)
     await owner.until('word 2')
@@ -262,7 +262,7 @@ describe('stopping', () => {
 })
 
 describe('parley with prompts from a pipe', () => {
-  test('answers each line in order, in one session, and exits 0', async () => {
+  test.concurrent('answers each line in order, in one session, and exits 0', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const { code, stdout, stderr } = await parley([], run, 'one\n\n两\n')
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Hi.\nHi.\n', stderr: '' })
@@ -270,14 +270,14 @@ describe('parley with prompts from a pipe', () => {
     expect(shown).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› 两\n\nHi\.\n$/u)
   })
 
-  test('leaves none of its pipes to the server that it has started', async () => {
+  test.concurrent('leaves none of its pipes to the server that it has started', async () => {
     const run = await alone({ chunk: 'Hi.' })
     // `finished` is when the last holder of its pipes has closed them.
     expect(await parley([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
     expect(readPidFile(run.home)).toMatchObject({ isServer: true })
   })
 
-  test('goes on with the newest session of the directory, and shows nothing of its past', async () => {
+  test.concurrent('goes on with the newest session of the directory, and shows nothing of its past', async () => {
     const run = await stage({ chunk: 'Hi.' })
     await parley([], run, 'one\n')
     expect(await parley([], run, 'two')).toMatchObject({ code: 0, stdout: 'Hi.\n' })
@@ -290,13 +290,13 @@ describe('parley with prompts from a pipe', () => {
       expect(jsonLines((await parley(['ls', '--json', '--cwd', cwd], run)).stdout)).toMatchObject([{ title }])
   })
 
-  test('exits with the worst of its ends', async () => {
+  test.concurrent('exits with the worst of its ends', async () => {
     expect((await parley([], await stage({ fail: 'no' }), 'one\ntwo\n')).code).toBe(1)
     expect((await parley([], await stage({ end: 'refusal' }), 'one\n')).code).toBe(3)
     expect((await parley([], await stage({ chunk: 'Hi.' }), '')).code).toBe(0)
   })
 
-  test('Ctrl-C cancels the turn and drops the lines that are left', async () => {
+  test.concurrent('Ctrl-C cancels the turn and drops the lines that are left', async () => {
     const cli = new Cli([], await stage(...slow))
     cli.child.stdin.write('one\ntwo\n')
     await cli.until('word 2')

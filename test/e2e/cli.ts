@@ -3,7 +3,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach } from 'vitest'
+import { afterAll } from 'vitest'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
@@ -29,6 +30,7 @@ export interface Finished {
 }
 
 export class Cli {
+  readonly home: string
   readonly child: ChildProcessWithoutNullStreams
   readonly finished: Promise<Finished>
   stdout = ''
@@ -37,7 +39,7 @@ export class Cli {
   #isOver = false
 
   constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
-    homes.add(home)
+    this.home = home
     const inherited = Object.entries(cleanEnvironment()).filter(
       ([name]) => !/^(?:NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
     )
@@ -51,7 +53,7 @@ export class Cli {
         ...env,
       },
     })
-    running.add(this.child)
+    started.add(this)
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#heard({ stdout: text }))
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#heard({ stderr: text }))
     this.child.stdin.on('error', () => {
@@ -79,20 +81,18 @@ export class Cli {
   }
 }
 
-const homes = new Set<string>()
-/** Those whose server serves a whole file. */
+/** Homes whose server serves a whole file. */
 const shared = new Set<string>()
-const running = new Set<ChildProcessWithoutNullStreams>()
+
+const started = new PerTest<Cli>(async (opened) => {
+  // First the commands that would start a server again.
+  for (const { child } of opened) child.kill('SIGKILL')
+  for (const home of new Set(opened.map((cli) => cli.home))) if (!shared.has(home)) killServer(home)
+})
 
 /** Call once in a test file: no server that a command has started in the background outlives its test. */
 export function endServers(): void {
-  afterEach(() => {
-    // First whoever would start it again.
-    for (const child of running) child.kill('SIGKILL')
-    running.clear()
-    for (const home of homes) if (!shared.has(home)) killServer(home)
-    homes.clear()
-  })
+  started.closeAfterEach()
 }
 
 /** A test's own place on a server that others use too. */

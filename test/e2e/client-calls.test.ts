@@ -1,6 +1,7 @@
 /** Files, terminals and input of plain clients of a real server, each on its own socket or behind its own relay. */
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
@@ -12,15 +13,14 @@ cleanUpServers()
 cleanUpRelays()
 
 const ALL = { fs: { readTextFile: true, writeTextFile: true }, terminal: true, elicitation: { form: {}, url: {} } }
-const clients: RawSocket[] = []
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.leave()
+const clients = new PerTest<RawSocket>(async (opened) => {
+  for (const client of opened) await client.leave()
 })
+clients.closeAfterEach()
 
 async function connect({ socket }: Place): Promise<RawSocket> {
   const client = await RawSocket.open(socket, { capabilities: ALL })
-  clients.push(client)
+  clients.add(client)
   return client
 }
 
@@ -68,7 +68,7 @@ const made = (client: Client) => answer(client, 'terminal/create', { terminalId:
 const RUN = { terminal: { command: 'make', args: ['all'] } }
 
 describe('in one session of one server', () => {
-  test('each prompt asks its own client, whatever ids they use, and no other', async () => {
+  test.concurrent('each prompt asks its own client, whatever ids they use, and no other', async () => {
     const place = await placeWith()
     const script = [{ readFile: { path: join(place.cwd, 'a.txt'), line: 2 } }]
     const { ada, bob, sessionId } = await company(await placeWithin(place, script))
@@ -86,7 +86,7 @@ describe('in one session of one server', () => {
     expect([calls(ada), calls(bob)].map((all) => all.length)).toEqual([1, 1])
   })
 
-  test('a command runs at the client whose prompt it is; the others read what it said', async () => {
+  test.concurrent('a command runs at the client whose prompt it is; the others read what it said', async () => {
     const { ada, bob, sessionId } = await company(await placeWith([RUN]))
     const id = ada.ask('session/prompt', promptOf(sessionId, 'Build'))
     await made(ada)
@@ -108,7 +108,7 @@ describe('in one session of one server', () => {
     expect(failed(bob)).toMatchObject({ content: [{ type: 'content', content: { text: 'no rule\n' } }] })
   })
 
-  test('a client that leaves in the middle takes its terminal along, and the turn continues and says so', async () => {
+  test.concurrent('a client that leaves in the middle takes its terminal along, and the turn continues and says so', async () => {
     const { ada, bob, sessionId } = await company(await placeWith([RUN, RUN, { chunk: 'On we go.' }]))
     ada.ask('session/prompt', promptOf(sessionId, 'Build'))
     await made(ada)
@@ -120,7 +120,7 @@ describe('in one session of one server', () => {
     expect(calls(bob)).toEqual([])
   })
 
-  test('a cancel takes back what is open and lets go of the terminal', async () => {
+  test.concurrent('a cancel takes back what is open and lets go of the terminal', async () => {
     const { ada, sessionId } = await company(await placeWith([RUN]))
     const id = ada.ask('session/prompt', promptOf(sessionId, 'Build'))
     await made(ada)
@@ -133,7 +133,7 @@ describe('in one session of one server', () => {
     expect(calls(ada, 'terminal/release')).toMatchObject([{ params: { terminalId: 'term-1' } }])
   })
 
-  test('a server that stops in order lets go of terminals before it goes', async () => {
+  test.concurrent('a server that stops in order lets go of terminals before it goes', async () => {
     const place = await placeWith([RUN])
     const { ada, sessionId } = await company(place)
     ada.ask('session/prompt', promptOf(sessionId, 'Build'))
@@ -151,7 +151,7 @@ describe('an MCP server that asks for input while its tool runs', () => {
   const asking = { name: 's', command: process.execPath, args: [PROGRAM, 'asks the person', '/dev/null'], env: [] }
   const script = [{ toolCall: { name: 's__do', arguments: {} } }]
 
-  test('asks the client of the prompt, and gets what it answers', async () => {
+  test.concurrent('asks the client of the prompt, and gets what it answers', async () => {
     const { ada, bob, sessionId } = await company(await placeWith(script), [asking])
     const id = ada.ask('session/prompt', promptOf(sessionId, 'Go'))
     const form = await answer(ada, 'elicitation/create', { action: 'accept', content: { name: 'Ada' } })
@@ -165,7 +165,7 @@ describe('an MCP server that asks for input while its tool runs', () => {
 describe('through a relay', () => {
   const greet = (relay: RawClient) => relay.request('initialize', { protocolVersion: 1, clientCapabilities: ALL })
 
-  test('a killed server leaves nothing open at the client: its calls are taken back, its terminal is let go of', async () => {
+  test.concurrent('a killed server leaves nothing open at the client: its calls are taken back, its terminal is let go of', async () => {
     const place = await relayPlace([RUN])
     const relay = startRelay(place)
     await greet(relay)

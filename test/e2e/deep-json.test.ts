@@ -1,18 +1,19 @@
 /** JSON that is nested deeper than any program writes it, at every door: it costs the request that it came with, and nothing else. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isNestedDeeper } from '../../src/text/nesting.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Fields } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, logOf, openSession, placeWith, serve, start } from './server.ts'
 
 cleanUpServers()
-const children: ChildProcess[] = []
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
+const children = new PerTest<ChildProcess>(async (opened) => {
+  for (const child of opened) child.kill('SIGKILL')
 })
+children.closeAfterEach()
 
 const program = new URL('../fixtures/mcp/deep-server.mjs', import.meta.url).pathname
 const places = [
@@ -33,13 +34,13 @@ const depths = [200, 5_000, 1_000_000]
 async function serverOver(way: 'stdio' | 'json' | 'sse', args: readonly string[]): Promise<Fields> {
   if (way === 'stdio') return { name: 'deep', command: process.execPath, args: [program, ...args], env: [] }
   const child = spawn(process.execPath, [program, ...args, way], { stdio: ['ignore', 'pipe', 'inherit'] })
-  children.push(child)
+  children.add(child)
   const [port] = (await once(child.stdout, 'data')) as [Buffer]
   return { type: 'http', name: 'deep', url: `http://127.0.0.1:${Number(port)}/mcp`, headers: [] }
 }
 
 describe.each(['stdio', 'json', 'sse'] as const)('an MCP server over %s', (way) => {
-  test.each(way === 'stdio' ? depths : [1_000_000])('with %i levels, wherever they are', async (levels) => {
+  test.concurrent.each(way === 'stdio' ? depths : [1_000_000])('with %i levels, wherever they are', async (levels) => {
     const place = await placeWith([{ toolCall: { name: 'deep__do', arguments: {} } }, { end: 'end_turn' }])
     await serve(place)
     const client = await RawSocket.open(place.socket, {
@@ -72,7 +73,7 @@ describe.each(depths)('%i levels', (levels) => {
   const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const line = (rest: string) => `{"jsonrpc":"2.0",${rest}}\n`
 
-  test('from a client: each request has its one answer, and the connection stays', async () => {
+  test.concurrent('from a client: each request has its one answer, and the connection stays', async () => {
     const place = await placeWith([{ permission: { title: 'May I?' } }, { chunk: 'done' }])
     await serve(place)
     const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -102,7 +103,7 @@ describe.each(depths)('%i levels', (levels) => {
     expect(JSON.stringify(client.received) + logOf(place)).not.toContain('call stack')
   })
 
-  test('from an editor through the relay, and as arguments that a person types', async () => {
+  test.concurrent('from an editor through the relay, and as arguments that a person types', async () => {
     const place = await placeWith()
     await serve(place)
     const editor = start({ ...place, agent: 'guide' }, ['acp'])

@@ -60,7 +60,7 @@ const asked = 'failed when asked'
 const ran = 'completed unasked'
 const refused = 'failed unasked'
 
-test('always in this project is a rule for all sessions of this directory, after kill -9 too, until it is taken away', async () => {
+test.concurrent('always in this project is a rule for all sessions of this directory, after kill -9 too, until it is taken away', async () => {
   const { place, server, client } = await begin()
   const first = await openSession(client, place, [files])
   expect(await outcome(client, first, 'allow_always_project')).toBe('completed when asked')
@@ -89,7 +89,7 @@ test('always in this project is a rule for all sessions of this directory, after
   expect(await outcome(next.client, later)).toBe(asked)
 })
 
-test('always in this session is listed and taken back, and the next call is asked about', async () => {
+test.concurrent('always in this session is listed and taken back, and the next call is asked about', async () => {
   const { place, client } = await begin()
   const session = await openSession(client, place, [files])
   expect(await outcome(client, session, 'allow_always')).toBe('completed when asked')
@@ -107,7 +107,7 @@ test('always in this session is listed and taken back, and the next call is aske
   expect(await outcome(client, session)).toBe(asked)
 })
 
-test('plan mode refuses what may change something, allow all does not ask, and both hold from the next call [T12]', async () => {
+test.concurrent('plan mode refuses what may change something, allow all does not ask, and both hold from the next call [T12]', async () => {
   const { place, client } = await begin([{ agent: { modes } }, call])
   const session = await openSession(client, place, [files])
   for (const [modeId, expected] of [
@@ -125,7 +125,7 @@ test('plan mode refuses what may change something, allow all does not ask, and b
   expect(shown.stdout).toContain('{"decision":"allow","by":"mode","why":"mode allow all"}')
 })
 
-test('the files of rules are read anew for each call; a broken one is told of and everything is asked about', async () => {
+test.concurrent('the files of rules are read anew for each call; a broken one is told of and everything is asked about', async () => {
   const { place, client } = await begin()
   const session = await openSession(client, place, [files])
   const own = join(place.home, 'config', 'parley', 'parley.toml')
@@ -141,7 +141,7 @@ test('the files of rules are read anew for each call; a broken one is told of an
   expect(said).not.toContain('sentinel-secret')
 })
 
-test('what a project denies holds at once; what it allows holds when the user has agreed to just that', async () => {
+test.concurrent('what a project denies holds at once; what it allows holds when the user has agreed to just that', async () => {
   const { place, client } = await begin()
   const session = await openSession(client, place, [files])
   const theirs = join(place.cwd, '.parley.toml')
@@ -157,7 +157,7 @@ test('what a project denies holds at once; what it allows holds when the user ha
   expect(await outcome(client, session)).toBe(refused)
 })
 
-test('rules are added by command, and what cannot be a rule is refused', async () => {
+test.concurrent('rules are added by command, and what cannot be a rule is refused', async () => {
   const { place, client } = await begin()
   const session = await openSession(client, place, [files])
   expect(await parley(['rules', 'add', 'allow', '--tool', 'files__*', '--cwd', place.cwd], place)).toMatchObject({

@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 import { type Fields, updatesIn } from './message.ts'
 import { binary, freshDirectory, initialize, newSession, scriptAgent } from './parley.ts'
@@ -16,23 +17,24 @@ export interface Place {
   readonly agent: string
 }
 
-const places: Place[] = []
-const relays: RawClient[] = []
+const opened = new PerTest<RawClient | Place>(async (all) => {
+  const relays = all.filter((one) => one instanceof RawClient)
+  for (const relay of relays) if (!relay.gone) await relay.kill()
+  for (const one of all) if (!(one instanceof RawClient)) await remove(one)
+  expect(relays.flatMap(deviations)).toEqual([])
+})
 
 /** Call once in a test file. Every line that a relay wrote must be good ACP, and no process may stay. */
 export function cleanUp(): void {
-  afterEach(async () => {
-    const started = relays.splice(0)
-    for (const relay of started) if (!relay.gone) await relay.kill()
-    for (const { home } of places.splice(0)) {
-      await until(() => {
-        for (const pid of carrying(`PARLEY_HOME=${home}`)) kill(pid)
-        return carrying(`PARLEY_HOME=${home}`).length === 0
-      })
-      rmSync(join(home, '..'), { recursive: true, force: true, maxRetries: 3 })
-    }
-    expect(started.flatMap(deviations)).toEqual([])
+  opened.closeAfterEach()
+}
+
+async function remove({ home }: Place): Promise<void> {
+  await until(() => {
+    for (const pid of carrying(`PARLEY_HOME=${home}`)) kill(pid)
+    return carrying(`PARLEY_HOME=${home}`).length === 0
   })
+  rmSync(join(home, '..'), { recursive: true, force: true, maxRetries: 3 })
 }
 
 export async function placeWith(steps: readonly Fields[]): Promise<Place> {
@@ -43,7 +45,7 @@ export async function placeWith(steps: readonly Fields[]): Promise<Place> {
     agent: await scriptAgent(directory, steps),
   }
   mkdirSync(place.cwd)
-  places.push(place)
+  opened.add(place)
   return place
 }
 
@@ -59,7 +61,7 @@ export function startRelay({ home, agent }: Place, { bin = binary, args, env = {
     env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
   })
   const relay = new RawClient(child)
-  relays.push(relay)
+  opened.add(relay)
   return relay
 }
 

@@ -44,7 +44,7 @@ async function upgrade(port: number, headers: readonly string[], path = '/acp'):
   return bytes.toString()
 }
 
-test('a session is started, prompted and followed by two clients, each frame one message', async () => {
+test.concurrent('a session is started, prompted and followed by two clients, each frame one message', async () => {
   const { place, url, token } = await remote()
   const local = await RawSocket.open(place.socket, { agent: place.agent })
   const sessionId = await newSession(local as never, place.cwd)
@@ -68,7 +68,7 @@ test('a session is started, prompted and followed by two clients, each frame one
 })
 
 describe('a request', () => {
-  test('needs a host, an origin and a token that are right, on loopback too; /healthz needs nothing', async () => {
+  test.concurrent('needs a host, an origin and a token that are right, on loopback too; /healthz needs nothing', async () => {
     const { port, token } = await remote()
     const right = token('read')
     const bearer = `Authorization: Bearer ${right}`
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(await ask(port, ['POST /acp HTTP/1.1', host, bearer])).toMatch(/^HTTP\/1\.1 415 /u)
   })
 
-  test('with an eleventh wrong token is told to wait, and one with the right token is not', async () => {
+  test.concurrent('with an eleventh wrong token is told to wait, and one with the right token is not', async () => {
     const { port, token } = await remote()
     const host = `Host: 127.0.0.1:${port}`
     const statuses: string[] = []
@@ -101,7 +101,7 @@ describe('a request', () => {
     expect((await upgrade(port, [host, `Authorization: Bearer ${token('read')}`])).slice(9, 12)).toBe('101')
   })
 
-  test('never has its token echoed', async () => {
+  test.concurrent('never has its token echoed', async () => {
     const { port, token } = await remote()
     const right = token('read')
     const headers = [`Host: 127.0.0.1:${port}`, `Sec-WebSocket-Protocol: bearer.${right}, acp.v1`]
@@ -112,7 +112,7 @@ describe('a request', () => {
 })
 
 describe('a connection', () => {
-  test('is cut when its token is removed, and when that gets another role', async () => {
+  test.concurrent('is cut when its token is removed, and when that gets another role', async () => {
     const { place, url, token } = await remote()
     const [ada, bob, carl] = await Promise.all(
       ['ada', 'bob', 'carl'].map((name) => RawWebSocket.greeted(url, token('approve', name))),
@@ -129,35 +129,35 @@ describe('a connection', () => {
     expect((await carl?.closed)?.[0]).toBe(4401)
   })
 
-  test('that sends a binary frame is closed', async () => {
+  test.concurrent('that sends a binary frame is closed', async () => {
     const { url, token } = await remote()
     const client = await RawWebSocket.greeted(url, token('read'))
     client.socket.send(Buffer.from('{}'), { binary: true })
     expect((await client.closed)[0]).toBe(1003)
   })
 
-  test('that sends more than 64 KiB before initialize is closed', async () => {
+  test.concurrent('that sends more than 64 KiB before initialize is closed', async () => {
     const { url, token } = await remote()
     const client = await RawWebSocket.open(url, token('read'))
     client.socket.send('x'.repeat(128 * 1024))
     expect((await client.closed)[0]).toBe(1009)
   })
 
-  test('that sends a message of more than 16 MiB is closed', async () => {
+  test.concurrent('that sends a message of more than 16 MiB is closed', async () => {
     const { url, token } = await remote()
     const client = await RawWebSocket.greeted(url, token('read'))
     client.socket.send('x'.repeat(16 * 1024 * 1024 + 1))
     expect((await client.closed)[0]).toBe(1009)
   })
 
-  test('is told that the server stops', async () => {
+  test.concurrent('is told that the server stops', async () => {
     const { place, url, token } = await remote()
     const client = await RawWebSocket.greeted(url, token('read'))
     await parley(['stop'], { home: place.home })
     expect((await client.closed)[0]).toBe(1012)
   })
 
-  test('is the seventeenth of its token: it is refused', async () => {
+  test.concurrent('is the seventeenth of its token: it is refused', async ({ expect }) => {
     const { url, token } = await remote()
     const right = token('read')
     const clients = await Promise.all(Array.from({ length: 16 }, () => RawWebSocket.open(url, right)))
@@ -177,7 +177,7 @@ describe('a connection', () => {
 })
 
 describe('an address that others can reach', () => {
-  test.each([['0.0.0.0:0'], ['[::]:0'], ['192.0.2.1:0'], ['127.evil.example:0']])(
+  test.concurrent.each([['0.0.0.0:0'], ['[::]:0'], ['192.0.2.1:0'], ['127.evil.example:0']])(
     '%s is refused without TLS',
     async (address) => {
       const { home } = await placeWith()
@@ -188,7 +188,7 @@ describe('an address that others can reach', () => {
     },
   )
 
-  test('is used behind a proxy whose host and origin are said', async () => {
+  test.concurrent('is used behind a proxy whose host and origin are said', async () => {
     const { port, token } = await remote(['--listen', '127.0.0.1:0', '--public-url', 'https://parley.example/base'])
     const bearer = `Authorization: Bearer ${token('read')}`
     const statusOf = async (path: string, ...headers: readonly string[]) =>
@@ -200,13 +200,16 @@ describe('an address that others can reach', () => {
   })
 })
 
-test.each(['x', '70000', 'a b:1', 'http://x:1', ':1', ''])('the address %j is refused in one line', async (address) => {
-  const { home } = await placeWith()
-  const { code, stderr } = await parley(['serve', '--listen', address], { home })
-  expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
-})
+test.concurrent.each(['x', '70000', 'a b:1', 'http://x:1', ':1', ''])(
+  'the address %j is refused in one line',
+  async (address) => {
+    const { home } = await placeWith()
+    const { code, stderr } = await parley(['serve', '--listen', address], { home })
+    expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
+  },
+)
 
-test('a port that is in use is said in one line', async () => {
+test.concurrent('a port that is in use is said in one line', async () => {
   const { port } = await remote()
   const { home } = await placeWith()
   const { code, stderr } = await parley(['serve', '--listen', String(port)], { home })
@@ -214,7 +217,7 @@ test('a port that is in use is said in one line', async () => {
   expect(stderr).toContain('EADDRINUSE')
 })
 
-test('a client that offers compression gets none', async () => {
+test.concurrent('a client that offers compression gets none', async () => {
   const { url, token } = await remote()
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token('read')}` }, perMessageDeflate: true })
   await once(socket, 'open')

@@ -34,7 +34,7 @@ import {
 
 cleanUpServers()
 
-test('many that need one at once start exactly one, and all are served', async () => {
+test.concurrent('many that need one at once start exactly one, and all are served', async () => {
   const place = await placeWith()
   await Promise.all(Array.from({ length: 8 }, () => startServer(whereOf(place))))
   const clients = await Promise.all(Array.from({ length: 8 }, () => RawSocket.open(place.socket)))
@@ -44,7 +44,7 @@ test('many that need one at once start exactly one, and all are served', async (
   await until(() => servers().length === 1)
 })
 
-test('after a kill -9 in the middle of everything, the next that needs one has one', async () => {
+test.concurrent('after a kill -9 in the middle of everything, the next that needs one has one', async () => {
   const place = await placeWith()
   for (let life = 0; life < 3; life += 1) {
     const pid = await startInBackground(place)
@@ -61,7 +61,7 @@ test('after a kill -9 in the middle of everything, the next that needs one has o
 })
 
 describe('is on its own', () => {
-  test('whoever started it may end, and what read its output is not kept waiting', async () => {
+  test.concurrent('whoever started it may end, and what read its output is not kept waiting', async () => {
     const place = await placeWith()
     const caller = callerOf(place)
     let heard = ''
@@ -76,7 +76,7 @@ describe('is on its own', () => {
     expect(linkOf(`/proc/${pid}/cwd`)).toBe('/')
   })
 
-  test('a session that happened to start it does not take it along', async () => {
+  test.concurrent('a session that happened to start it does not take it along', async () => {
     const place = await placeWith()
     const marker = markerOf({ home: 'some', id: 'session' })
     const pid = await startInBackground(place, { PARLEY_CHILD: marker, PARLEY_AGENT: 'script:gone' })
@@ -86,7 +86,7 @@ describe('is on its own', () => {
 })
 
 describe('says why it cannot', () => {
-  test('with the last words of the log, as soon as the process has ended', async () => {
+  test.concurrent('with the last words of the log, as soon as the process has ended', async () => {
     const place = await placeWith()
     mkdirSync(place.home)
     appendFileSync(
@@ -100,7 +100,7 @@ describe('says why it cannot', () => {
     expect(performance.now() - began).toBeLessThan(60_000)
   })
 
-  test('once to each who asks: a journal that is damaged is not tried again and again', async () => {
+  test.concurrent('once to each who asks: a journal that is damaged is not tried again and again', async () => {
     const place = await placeWith([{ chunk: 'w{n} ', times: 2_000 }])
     await startInBackground(place)
     const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -125,7 +125,7 @@ describe('says why it cannot', () => {
     ).toHaveLength(3)
   })
 
-  test('where the state directory cannot be made', async () => {
+  test.concurrent('where the state directory cannot be made', async () => {
     const place = await placeWith()
     writeFileSync(place.home, 'a file')
     const error = await failureOf(startServer(whereOf({ ...place, home: join(place.home, 'deep') })))
@@ -133,7 +133,7 @@ describe('says why it cannot', () => {
     expect(String(error)).toMatch(/ENOTDIR/u)
   })
 
-  test('when an owner that is no server has the state', async () => {
+  test.concurrent('when an owner that is no server has the state', async () => {
     const place = await placeWith()
     const embedded = start(place, ['acp', '--embedded'])
     embedded.child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n')
@@ -144,13 +144,13 @@ describe('says why it cannot', () => {
     })
   })
 
-  test('and nobody waits for a server that is not there', async () => {
+  test.concurrent('and nobody waits for a server that is not there', async () => {
     const place = await placeWith()
     expect(await failureOf(dial(place.socket))).toMatchObject({ code: 'SERVER_ABSENT' })
   })
 })
 
-test('one that is stopping is waited for, and another started', async () => {
+test.concurrent('one that is stopping is waited for, and another started', async () => {
   const place = await placeWith([{ chunk: 'w{n} ', times: 60, everyMs: 20 }])
   const first = await serve(place)
   const client = await RawSocket.open(place.socket)
@@ -177,7 +177,7 @@ describe('ends by itself', () => {
     }
   }
 
-  test('when nobody has used it for a while, and not while somebody does', async () => {
+  test.concurrent('when nobody has used it for a while, and not while somebody does', async () => {
     const place = await placeWith()
     const { pid, client } = await reached(place)
     // Twice as long as it would wait without anybody.
@@ -189,7 +189,7 @@ describe('ends by itself', () => {
     expect(existsSync(place.socket)).toBe(false)
   })
 
-  test('when its socket was removed, so that nobody can come in', async () => {
+  test.concurrent('when its socket was removed, so that nobody can come in', async () => {
     const place = await placeWith()
     const { pid, client } = await reached(place)
     rmSync(place.socket)
@@ -198,7 +198,7 @@ describe('ends by itself', () => {
     expect(logOf(place)).toContain('its socket was removed')
   })
 
-  test('when its state directory was removed, and leaves the socket of its successor alone', async () => {
+  test.concurrent('when its state directory was removed, and leaves the socket of its successor alone', async () => {
     const place = await placeWith()
     // It looks every three seconds, which is after its successor has come.
     const first = await startInBackground(place, { PARLEY_IDLE_MINUTES: '0.2' })
@@ -211,7 +211,7 @@ describe('ends by itself', () => {
     await RawSocket.open(place.socket)
   })
 
-  test('only if a command started it', async () => {
+  test.concurrent('only if a command started it', async () => {
     const place = await placeWith()
     const server = await serve(place, SOON)
     await new Promise((resolve) => setTimeout(resolve, 1_200))
@@ -252,7 +252,7 @@ function linkOf(path: string): string {
   }
 }
 
-test('of many commands that find a server dead one starts the next', async () => {
+test.concurrent('of many commands that find a server dead one starts the next', async () => {
   const place = await placeWith()
   const first = await startInBackground(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })

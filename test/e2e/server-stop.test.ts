@@ -44,7 +44,7 @@ async function beginTurn(place: Place): Promise<Turn> {
 const methodsOf = ({ received }: RawSocket): readonly (string | undefined)[] => received.map(({ method }) => method)
 
 describe('a server that is to stop', () => {
-  test('lets a running turn end, takes no new work, and says so before it goes', async () => {
+  test.concurrent('lets a running turn end, takes no new work, and says so before it goes', async () => {
     const place = await placeWith(BRIEF)
     const server = await serve(place)
     const { client, prompt } = await beginTurn(place)
@@ -70,7 +70,7 @@ describe('a server that is to stop', () => {
     expect(await server.finished).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('ends a turn that takes longer as interrupted, and its client hears that', async () => {
+  test.concurrent('ends a turn that takes longer as interrupted, and its client hears that', async () => {
     const place = await placeWith(SLOW)
     const server = await serve(place)
     const { client, sessionId, prompt } = await beginTurn(place)
@@ -86,7 +86,7 @@ describe('a server that is to stop', () => {
     expect(JSON.stringify(next.received)).toContain('Interrupted')
   })
 
-  test('does not wait for a turn that waits for a person: the next server asks again', async () => {
+  test.concurrent('does not wait for a turn that waits for a person: the next server asks again', async () => {
     const place = await placeWith([{ permission: { title: 'May I?' } }, { chunk: 'thank you' }])
     const server = await serve(place)
     const client = await RawSocket.open(place.socket)
@@ -103,7 +103,7 @@ describe('a server that is to stop', () => {
     await next.until(({ method }) => method === 'session/request_permission')
   })
 
-  test.each(['an order to stop', 'kill -9'])(
+  test.concurrent.each(['an order to stop', 'kill -9'])(
     'leaves a prompt that waits behind a waiting turn in the queue, after %s: the next server runs it',
     async (end) => {
       const place = await placeWith([{ permission: { title: 'May I?' } }, { chunk: 'thank you' }])
@@ -138,7 +138,7 @@ describe('a server that is to stop', () => {
     },
   )
 
-  test('goes on if it was only to stop when idle, and was not', async () => {
+  test.concurrent('goes on if it was only to stop when idle, and was not', async () => {
     const place = await placeWith(BRIEF)
     await serve(place)
     const { client, prompt } = await beginTurn(place)
@@ -148,7 +148,7 @@ describe('a server that is to stop', () => {
     await client.closed
   })
 
-  test('hurries at a second signal', async () => {
+  test.concurrent('hurries at a second signal', async () => {
     const place = await placeWith(SLOW)
     const server = await serve(place)
     const { client, prompt } = await beginTurn(place)
@@ -162,7 +162,7 @@ describe('a server that is to stop', () => {
     expect(performance.now() - began).toBeLessThan(8_000)
   })
 
-  test('is not kept by a client that does not read', async () => {
+  test.concurrent('is not kept by a client that does not read', async () => {
     const place = await placeWith([{ chunk: 'x'.repeat(10_000), times: 1_000 }])
     const server = await serve(place)
     const client = await RawSocket.open(place.socket)
@@ -173,7 +173,7 @@ describe('a server that is to stop', () => {
     expect((await server.finished).code).toBe(0)
   })
 
-  test('refuses an order that it does not understand', async () => {
+  test.concurrent('refuses an order that it does not understand', async () => {
     const place = await placeWith()
     await serve(place)
     const client = await RawSocket.open(place.socket)
@@ -200,7 +200,7 @@ describe('leaves no process', () => {
     return { server, children: carrying(`OF=${place.home}`) }
   }
 
-  test('when it stops', async () => {
+  test.concurrent('when it stops', async () => {
     const place = await placeWith()
     const { server, children } = await withChildren(place)
     const { code } = await start(place, ['stop']).finished
@@ -208,7 +208,7 @@ describe('leaves no process', () => {
     expect([server, ...children].filter(runs)).toEqual([])
   })
 
-  test('when it is killed', async () => {
+  test.concurrent('when it is killed', async () => {
     const place = await placeWith()
     const { server, children } = await withChildren(place)
     process.kill(server, 'SIGKILL')
@@ -219,20 +219,23 @@ describe('leaves no process', () => {
 })
 
 describe('parley stop', () => {
-  test('says what it waits for, and returns when the process has gone', async () => {
-    const place = await placeWith(BRIEF)
+  test.concurrent('says what it waits for, and returns when the process has gone', async () => {
+    const place = await placeWith(SLOW)
     const pid = await startInBackground(place)
-    const speaking = await RawSocket.open(place.socket, place)
-    const sessionId = await openSession(speaking, place)
-    speaking.ask('session/prompt', promptOf(sessionId))
-    await speaking.until(({ method }) => method === 'session/update')
-    const { code, stdout, stderr } = await parley(['stop', '--grace', '30'], place)
+    const client = await RawSocket.open(place.socket, place)
+    const sessionId = await openSession(client, place)
+    client.ask('session/prompt', promptOf(sessionId))
+    await client.until(({ method }) => method === 'session/update')
+    const stopping = start(place, ['stop', '--grace', '30'])
+    await until(() => stopping.stderr.endsWith('\n'))
+    client.notify('session/cancel', { sessionId })
+    const { code, stdout, stderr } = await stopping.finished
     expect({ code, stdout }).toEqual({ code: 0, stdout: `The Parley server (pid ${pid}) has stopped.\n` })
     expect(stderr).toBe('Waiting for 1 running turn, up to 30 s …\n')
     expect(runs(pid)).toBe(false)
   })
 
-  test('is content when none runs', async () => {
+  test.concurrent('is content when none runs', async () => {
     const place = await placeWith()
     expect(await parley(['stop'], place)).toMatchObject({
       code: 0,
@@ -241,7 +244,7 @@ describe('parley stop', () => {
     })
   })
 
-  test.each(['soon', '-1', ''])('refuses a grace of "%s"', async (grace) => {
+  test.concurrent.each(['soon', '-1', ''])('refuses a grace of "%s"', async (grace) => {
     const { code, stderr } = await parley(['stop', '--grace', grace], await placeWith())
     expect(code).toBe(2)
     expect(stderr).toContain('--grace')
@@ -249,7 +252,7 @@ describe('parley stop', () => {
 })
 
 describe('parley status', () => {
-  test('tells how the server is, for people and for programs', async () => {
+  test.concurrent('tells how the server is, for people and for programs', async () => {
     const place = await placeWith(SLOW)
     const server = await serve(place)
     await beginTurn(place)
@@ -275,15 +278,18 @@ describe('parley status', () => {
     expect(text.stdout).toMatch(new RegExp(`^pid +${server.child.pid}$`, 'mu'))
   })
 
-  test.each([[['status']], [['status', '--json']]])('%j starts none, and says so in one line', async (args) => {
-    const place = await placeWith()
-    const { code, stdout, stderr } = await parley(args, place)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^parley: No Parley server is running.*\n$/u)
-    expect(pidIn(place.home)).toBeUndefined()
-  })
+  test.concurrent.each([[['status']], [['status', '--json']]])(
+    '%j starts none, and says so in one line',
+    async (args) => {
+      const place = await placeWith()
+      const { code, stdout, stderr } = await parley(args, place)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^parley: No Parley server is running.*\n$/u)
+      expect(pidIn(place.home)).toBeUndefined()
+    },
+  )
 
-  test('of a server that hangs does not hang', async () => {
+  test.concurrent('of a server that hangs does not hang', async () => {
     const place = await placeWith()
     const pid = await startInBackground(place)
     process.kill(pid, 'SIGSTOP')
@@ -294,7 +300,7 @@ describe('parley status', () => {
 })
 
 describe('parley logs', () => {
-  test('tells of starts, recoveries and stops, readably or as they are', async () => {
+  test.concurrent('tells of starts, recoveries and stops, readably or as they are', async () => {
     const place = await placeWith(SLOW)
     const first = await startInBackground(place)
     const speaking = await RawSocket.open(place.socket, place)
@@ -322,7 +328,7 @@ describe('parley logs', () => {
     expect(jsonLines(json.stdout).map(({ msg }) => msg)).toEqual(['stopping', 'stopped'])
   })
 
-  test('goes on with what comes', async () => {
+  test.concurrent('goes on with what comes', async () => {
     const place = await placeWith()
     const following = start(place, ['logs', '-f'])
     await startInBackground(place)
@@ -331,7 +337,7 @@ describe('parley logs', () => {
     expect((await following.finished).code).toBe(0)
   })
 
-  test('has nothing to say where there was no server', async () => {
+  test.concurrent('has nothing to say where there was no server', async () => {
     expect(await parley(['logs'], await placeWith())).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 })

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach } from 'vitest'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { type Where, startServer } from '../../src/server/launch/launch.ts'
@@ -21,36 +21,35 @@ export interface Place {
   readonly agent: string
 }
 
-const directories: string[] = []
-const homes: string[] = []
-const started: Cli[] = []
+/** A process of a test, or the place of a server that a command has started. */
+type Opened = { readonly cli: Cli } | { readonly directory: string; readonly home: string }
+
+const opened = new PerTest<Opened>(async (all) => {
+  for (const one of all) if ('cli' in one) one.cli.child.kill('SIGKILL')
+  const places = all.flatMap((one) => ('home' in one ? one : []))
+  const pids = places.flatMap(({ home }) => pidIn(home) ?? [])
+  for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
+  await until(() => !pids.some(runs))
+  for (const { directory } of places) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+})
 
 /** Call once in a test file: no server outlives its test, however that ends. */
 export function cleanUpServers(): void {
-  afterEach(endServers)
+  opened.closeAfterEach()
 }
 
 /** The same for a file whose tests share their servers. */
 export function cleanUpSharedServers(): void {
-  afterAll(endServers)
-}
-
-async function endServers(): Promise<void> {
-  for (const { child } of started.splice(0)) child.kill('SIGKILL')
-  const pids = homes.splice(0).flatMap((home) => pidIn(home) ?? [])
-  for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
-  await until(() => !pids.some(runs))
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+  opened.closeAfterAll()
 }
 
 /** A state directory that is not there yet, a working directory and a script. */
 export async function placeWith(steps: readonly Fields[] = [], inside = 'home'): Promise<Place> {
   const directory = freshDirectory()
-  directories.push(directory)
   const home = join(directory, inside)
   const cwd = join(directory, 'work')
   mkdirSync(cwd)
-  homes.push(home)
+  opened.add({ directory, home })
   return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
 }
 
@@ -67,7 +66,7 @@ export function start(
   env: Readonly<Record<string, string>> = {},
 ): Cli {
   const cli = new Cli(args, { home, cwd, agent, env })
-  started.push(cli)
+  opened.add({ cli })
   return cli
 }
 

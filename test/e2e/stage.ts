@@ -1,10 +1,11 @@
 /** Starts binaries for a test file, and looks at each when its test is over: every line it wrote must be good ACP. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Fields } from './message.ts'
 import { type Start, freshDirectory, initialize, scriptAgent, startParley } from './parley.ts'
-import type { RawClient } from './raw-client.ts'
+import { RawClient } from './raw-client.ts'
 import { deviations } from './schema.ts'
 
 export interface Stage {
@@ -29,28 +30,27 @@ async function openStage(steps: readonly Fields[]): Promise<Stage> {
   }
 }
 
-const clients: RawClient[] = []
-const stages: Stage[] = []
+const opened = new PerTest<RawClient | Stage>(async (all) => {
+  const clients = all.filter((one) => one instanceof RawClient)
+  for (const client of clients) if (!client.gone) await client.kill()
+  for (const one of all) if (!(one instanceof RawClient)) one.remove()
+  expect(clients.flatMap(deviations)).toEqual([])
+})
 
 /** Call once in a test file that opens a stage per test. */
 export function cleanUp(): void {
-  afterEach(async () => {
-    const opened = clients.splice(0)
-    for (const client of opened) if (!client.gone) await client.kill()
-    for (const stage of stages.splice(0)) stage.remove()
-    expect(opened.flatMap(deviations)).toEqual([])
-  })
+  opened.closeAfterEach()
 }
 
 export async function stageWith(steps: readonly Fields[]): Promise<Stage> {
   const stage = await openStage(steps)
-  stages.push(stage)
+  opened.add(stage)
   return stage
 }
 
 export function start(stage: Stage, more: Partial<Start> = {}): RawClient {
   const client = stage.start(more)
-  clients.push(client)
+  opened.add(client)
   return client
 }
 

@@ -3,20 +3,21 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterEach, expect, vi } from 'vitest'
+import { expect, vi } from 'vitest'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Emulator } from '../fixtures/terminal/emulator.ts'
 import { cleanEnvironment } from './environment.ts'
 import { binary } from './parley.ts'
 import type { Place } from './server.ts'
 
-const opened: Terminal[] = []
+const opened = new PerTest<Terminal>(async (terminals) => {
+  for (const terminal of terminals) await terminal.close()
+})
 
 /** Call once in a test file, after `cleanUpServers`: whoever would start a server again goes first. */
 export function cleanUpTerminals(): void {
-  afterEach(async () => {
-    for (const terminal of opened.splice(0)) await terminal.close()
-  })
+  opened.closeAfterEach()
 }
 
 export class Terminal {
@@ -47,7 +48,7 @@ export class Terminal {
       this.#seen += stripVTControlCharacters(text)
     })
     this.#ended = once(this.#child, 'close')
-    opened.push(this)
+    opened.add(this)
   }
 
   press(keys: string): void {

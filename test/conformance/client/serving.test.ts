@@ -1,21 +1,22 @@
 /** Files and terminals that our client serves to an agent, inside the root set and nowhere else. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { PerTest } from '../../fixtures/process/per-test.ts'
 import type { Fields } from '../../e2e/message.ts'
 import { running, until } from '../../fixtures/process/running.ts'
 import { ENDS, NEW, Scene, type Step, asks, update } from './scene.ts'
 
-const scenes: Scene[] = []
-afterEach(() => {
-  for (const made of scenes.splice(0)) made.close()
+const scenes = new PerTest<Scene>(async (opened) => {
+  for (const made of opened) made.close()
 })
+scenes.closeAfterEach()
 
 /** A turn in which the agent asks for this; where it works is told to whoever builds the steps. */
 async function turn(prepare: (cwd: string, directory: string) => readonly Step[]): Promise<Scene> {
   const book: Record<string, readonly Step[]> = { 'session/new': NEW }
   const scene = new Scene(book)
-  scenes.push(scene)
+  scenes.add(scene)
   book['session/prompt'] = [...prepare(scene.cwd, scene.directory), ENDS]
   expect(await scene.run()).toMatchObject({ code: 0 })
   return scene
@@ -25,7 +26,7 @@ const refused = (code: number) => ({ error: { code } })
 const content = (scene: Scene, id: string): unknown => scene.answer(id)?.result?.['content']
 
 describe('files', () => {
-  test('are read from the line that is named', async () => {
+  test.concurrent('are read from the line that is named', async () => {
     const scene = await turn((cwd) => {
       const path = join(cwd, 'a.txt')
       writeFileSync(path, 'one\ntwo\nthree\n汉\n')
@@ -44,7 +45,7 @@ describe('files', () => {
     ])
   })
 
-  test('C-FS-1 are made when they are missing, and replaced when they are there', async () => {
+  test.concurrent('C-FS-1 are made when they are missing, and replaced when they are there', async () => {
     const scene = await turn((cwd) => {
       writeFileSync(join(cwd, 'old.txt'), 'something longer')
       return [
@@ -57,7 +58,7 @@ describe('files', () => {
     expect(readFileSync(join(scene.cwd, 'old.txt'), 'utf8')).toBe('short')
   })
 
-  test('C-FS-2 outside the root set are neither read nor written, by whatever way', async () => {
+  test.concurrent('C-FS-2 outside the root set are neither read nor written, by whatever way', async () => {
     const ways = (cwd: string, directory: string): readonly string[] => [
       '/etc/hostname',
       `${cwd}/../outside/secret.txt`,
@@ -82,7 +83,7 @@ describe('files', () => {
     expect(existsSync(join(scene.directory, 'outside', 'new.txt'))).toBe(false)
   })
 
-  test('that are not there, are none, or are asked for oddly get one clear answer', async () => {
+  test.concurrent('that are not there, are none, or are asked for oddly get one clear answer', async () => {
     const odd: readonly (readonly [Fields, number])[] = [
       [{ path: 'gone.txt' }, -32_602],
       [{ path: 5 }, -32_602],
@@ -108,7 +109,7 @@ describe('terminals', () => {
   const of = (method: string, terminal = 1): Step =>
     asks(method, `terminal/${method}`, { terminalId: `terminal-${terminal}` })
 
-  test('C-TM-1 run with the arguments, the environment and the directory that are named, and are not waited for', async () => {
+  test.concurrent('C-TM-1 run with the arguments, the environment and the directory that are named, and are not waited for', async () => {
     const scene = await turn((cwd) => {
       mkdirSync(join(cwd, 'sub'))
       return [
@@ -131,7 +132,7 @@ describe('terminals', () => {
     })
   })
 
-  test('C-TM-1 C-TM-2 keep the end of their output, from where a character begins', async () => {
+  test.concurrent('C-TM-1 C-TM-2 keep the end of their output, from where a character begins', async () => {
     const scene = await turn(() => [
       create('t', 'printf "aaaa%s%s%s" 🙂 🙂 🙂', { outputByteLimit: 10 }),
       of('wait_for_exit'),
@@ -140,7 +141,7 @@ describe('terminals', () => {
     expect(scene.answer('output')?.result).toMatchObject({ output: '🙂🙂', truncated: true })
   })
 
-  test('C-TM-3 that are killed can still be asked; once released they are gone', async () => {
+  test.concurrent('C-TM-3 that are killed can still be asked; once released they are gone', async () => {
     const scene = await turn(() => [
       create('t', 'echo begun; sleep 1007'),
       asks('wait', 'terminal/output', { terminalId: 'terminal-1' }),
@@ -156,7 +157,7 @@ describe('terminals', () => {
     expect(scene.answer('again')).toMatchObject(refused(-32_002))
   })
 
-  test('C-TM-4 that a tool call shows stay to be read in it when they are released', async () => {
+  test.concurrent('C-TM-4 that a tool call shows stay to be read in it when they are released', async () => {
     const call = (status: string) => ({
       sessionUpdate: status === 'pending' ? 'tool_call' : 'tool_call_update',
       toolCallId: 'c',
@@ -166,7 +167,7 @@ describe('terminals', () => {
     })
     const book: Record<string, readonly Step[]> = { 'session/new': NEW }
     const made = new Scene(book)
-    scenes.push(made)
+    scenes.add(made)
     book['session/prompt'] = [
       create('t', 'echo no rule to make it; exit 2'),
       update(call('pending')),
@@ -186,17 +187,17 @@ describe('terminals', () => {
     expect((await made.run()).stderr).toContain('Makes — no rule to make it')
   })
 
-  test('that the agent forgets end with it, and all that they started', async () => {
+  test.concurrent('that the agent forgets end with it, and all that they started', async () => {
     await turn(() => [create('t', 'sleep 1011 & sleep 1012')])
     await until(() => running('sleep 1011').length + running('sleep 1012').length === 0)
   })
 
-  test('outside the root set do not run', async () => {
+  test.concurrent('outside the root set do not run', async () => {
     const scene = await turn(() => [create('t', 'true', { cwd: '/' }), create('u', 'true', { cwd: 'sub' })])
     for (const id of ['t', 'u']) expect(scene.answer(id)).toMatchObject(refused(-32_602))
   })
 
-  test('of a command that is not there say so', async () => {
+  test.concurrent('of a command that is not there say so', async () => {
     const scene = await turn(() => [asks('t', 'terminal/create', { command: '/no/such/program' })])
     expect(scene.answer('t')).toMatchObject({
       error: { message: expect.stringContaining('/no/such/program') as string },
