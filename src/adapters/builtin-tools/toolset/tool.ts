@@ -89,20 +89,34 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   }
 }
 
+/** Its schemas are made when a model or a client first asks for them: that takes longer than all else of a short start. */
 function toolOf({ name, title, description, arguments: schema, readOnly }: ToolDefinition<z.ZodType>): Tool {
-  const inputSchema = schemaOf(schema)
-  const fit = forModels(inputSchema)
+  let made: ReturnType<typeof schemasOf> | undefined
+  const schemas = () => (made ??= schemasOf(schema))
   return {
     name,
     serverToolName: name,
     title,
     description,
-    inputSchema,
-    ...('schema' in fit ? { modelSchema: { ...fit.schema, additionalProperties: false } } : {}),
+    get inputSchema() {
+      return schemas().inputSchema
+    },
+    get modelSchema() {
+      return schemas().modelSchema
+    },
     server: BUILTIN_SERVER,
     builtin: true,
     readOnly,
     definitionHash: `${BUILTIN_SERVER}:${name}`,
+  }
+}
+
+function schemasOf(schema: z.ZodType) {
+  const inputSchema = schemaOf(schema)
+  const fit = forModels(inputSchema)
+  return {
+    inputSchema,
+    modelSchema: { ...('schema' in fit ? fit.schema : { type: 'object' }), additionalProperties: false },
   }
 }
 
