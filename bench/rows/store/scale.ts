@@ -1,28 +1,43 @@
-/** How costs grow: one session of 10⁴, 10⁵ and 10⁶ entries opened cold by a fresh process, and lists of ever more sessions. */
+/**
+ * How costs grow: one session of 10³ to 10⁶ entries opened cold by a fresh process, lists of 1 to 10⁴ sessions, and a turn that
+ * 1 to 100 clients follow. Each row says the exponent of its growth: 1 is linear.
+ */
 import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { fill, workerUrl } from '../../journal-rows.ts'
 import { type Peer, parley } from '../../peer.ts'
 import { type Measuring, type Row, median, mebibytes, ms, perSecond } from '../../row.ts'
 import { freshHome, writeScript } from '../../scene.ts'
+import { Server } from '../../server.ts'
 
-/** A cost that grows tenfold with ten times the size is linear; what lies beyond this is not. */
-const LINEAR = 13
+/** The exponent of what is no longer linear, with room for what one run differs from another. */
+const LINEAR = 1.1
 const LIVE = 1_000
+const CHUNKS = 5_000
 
 export async function scale(measuring: Measuring): Promise<readonly Row[]> {
   const { quick } = measuring
   const rows: Row[] = []
   let before: Cost | undefined
-  for (const entries of quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000]) {
+  for (const entries of quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]) {
     const cost = await load(measuring, entries)
     rows.push(...costRows(entries, cost, before))
     before = cost
   }
   let page: number | undefined
-  for (const sessions of quick ? [100, 1_000] : [100, 1_000, 10_000]) {
+  for (const sessions of quick ? [1, 10, 100] : [1, 10, 100, 1_000, 10_000]) {
     const took = await list(measuring, sessions)
     rows.push(row(`first page of ${count(sessions)} sessions`, ms(took), { growth: grown(took, page) }))
     page = took
+  }
+  let followed: number | undefined
+  for (const clients of quick ? [1, 10] : [1, 10, 100]) {
+    const took = await turnFor(measuring, clients)
+    rows.push(
+      row(`CPU of a turn of ${count(CHUNKS)} chunks for ${clients} clients`, ms(took), {
+        growth: grown(took, followed),
+      }),
+    )
+    followed = took
   }
   return [...rows, ...(await live(measuring, quick ? 100 : LIVE))]
 }
@@ -99,6 +114,28 @@ async function list({ directory }: Measuring, sessions: number): Promise<number>
   return median(took.slice(1))
 }
 
+/** Processor time of the server for one turn that so many clients follow. */
+async function turnFor({ directory }: Measuring, clients: number): Promise<number> {
+  const server = await Server.start(
+    freshHome(directory),
+    writeScript(directory, [{ chunk: 'and {n} more words ', times: CHUNKS }]),
+  )
+  try {
+    const first = await server.client()
+    const sessionId = await first.newSession(directory)
+    for (let more = 1; more < clients; more += 1) {
+      const talk = await server.client()
+      await talk.request('session/resume', { sessionId, cwd: directory, mcpServers: [] })
+      talk.forget()
+    }
+    const before = server.processorMs()
+    await first.prompt(sessionId)
+    return server.processorMs() - before
+  } finally {
+    await server.kill()
+  }
+}
+
 /** What is asked while so many sessions are open. */
 async function live({ directory }: Measuring, sessions: number): Promise<readonly Row[]> {
   const peer = parley(freshHome(directory), writeScript(directory, [{ chunk: 'hello' }]))
@@ -111,7 +148,7 @@ async function live({ directory }: Measuring, sessions: number): Promise<readonl
   await peer.kill()
   return [
     row(`a prompt with 1 session live`, ms(alone), {}),
-    row(`a prompt with ${count(sessions)} sessions live`, ms(among), { growth: grown(among, alone) }),
+    row(`a prompt with ${count(sessions)} sessions live`, ms(among), { growth: grown(among, alone, sessions) }),
     row(`first page with ${count(sessions)} sessions live`, ms(page), {}),
   ]
 }
@@ -126,8 +163,9 @@ async function asked(peer: Peer): Promise<number> {
   return (await peer.request('session/list', {})).ms
 }
 
-function grown(cost: number, before: number | undefined): number | undefined {
-  return before === undefined || before <= 0 ? undefined : cost / before
+/** The exponent with which the cost has grown, at so many times the size. */
+function grown(cost: number, before: number | undefined, sizes = 10): number | undefined {
+  return before === undefined || before <= 0 ? undefined : Math.log(cost / before) / Math.log(sizes)
 }
 
 interface Growth {
@@ -136,8 +174,8 @@ interface Growth {
 }
 
 function row(what: string, measured: string, { growth, more }: Growth): Row {
-  const floor = [growth === undefined ? '' : `${growth.toFixed(1)} × the size before it`, more ?? ''].filter(Boolean)
-  const goal = growth === undefined ? '–' : `≤ ${LINEAR} × for 10 ×`
+  const floor = [growth === undefined ? '' : `exponent ${growth.toFixed(2)}`, more ?? ''].filter(Boolean)
+  const goal = growth === undefined ? '–' : `exponent ≤ ${LINEAR}`
   return { what, measured, goal, floor: floor.join('; ') || '–', ok: growth === undefined || growth <= LINEAR }
 }
 
