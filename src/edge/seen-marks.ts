@@ -57,9 +57,10 @@ export class SeenMarks {
     await this.#save()
   }
 
-  /** The session is deleted. */
-  forget(id: SessionId): void {
-    for (const { seen } of this.#people.values()) seen.delete(id)
+  /** The session is deleted. Resolves when that is stored. */
+  async forget(id: SessionId): Promise<void> {
+    const had = [...this.#people.values()].map(({ seen }) => seen.delete(id))
+    if (had.includes(true)) await this.#save()
   }
 
   /** Calls `listener` with each mark that changes; returns how to stop. */

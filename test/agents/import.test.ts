@@ -2,8 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { socketPathOf } from '../../src/config/socket.ts'
 import { parley } from '../e2e/cli.ts'
 import { freshDirectory } from '../e2e/parley.ts'
+import { RawSocket } from '../e2e/raw-socket.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
 import { until } from '../fixtures/process/running.ts'
@@ -34,7 +36,7 @@ function user(plan: Case = LISTS, more = '') {
     const { stdout } = await run('agents', 'import', 'fake', '--json', ...words)
     return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
   }
-  return { fake, work, run, imported }
+  return { fake, home, work, run, imported }
 }
 
 /** A session in the agent's own store; each line is a prompt and its answer. */
@@ -73,6 +75,22 @@ test('five are imported; twice makes no doubles, and one that was deleted stays 
   const id = deleted?.agentSessionId ?? ''
   expect(importedIn(await imported(id))).toHaveLength(1)
   expect(await imported(id)).toEqual([{ skipped: { agentSessionId: id, why: 'here' } }])
+})
+
+test('a session that is imported enters the live list at once', async () => {
+  const { fake, home, work, run, imported } = user()
+  own(fake, 'own-1', work, ['a question', 'an answer'])
+  // It starts the server.
+  await run('status')
+  await run('new', '--agent', 'guide')
+  const watching = await RawSocket.open(socketPathOf(home), { notifications: ['sessions'] })
+  const [{ sessionId } = { sessionId: '' }] = importedIn(await imported('--all'))
+  const told = await watching.until(({ method, params }) => {
+    const rows = (params?.['sessions'] ?? []) as readonly Row[]
+    return method === '_parley/sessions' && rows.some((row) => row['sessionId'] === sessionId)
+  })
+  expect(told.params).toMatchObject({ sessions: [{ sessionId, lastSeq: expect.any(Number) }] })
+  await watching.leave()
 })
 
 test('an imported session has all that was said, says what is lost, and goes on in the agent', async () => {

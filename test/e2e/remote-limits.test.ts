@@ -1,4 +1,5 @@
 /** Limits of remote clients that settings can move, on the real binary: each is said in a sentence when it is reached. */
+import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { HttpClient } from '../wire/raw-http.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
@@ -31,6 +32,38 @@ test('new sessions beyond what a minute allows are refused, over every transport
   expect(error?.data).toMatchObject({ code: 'NEW_SESSIONS_LIMIT', retryable: true })
   expect(error?.message).toContain('remote_sessions_per_minute')
   expect((await ada.request('session/list', {})).error).toBeUndefined()
+})
+
+test('bodies that are on their way together are bounded, for each token', async () => {
+  const { url, token } = await remote()
+  const [right, other] = [token('admin', 'one'), token('admin', 'two')]
+  const hello = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: 1, clientCapabilities: {} },
+  })
+  const connectionOf = async (one: string): Promise<Readonly<Record<string, string>>> => {
+    const { headers } = await new HttpClient(url, one).post(hello)
+    return { 'acp-connection-id': String(headers['acp-connection-id']) }
+  }
+  const own = await connectionOf(right)
+  const large = { ...own, authorization: `Bearer ${right}`, 'content-type': 'application/json' }
+  // Four messages of the largest size, of which the last byte never comes.
+  const slow = Array.from({ length: 4 }, () => {
+    const headers = { ...large, 'content-length': String(16 * 1024 * 1024) }
+    const sent = request(url.replace(/^ws/u, 'http'), { method: 'POST', headers, agent: false })
+    sent.on('error', () => undefined)
+    sent.write('{')
+    return sent
+  })
+  const note = JSON.stringify({ jsonrpc: '2.0', method: '$/ping' })
+  const client = new HttpClient(url, right)
+  await expect.poll(async () => (await client.post(note, own)).status).toBe(503)
+  expect((await client.post(note, own)).text).toContain('send this again in a moment')
+  expect(await new HttpClient(url, other).post(note, await connectionOf(other))).toMatchObject({ status: 202 })
+  for (const one of slow) one.destroy()
+  await expect.poll(async () => (await client.post(note, own)).status).toBe(202)
 })
 
 test('a page of an allowed origin comes in with a token and can read the answer; with a cookie it cannot', async () => {

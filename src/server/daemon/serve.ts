@@ -132,7 +132,12 @@ class Server implements RunningServer {
     })
     log.note('started', { version: serverInfo.version, socket, background })
     sessions.then(
-      (opened) => (this.#sessions = opened),
+      (opened) => {
+        this.#sessions = opened
+        opened.watch((change) => {
+          if (change.kind === 'removed') this.#seen.forget(change.id).catch(log.report)
+        })
+      },
       () => this.stop('the state cannot be served', 0),
     )
     if (background) this.#watch(this.#listening)

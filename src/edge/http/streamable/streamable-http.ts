@@ -7,6 +7,7 @@ import { errorMessage, fieldsOf, parseMessage, refuseCostly } from '../../../rpc
 import { refusalOf } from '../../acp/connection.ts'
 import type { SharedLimit } from '../../transport/streams.ts'
 import type { Connections } from '../connections.ts'
+import { BodyBudget } from '../admission/body-budget.ts'
 import { BodyLost, BodyTooLong, type Exchange } from '../exchange.ts'
 import type { Refusal } from '../request-checks.ts'
 import { HttpTransport, type Posted } from './http-transport.ts'
@@ -33,6 +34,7 @@ interface Known {
 export class StreamableHttp {
   readonly #around: Surroundings
   readonly #known = new Map<string, Known>()
+  readonly #bodies = new BodyBudget()
   #streams = 0
 
   constructor(around: Surroundings) {
@@ -58,7 +60,9 @@ export class StreamableHttp {
     const known = this.#connectionOf(exchange, holder)
     if (id !== undefined && 'status' in known) return exchange.refuse(known)
     const limit = id === undefined ? GREETING_BYTES : MAX_MESSAGE_BYTES
-    const posted = await postedIn(exchange, limit)
+    const release = this.#bodies.take(holder.id, lengthOf(exchange, limit))
+    if (release === undefined) return exchange.refuse(TOO_MUCH)
+    const posted = await postedIn(exchange, limit).finally(release)
     if (posted === undefined) return
     if ('status' in known) return this.#greet(exchange, holder, posted)
     const sessionId = sessionOf(exchange, posted)
@@ -148,6 +152,12 @@ function wantsEvents(exchange: Exchange): boolean {
   )
 }
 
+/** Of the body, as far as it is known before it is read. */
+function lengthOf(exchange: Exchange, limit: number): number {
+  const length = Number(exchange.header('content-length') ?? limit)
+  return length <= limit ? length : limit
+}
+
 /** The message of a POST. Undefined when the request was answered already, because there is none. */
 async function postedIn(exchange: Exchange, limit: number): Promise<Posted | undefined> {
   try {
@@ -222,6 +232,11 @@ const NO_SUCH_EVENT: Refusal = {
 const TOO_MANY_STREAMS: Refusal = {
   status: 429,
   sentence: `The server has ${MAX_STREAMS} open streams already; close one, or try again later.`,
+}
+const TOO_MUCH: Refusal = {
+  status: 503,
+  sentence: 'Too many bytes of messages are on their way to the server already; send this again in a moment.',
+  headers: { 'Retry-After': '1', Connection: 'close' },
 }
 const GONE: Refusal = { status: 503, sentence: 'The server stops. Sessions are stored; connect again and resume.' }
 
