@@ -30,6 +30,8 @@ const heavy = [
     'stall',
   ].map((name) => `test/e2e/${name}.test.ts`),
   'test/eval/*.test.ts',
+  // They need a database server, which not every machine has.
+  'test/postgres/*.test.ts',
   'src/adapters/journal/sqlite/crash.test.ts',
   'src/adapters/mcp/oauth/two-processes.test.ts',
 ]

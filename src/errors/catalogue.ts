@@ -144,6 +144,42 @@ export const catalogue = {
     (d) => `The socket ${d.path} cannot be used: ${d.reason}.`,
   ),
 
+  // A cluster and its databases; `address` never has a password in it
+  CLUSTER_UNREACHABLE: row<{ address: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The database of the cluster, ${d.address}, cannot be reached: ${d.reason}. What was stored is safe; try again once it answers.`,
+  ),
+  CLUSTER_ABSENT: row<{ address: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `There is no Parley cluster in ${d.address}. Make one with: parley cluster init --cluster ADDRESS`,
+  ),
+  CLUSTER_FOREIGN: row<{ address: string; found: string; wanted: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.address} is database ${d.found}, and it was named as database ${d.wanted}. Name all databases of one cluster, in the order in which they were made.`,
+  ),
+  PG_UNSAFE: row<{ address: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `Parley stores nothing in ${d.address}: ${d.reason}. Change that setting of the server, or set cluster_unsafe to accept the loss.`,
+  ),
+  PG_UNFIT: row<{ address: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Parley cannot use ${d.address}: ${d.reason}.`,
+  ),
+  JOURNAL_WENT_BACK: row<{ session: string; had: number; found: number }>(
+    INTERNAL,
+    false,
+    (d) =>
+      `The database has lost the end of session ${d.session}: entry ${d.had} was stored, and the last one now is ${d.found}. A standby that was behind was promoted, or a backup restored. Load the session from the beginning.`,
+  ),
+
   ...sessionRows,
 
   ...clientRows,

@@ -165,6 +165,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   htmlparser2: ['docs-search/index'],
   'ipaddr.js': ['net-policy'],
   'jsonc-parser': ['server'],
+  pg: ['adapters/journal'],
   picocolors: ['cli'],
   pino: ['server'],
   'smol-toml': ['config'],

@@ -20,8 +20,8 @@ const MAX_PENDING_CHARS = 256 * 1024
 /** Entries after which a snapshot is stored in the middle of a turn, so that opening the session stays cheap. */
 const SNAPSHOT_EVERY_ENTRIES = 512
 
-/** Errors after which nothing of this session can be stored any more: another writer came first, or the file is damaged. */
-const ENDS_THE_LOG = ['JOURNAL_CONFLICT', 'JOURNAL_CORRUPT'] as const
+/** Errors after which nothing of this session can be stored any more: another writer came first, the file is damaged, or it lost entries. */
+const ENDS_THE_LOG = ['JOURNAL_CONFLICT', 'JOURNAL_CORRUPT', 'JOURNAL_WENT_BACK'] as const
 
 interface Pending {
   readonly command: Command

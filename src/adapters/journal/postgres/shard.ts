@@ -1,0 +1,404 @@
+/** The sessions of one database. */
+import { backoffMs } from '../../../async/backoff.ts'
+import { ParleyError, fail } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type {
+  Append,
+  Cursor,
+  ListQuery,
+  PageLimits,
+  SessionId,
+  SessionSummary,
+  StoredEntry,
+} from '../../../ports/journal.ts'
+import { isListed } from '../journal-base.ts'
+import type { Address } from './connection/address.ts'
+import { texts } from './tables/arrays.ts'
+import { unpackBody } from './tables/body.ts'
+import { type Committed, Committer, type Order } from './committer.ts'
+import { type Answer, Connection, type Value } from './connection/connection.ts'
+import { type Fitness, fitnessOf } from './connection/fitness.ts'
+import { type Identity, identityOf } from './tables/layout.ts'
+import { journalError, mayCome, outcomeOf } from './connection/outcome.ts'
+import {
+  type HeadColumns,
+  type SessionColumns,
+  type StoredSession,
+  columnsOf,
+  storedSession,
+  touchedOf,
+} from './tables/rows.ts'
+import { type Statement, type Statements, statementsOf } from './tables/statements.ts'
+import { escapeText } from './tables/text.ts'
+
+/** A second one adds half, four add nothing. */
+const WRITERS = 2
+const READERS = 2
+/** After this the connection is given up: a server that died need not say so. */
+const READ_TIMEOUT_MS = 10_000
+const READ_ATTEMPTS = 5
+const PAUSE = { firstMs: 50, longestMs: 500 }
+const LIST_ROWS = 200
+
+export interface ShardOptions {
+  readonly address: Address
+  readonly schema: string
+  /** Names this process: what it creates and claims is its own. */
+  readonly boot: string
+  readonly prepared: boolean
+  /** Also where an acknowledgement does not survive the end of the server. */
+  readonly unsafe: boolean
+  readonly clock: Clock
+}
+
+interface Place {
+  readonly id: SessionId
+  readonly key: string
+}
+
+/** A session that this process may append to. */
+interface Held {
+  readonly key: string
+  readonly epoch: number
+  /** The last entry that was acknowledged; undefined while an append is neither known to be stored nor not to be. */
+  last: Cursor | undefined
+  columns: SessionColumns
+}
+
+export class Shard {
+  readonly shown: string
+  readonly statements: Statements
+  readonly clock: Clock
+  readonly boot: string
+  readonly #unsafe: boolean
+  readonly #committer: Committer
+  readonly #readers: readonly Connection[]
+  readonly #held = new Map<SessionId, Held>()
+  readonly #tails = new Map<SessionId, Promise<unknown>>()
+  #batch = 0
+  #next = 0
+  #fitness: Fitness | undefined
+
+  constructor({ address, schema, boot, prepared, unsafe, clock }: ShardOptions) {
+    this.shown = address.shown
+    this.statements = statementsOf(schema)
+    this.clock = clock
+    this.boot = boot
+    this.#unsafe = unsafe
+    const connection = () =>
+      new Connection({ address, clock, prepared, connected: (settings) => this.#judge(fitnessOf(settings)) })
+    this.#readers = Array.from({ length: READERS }, connection)
+    const connections = Array.from({ length: WRITERS }, connection)
+    this.#committer = new Committer({ connections, statements: this.statements, clock, shown: this.shown })
+  }
+
+  /** As the newest connection found it. */
+  get fitness(): Fitness | undefined {
+    return this.#fitness
+  }
+
+  /** Throws PG_UNSAFE, PG_UNFIT, and CLUSTER_UNREACHABLE. Undefined where no cluster was made. */
+  async identity(): Promise<Identity | undefined> {
+    try {
+      const { rows } = await this.read(this.statements.meta, [])
+      return identityOf(rows as readonly (readonly [string, string])[])
+    } catch (error) {
+      // Of what was never made there is no table.
+      if (error instanceof ParleyError && isMissingTable(error.cause)) return undefined
+      throw error
+    }
+  }
+
+  /** One change of a session after the other. */
+  async inTurn<Result>(id: SessionId, act: () => Promise<Result>): Promise<Result> {
+    const turn = (this.#tails.get(id) ?? Promise.resolve()).then(act)
+    const tail = turn.catch(() => undefined)
+    this.#tails.set(id, tail)
+    try {
+      return await turn
+    } finally {
+      if (this.#tails.get(id) === tail) this.#tails.delete(id)
+    }
+  }
+
+  async append(append: Append): Promise<void> {
+    const { row, expected } = append
+    const held = this.#held.get(row.id) ?? (expected === 0 ? undefined : await this.#adopted(row.id))
+    if (held === undefined) return expected === 0 ? this.create(append) : this.#conflict(append)
+    if (held.last !== undefined && held.last !== expected) return failConflict(append, held.last)
+    const columns = columnsOf(row)
+    const order = { ...this.#order(append, columns), key: held.key, epoch: held.epoch }
+    const committed = await this.#commit(held, { ...order, writesRow: writesRow(append, columns, held.columns) })
+    if (committed === 'absent') await this.#resolve(append, held, order.batch)
+    held.last = row.lastSeq
+    held.columns = columns
+  }
+
+  /** With the entries of a draft before its own, if it has a `key`. */
+  async create(append: Append, { key = this.newKey(), source }: { key?: string; source?: string } = {}): Promise<void> {
+    const columns = columnsOf(append.row)
+    const order = this.#order(append, columns)
+    const held: Held = { key, epoch: 1, last: append.row.lastSeq, columns }
+    const made = await this.#committer.commit({
+      ...order,
+      kind: 'create',
+      key,
+      ...(source !== undefined && { source }),
+    })
+    if (made === 'absent') {
+      const stored = await this.stored(append.row.id)
+      // Made after all, by the same statement before: its answer was lost.
+      if (stored?.key === key) await this.#committer.touch(key, 1)
+      else if (stored !== undefined) failConflict(append, stored.row.lastSeq)
+      else throw new SourceGone()
+    }
+    this.#held.set(append.row.id, held)
+  }
+
+  /**
+   * The session as it is stored. Where an append is neither known to be stored nor not to be, what is read is on the standby too
+   * before it is answered.
+   */
+  async head(id: SessionId): Promise<StoredSession | undefined> {
+    const held = this.#held.get(id)
+    const unsure = held !== undefined && held.last === undefined ? held : undefined
+    if (unsure !== undefined) await this.#committer.touch(unsure.key, unsure.epoch)
+    const stored = await this.stored(id)
+    if (unsure !== undefined && stored?.key === unsure.key && stored.epoch === unsure.epoch)
+      unsure.last = stored.row.lastSeq
+    return stored
+  }
+
+  /** What the tables say now. */
+  async stored(id: SessionId): Promise<StoredSession | undefined> {
+    const { rows } = await this.read(this.statements.head, [escapeText(id)])
+    return rows[0] === undefined ? undefined : storedSession(rows[0] as unknown as HeadColumns)
+  }
+
+  async key(id: SessionId): Promise<string | undefined> {
+    const held = this.#held.get(id)
+    if (held !== undefined) return held.key
+    return (await this.read(this.statements.key, [escapeText(id)])).rows[0]?.[0] ?? undefined
+  }
+
+  async page(id: SessionId, from: Cursor, limits: PageLimits): Promise<readonly StoredEntry[]> {
+    const key = await this.key(id)
+    return key === undefined ? [] : this.pageOf({ id, key }, from, limits)
+  }
+
+  /** Of a draft, which has no id yet, too. */
+  async pageOf({ id, key }: Place, from: Cursor, { entries, chars }: PageLimits): Promise<readonly StoredEntry[]> {
+    const found: StoredEntry[] = []
+    let left = chars
+    for (;;) {
+      const next = from + found.length + 1
+      const { rows } = await this.read(this.statements.page, [key, next, Math.max(1, Math.min(left, 4 * 1024 * 1024))])
+      const read = rows
+        .flatMap(([first, , body]) => unpackBody(Number(first), body ?? ''))
+        .filter(({ seq }) => seq >= next)
+      if (read.length === 0) return found
+      for (const [index, entry] of read.entries()) {
+        if (entry.seq !== next + index) return this.#hole(id, key, next + index)
+        left -= entry.body.length
+        if (found.length > 0 && (left < 0 || found.length >= entries)) return found
+        found.push(entry)
+      }
+    }
+  }
+
+  async list(query: ListQuery): Promise<readonly SessionSummary[]> {
+    const listed: SessionSummary[] = []
+    let { after } = query
+    while (listed.length < query.limit) {
+      const rows = await this.#listed({ ...query, ...(after !== undefined && { after }) })
+      for (const row of rows) if (isListed(row, query) && listed.length < query.limit) listed.push(row)
+      after = rows.at(-1)
+      if (rows.length < LIST_ROWS) break
+    }
+    return listed
+  }
+
+  async delete(id: SessionId): Promise<boolean> {
+    const stored = await this.stored(id)
+    if (stored === undefined) return false
+    if (stored.boot !== this.boot)
+      fail('JOURNAL_CONFLICT', { session: id, expected: stored.row.lastSeq, found: stored.row.lastSeq })
+    const values = [stored.key, stored.epoch, this.clock.now()]
+    const { rows } = await this.write(this.statements.delete, values)
+    this.#held.delete(id)
+    return rows.length > 0 || (await this.stored(id))?.key !== stored.key
+  }
+
+  /**
+   * Makes the session this process's own, if its epoch is still the one that was seen; false if not. What was read before is old then:
+   * a claim may have waited for an append.
+   */
+  async claim(id: SessionId, seen: number): Promise<boolean> {
+    await this.write(this.statements.claim, [escapeText(id), seen, this.boot])
+    // The answer may be that of a second attempt, so what is stored decides.
+    const stored = await this.stored(id)
+    if (stored?.boot !== this.boot || stored.epoch !== seen + 1) return false
+    await this.#committer.touch(stored.key, stored.epoch)
+    this.#hold(stored)
+    return true
+  }
+
+  /** Lets any process claim it. */
+  async release(id: SessionId): Promise<void> {
+    const held = this.#held.get(id)
+    this.#held.delete(id)
+    if (held !== undefined) await this.write(this.statements.claim, [escapeText(id), held.epoch, null])
+  }
+
+  holds(id: SessionId): boolean {
+    return this.#held.has(id)
+  }
+
+  /** Random, and new for each session. */
+  newKey(): string {
+    const id = this.clock.id().replaceAll('-', '')
+    return String(BigInt.asUintN(62, BigInt(`0x${id.slice(0, 12)}${id.slice(-4)}`)))
+  }
+
+  /** Nothing changes by it, so it is simply asked again. */
+  async read(statement: Statement, values: readonly Value[]): Promise<Answer> {
+    return this.#repeat(() => this.#reader().query(statement, values, READ_TIMEOUT_MS))
+  }
+
+  /** A change that may be made twice: the second time changes nothing. */
+  async write(statement: Statement, values: readonly Value[]): Promise<Answer> {
+    return this.#repeat(() => this.#reader().query(statement, values))
+  }
+
+  /** A change that must not be made twice; whether it was made is not known after CLUSTER_UNREACHABLE. */
+  async once(statement: Statement, values: readonly Value[]): Promise<Answer> {
+    try {
+      return await this.#reader().query(statement, values)
+    } catch (error) {
+      throw journalError(error, this.shown)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#tails.values())
+    await this.#committer.close()
+    await Promise.all(this.#readers.map((reader) => reader.close()))
+  }
+
+  #order(append: Append, columns: SessionColumns): Omit<Order, 'key'> {
+    this.#batch += 1
+    return { kind: 'append', append, epoch: 1, boot: this.boot, batch: this.#batch, columns, writesRow: true }
+  }
+
+  async #commit(held: Held, order: Order): Promise<Committed> {
+    const before = held.last
+    held.last = undefined
+    const committed = await this.#committer.commit(order)
+    held.last = before
+    return committed
+  }
+
+  /** Why the server stored nothing. Returns where it had stored it before. */
+  async #resolve(append: Append, held: Held, batch: number): Promise<void> {
+    const { id } = append.row
+    const stored = await this.stored(id)
+    const had = held.last ?? append.expected
+    if (stored?.key !== held.key || stored.epoch > held.epoch) {
+      this.#held.delete(id)
+      return failConflict(append, stored?.row.lastSeq ?? 0)
+    }
+    const found = stored.row.lastSeq
+    if (stored.epoch < held.epoch || found < had) {
+      this.#held.delete(id)
+      return fail('JOURNAL_WENT_BACK', { session: id, had, found })
+    }
+    await this.#committer.touch(held.key, held.epoch)
+    if (stored.lastAppend?.epoch === held.epoch && stored.lastAppend.batch === batch) return undefined
+    held.last = found
+    const reason = `an append to session ${id} whose answer was lost has been stored after all`
+    return fail('JOURNAL_IO', { path: this.shown, reason })
+  }
+
+  /** A session of this process that is not held: an answer was lost, or it was claimed by other means. */
+  async #adopted(id: SessionId): Promise<Held | undefined> {
+    const stored = await this.stored(id)
+    return stored?.boot === this.boot ? this.#hold(stored) : undefined
+  }
+
+  #hold({ key, epoch, row, columns }: StoredSession): Held {
+    const held = { key, epoch, last: row.lastSeq, columns }
+    this.#held.set(row.id, held)
+    return held
+  }
+
+  async #conflict(append: Append): Promise<never> {
+    return failConflict(append, (await this.stored(append.row.id))?.row.lastSeq ?? 0)
+  }
+
+  async #listed({ cwd, phases, after }: ListQuery): Promise<readonly SessionSummary[]> {
+    const isOpen = phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true
+    const filter = `${cwd === undefined ? '' : 'c'}${phases === undefined ? '' : 'p'}${isOpen ? 'o' : ''}${after === undefined ? '' : 'a'}`
+    const { rows } = await this.read(this.statements.list(filter), [
+      LIST_ROWS,
+      cwd === undefined ? null : escapeText(cwd),
+      phases === undefined ? null : texts(phases),
+      after === undefined ? null : touchedOf(after.updatedAt),
+      after?.updatedAt ?? null,
+      after === undefined ? null : escapeText(after.id),
+    ])
+    return rows.map((columns) => storedSession(columns as unknown as HeadColumns).row)
+  }
+
+  /** The entries of a session that is deleted meanwhile go away under its readers. */
+  async #hole(id: SessionId, key: string, seq: number): Promise<readonly StoredEntry[]> {
+    if ((await this.stored(id))?.key !== key) return []
+    return fail('JOURNAL_CORRUPT', { path: this.shown, reason: `entry ${seq} of session ${id} is missing` })
+  }
+
+  #reader(): Connection {
+    this.#next = (this.#next + 1) % this.#readers.length
+    const reader = this.#readers[this.#next]
+    if (reader === undefined) throw new Error('there is no reader')
+    return reader
+  }
+
+  async #repeat(ask: () => Promise<Answer>): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!mayCome(outcomeOf(error)) || attempt === READ_ATTEMPTS) throw journalError(error, this.shown)
+      }
+      await this.clock.sleep(backoffMs(attempt, PAUSE))
+    }
+  }
+
+  #judge(fitness: Fitness): void {
+    const { unfit, unsafe } = fitness
+    if (unfit[0] !== undefined) fail('PG_UNFIT', { address: this.shown, reason: unfit.join('; ') })
+    if (unsafe[0] !== undefined && !this.#unsafe) fail('PG_UNSAFE', { address: this.shown, reason: unsafe.join('; ') })
+    this.#fitness = fitness
+  }
+}
+
+/** The session whose entries were copied was deleted meanwhile. */
+export class SourceGone extends Error {}
+
+/** The row is written when it says something new, at least once in each step of `touched`. */
+function writesRow({ row, entries }: Append, columns: SessionColumns, before: SessionColumns): boolean {
+  const isSame =
+    columns.phase === before.phase &&
+    columns.cwd === before.cwd &&
+    columns.info === before.info &&
+    columns.touched === before.touched
+  return !isSame || entries.at(-1)?.at !== row.updatedAt
+}
+
+function failConflict({ row, expected }: Append, found: number): never {
+  return fail('JOURNAL_CONFLICT', { session: row.id, expected, found })
+}
+
+/** The schema or the table does not exist. */
+function isMissingTable(error: unknown): boolean {
+  return ['42P01', '3F000'].includes(String((error as { readonly code?: unknown } | undefined)?.code))
+}

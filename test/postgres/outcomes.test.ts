@@ -1,0 +1,241 @@
+/** What the journal of a cluster keeps although answers are lost, other processes claim sessions, and the database fails. */
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { initCluster } from '../../src/adapters/journal/postgres/tables/init.ts'
+import { type PostgresJournal, openPostgresJournal } from '../../src/adapters/journal/postgres/postgres-journal.ts'
+import { appendOf, entriesOf, wide } from '../contracts/journal-words.ts'
+import { DatabaseProxy } from './proxy.ts'
+import { PostgresServer } from './server.ts'
+
+let server: PostgresServer
+let proxy: DatabaseProxy
+let schema: string
+let journals: PostgresJournal[]
+
+beforeAll(async () => {
+  server = await PostgresServer.start()
+})
+
+afterAll(() => server.close())
+
+beforeEach(async () => {
+  schema = server.schema()
+  journals = []
+  proxy = await new DatabaseProxy(server.directory).open()
+  await initCluster({ urls: [server.url], schema }, systemClock.id())
+})
+
+afterEach(async () => {
+  await Promise.all(journals.map((journal) => journal.close()))
+  await proxy.close()
+})
+
+/** A process of its own, as far as the database knows. */
+async function open(url = server.url): Promise<PostgresJournal> {
+  const given = { urls: [url], schema, boot: systemClock.id(), prepared: true, unsafe: false }
+  const journal = await openPostgresJournal({ ...given, clock: systemClock, report: () => undefined })
+  journals.push(journal)
+  return journal
+}
+
+async function claim(journal: PostgresJournal, id: string): Promise<boolean> {
+  return journal.claim(id, (await journal.owner(id))?.epoch ?? 0)
+}
+
+describe('an answer that is lost', () => {
+  test('of an append that was stored: it is stored once, and the next follows it', async () => {
+    const journal = await open(proxy.url)
+    await journal.append(appendOf('s', 0, 1))
+    proxy.loseAnswerTo('000002')
+    await journal.append(appendOf('s', 1, 2))
+    expect(proxy.lost).toBe(1)
+    await journal.append(appendOf('s', 3, 1))
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 4))
+  })
+
+  test('of the making of a session: it is made once', async () => {
+    const journal = await open(proxy.url)
+    await journal.append(appendOf('other', 0, 1))
+    proxy.loseAnswerTo('000001')
+    await journal.append(appendOf('s', 0, 1))
+    expect(proxy.lost).toBe(1)
+    await journal.append(appendOf('s', 1, 1))
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  })
+
+  test('of a group: each of them is stored once', async () => {
+    const journal = await open(proxy.url)
+    const ids = Array.from({ length: 20 }, (_, index) => `s${index}`)
+    await Promise.all(ids.map((id) => journal.append(appendOf(id, 0, 1))))
+    proxy.loseAnswerTo('000003')
+    await Promise.all(ids.map((id) => journal.append(appendOf(id, 1, 2))))
+    expect(proxy.lost).toBe(1)
+    for (const id of ids) expect(await journal.page(id, 0, wide)).toEqual(entriesOf(id, 0, 3))
+  })
+})
+
+describe('a claim', () => {
+  test('ends what the former owner may append, also to what it had read before', async () => {
+    const [first, second] = [await open(), await open()]
+    await first.append(appendOf('s', 0, 2))
+    expect(await claim(second, 's')).toBe(true)
+    await expect(first.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    await second.append(appendOf('s', 2, 1))
+    await expect(first.append(appendOf('s', 3, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    expect(await first.page('s', 0, wide)).toEqual(entriesOf('s', 0, 3))
+    await expect(first.delete('s')).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+  })
+
+  test('of what was seen before another claimed it is refused', async () => {
+    const [first, second, third] = [await open(), await open(), await open()]
+    await first.append(appendOf('s', 0, 1))
+    const both = await Promise.all([second.claim('s', 1), third.claim('s', 1)])
+    expect(both.toSorted()).toEqual([false, true])
+    expect(await first.claim('s', 1)).toBe(false)
+  })
+
+  test('without one nothing is appended to a session of another process', async () => {
+    const [first, second] = [await open(), await open()]
+    await first.append(appendOf('s', 0, 1))
+    await expect(second.append(appendOf('s', 1, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    await first.release('s')
+    await expect(first.append(appendOf('s', 1, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+    expect(await claim(second, 's')).toBe(true)
+    await second.append(appendOf('s', 1, 1))
+  })
+
+  test('among appends: whatever was acknowledged is there, nothing of the former owner comes after it', async () => {
+    const [first, second] = [await open(), await open()]
+    for (let round = 0; round < 100; round += 1) {
+      const id = `s${round}`
+      await first.append(appendOf(id, 0, 1))
+      const appending = appendUntilRefused(first, id)
+      // A turn or two of the event loop, a different moment of the append each time.
+      for (let turn = 0; turn < round % 7; turn += 1) await systemClock.nextTick()
+      expect(await second.claim(id, 1)).toBe(true)
+      const seen = (await second.head(id))?.row.lastSeq ?? 0
+      const acknowledged = await appending
+      expect(seen).toBeGreaterThanOrEqual(acknowledged)
+      expect(await second.page(id, 0, wide)).toEqual(entriesOf(id, 0, seen))
+    }
+  })
+})
+
+/** How many entries were acknowledged before one was refused. */
+async function appendUntilRefused(journal: PostgresJournal, id: string): Promise<number> {
+  for (let seq = 1; ; seq += 1) {
+    try {
+      await journal.append(appendOf(id, seq, 1))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'JOURNAL_CONFLICT' })
+      return seq
+    }
+  }
+}
+
+describe('a wait for a standby', () => {
+  afterEach(async () => {
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names')
+    await server.query('SELECT pg_reload_conf()')
+  })
+
+  test('that is cut short acknowledges nothing before the standby is back or not waited for any more', async () => {
+    const journal = await open()
+    await journal.append(appendOf('s', 0, 1))
+    await server.query("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (away)'")
+    await server.query('SELECT pg_reload_conf()')
+    let isStored = false
+    const append = journal.append(appendOf('s', 1, 1)).then(() => (isStored = true))
+    for (let cut = 0; cut < 3; cut += 1) await cutWait()
+    expect(isStored).toBe(false)
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names')
+    await server.query('SELECT pg_reload_conf()')
+    await append
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  })
+
+  /** The server answers the append as stored then, with no more than a warning. */
+  async function cutWait(): Promise<void> {
+    const waiting = () => server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+    for (const { pid } of await waiting()) await server.query('SELECT pg_cancel_backend($1)', [pid])
+  }
+})
+
+describe('a database that fails', () => {
+  test('and comes back: what was acknowledged is there, and appends go on', async () => {
+    const journal = await open()
+    await journal.append(appendOf('s', 0, 1))
+    await server.stop('SIGQUIT')
+    const append = journal.append(appendOf('s', 1, 1))
+    await server.run()
+    await append
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  })
+
+  test('and has lost the end of a session names the session and appends nothing more', async () => {
+    const journal = await open()
+    await journal.append(appendOf('s', 0, 1))
+    await journal.append(appendOf('s', 1, 1))
+    await server.query(`DELETE FROM ${schema}.entry WHERE first = 2`)
+    const lost = { code: 'JOURNAL_WENT_BACK', details: { session: 's', had: 2, found: 1 } }
+    await expect(journal.append(appendOf('s', 2, 1))).rejects.toMatchObject(lost)
+  })
+
+  test('that is locked by another transaction for longer than a second is asked again', async () => {
+    const journal = await open()
+    await Promise.all(['s', 't'].map((id) => journal.append(appendOf(id, 0, 1))))
+    const locked = server.query(
+      `BEGIN; SELECT 1 FROM ${schema}.session WHERE id = 's' FOR UPDATE; SELECT pg_sleep(1.5); COMMIT`,
+    )
+    await Promise.all([...['s', 't'].map((id) => journal.append(appendOf(id, 1, 1))), locked])
+    for (const id of ['s', 't']) expect(await journal.page(id, 0, wide)).toEqual(entriesOf(id, 0, 2))
+  })
+})
+
+describe('is refused', () => {
+  test('a server that loses what it acknowledges', async () => {
+    const loose = await PostgresServer.start(['synchronous_commit=off'])
+    try {
+      await initCluster({ urls: [loose.url], schema }, systemClock.id())
+      const refused = { code: 'PG_UNSAFE', message: expect.stringContaining('synchronous_commit is off') as string }
+      await expect(open(loose.url)).rejects.toMatchObject(refused)
+    } finally {
+      await loose.close()
+    }
+  })
+
+  test('a schema without a cluster, one of a newer Parley, and another place than it was made for', async () => {
+    const made = schema
+    schema = server.schema()
+    await expect(open()).rejects.toMatchObject({ code: 'CLUSTER_ABSENT' })
+    schema = made
+    await server.query(`UPDATE ${schema}.meta SET value = '2' WHERE name = 'shards'`)
+    await expect(open()).rejects.toMatchObject({ code: 'CLUSTER_FOREIGN' })
+    await server.query(`UPDATE ${schema}.meta SET value = '99' WHERE name = 'layout'`)
+    await expect(open()).rejects.toMatchObject({ code: 'JOURNAL_TOO_NEW', details: { found: 99 } })
+  })
+
+  test('an address where no server is, without its password in the sentence', async () => {
+    const error: unknown = await open('postgres://parley:hush@127.0.0.1:1/parley').catch((one: unknown) => one)
+    expect(error).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+    expect(String(error)).not.toContain('hush')
+  })
+})
+
+test('the first host that takes writes is used, whichever it is', async () => {
+  const forward = createServer((client) => {
+    const database = connect(join(server.directory, '.s.PGSQL.5432'))
+    client.pipe(database).pipe(client)
+    client.on('error', () => database.destroy())
+    database.on('error', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => forward.listen(0, '127.0.0.1', resolve))
+  const { port } = forward.address() as AddressInfo
+  const journal = await open(`postgres://parley@127.0.0.1:1,127.0.0.1:${port}/postgres`)
+  await journal.append(appendOf('s', 0, 1))
+  await journal.close()
+  await new Promise((resolve) => forward.close(resolve))
+})

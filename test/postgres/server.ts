@@ -1,0 +1,136 @@
+/** A real PostgreSQL in a temporary directory: it listens on a socket there and ends with the tests. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+
+const DEBIAN = '/usr/lib/postgresql'
+
+/** Where `initdb` and `postgres` are. */
+function programs(): string {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((left, right) => Number(right) - Number(left)) : []
+  const found = [process.env['PARLEY_TEST_PG'], ...versions.map((version) => join(DEBIAN, version, 'bin'))]
+  const directory = found.find((one) => one !== undefined && existsSync(join(one, 'initdb')))
+  if (directory !== undefined) return directory
+  throw new Error(
+    'There is no PostgreSQL; get it with `apt-get install postgresql`, or name its programs in PARLEY_TEST_PG.',
+  )
+}
+
+/** Its programs refuse to run as root. */
+function user(): { readonly uid: number; readonly gid: number } | Record<string, never> {
+  if (process.getuid?.() !== 0) return {}
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+export class PostgresServer {
+  readonly #directory: string
+  readonly #programs: string
+  readonly #settings: readonly string[]
+  #server: ChildProcess | undefined
+  #schemas = 0
+
+  private constructor(directory: string, settings: readonly string[]) {
+    this.#directory = directory
+    this.#programs = programs()
+    this.#settings = settings
+  }
+
+  /** `settings` as in `fsync=off`. */
+  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
+    // Outside of the run's own directory, which only its user can enter; and short, as names of sockets must be.
+    const directory = mkdtempSync('/tmp/parley-pg-')
+    const owner = user()
+    if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
+    const server = new PostgresServer(directory, settings)
+    server.#init()
+    await server.run()
+    return server
+  }
+
+  get url(): string {
+    return this.urlOf('postgres')
+  }
+
+  urlOf(database: string): string {
+    return `postgres://parley@/${database}?host=${this.#directory}`
+  }
+
+  /** Where its socket is. */
+  get directory(): string {
+    return this.#directory
+  }
+
+  /** A name of its own for each test. */
+  schema(): string {
+    this.#schemas += 1
+    return `test_${this.#schemas}`
+  }
+
+  get pid(): number {
+    return this.#server?.pid ?? 0
+  }
+
+  /** As the superuser, on a connection of its own. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const client = new Client({ connectionString: this.url })
+    await client.connect()
+    try {
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** Starts it, again after it was stopped or killed. */
+  async run(): Promise<void> {
+    const settings = ['listen_addresses=', `unix_socket_directories=${this.#directory}`, 'max_connections=200']
+    const given = [...settings, ...this.#settings].flatMap((setting) => ['-c', setting])
+    const server = spawn(join(this.#programs, 'postgres'), ['-D', join(this.#directory, 'data'), ...given], {
+      ...user(),
+      cwd: this.#directory,
+      stdio: 'ignore',
+    })
+    this.#server = server
+    while (!(await this.#answers())) {
+      if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  /** `SIGQUIT` is a crash with recovery; `SIGINT` ends all connections and writes everything down. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    const server = this.#server
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill(signal)
+    await ended
+  }
+
+  async close(): Promise<void> {
+    await this.stop('SIGQUIT')
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  #init(): void {
+    const data = join(this.#directory, 'data')
+    const given = ['-U', 'parley', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
+    execFileSync(join(this.#programs, 'initdb'), ['-D', data, ...given], {
+      ...user(),
+      cwd: this.#directory,
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir() },
+    })
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.query('SELECT 1')
+      return true
+    } catch {
+      return false
+    }
+  }
+}
