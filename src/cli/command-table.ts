@@ -1,5 +1,6 @@
 /** Every command of `parley`. The code of a command is loaded only when it runs. */
 import { access } from './commands/access/access.ts'
+import { cluster, clusterOption } from './commands/cluster/cluster.ts'
 import { agents } from './commands/agents/agents.ts'
 import { docs } from './commands/docs/docs.ts'
 import { mcp } from './commands/mcp/mcp.ts'
@@ -203,6 +204,7 @@ export const commands: readonly CommandRow[] = [
         many: true,
       },
       { flags: '--insecure-http', summary: 'listen without TLS on other addresses than loopback too' },
+      clusterOption,
       background,
     ],
     examples: ['parley serve', 'parley serve --listen 7777'],
@@ -247,6 +249,7 @@ export const commands: readonly CommandRow[] = [
   rules,
   ...access,
   token,
+  cluster,
   {
     usage: 'doctor',
     summary: 'check the installation and suggest fixes; changes nothing',

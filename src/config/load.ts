@@ -1,10 +1,11 @@
 /** Loads the configuration: defaults < user's file < project's file < environment < flags. It is checked once and frozen. */
+import { hostname } from 'node:os'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fail, isParleyError, reasonOf } from '../errors/parley-error.ts'
 import { ignoredPlaces, stateDirectory, userFile, workingDirectory } from './places.ts'
 import { type FileSettings, type SettingTexts, ofProject, ofUser } from './files/setting-files.ts'
 import { type AgentChoice, agentChoice, modelChoice } from './agent-choice.ts'
-import { type Config, settings } from './settings.ts'
+import { type ClusterSettings, type Config, settings } from './settings.ts'
 import { requirePrivateState } from './private.ts'
 import { type SettingValues, parseSettingValues } from './files/setting-values.ts'
 import { providerVariables } from './models/provider-variables.ts'
@@ -22,6 +23,8 @@ export interface Flags {
   readonly server?: string | undefined
   /** The state directory, instead of `PARLEY_HOME`. */
   readonly home?: string | undefined
+  /** As the setting `cluster`. */
+  readonly cluster?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -124,11 +127,17 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     remoteSessionsPerMinute: values.remote_sessions_per_minute ?? 20,
     remoteRoots: values.remote_roots ?? [],
     server: values.server,
+    cluster: clusterOf(values),
     faults: values.faults ?? [],
     warnings,
     providerVariables: lent,
     environment,
   })
+}
+
+function clusterOf(values: SettingValues): ClusterSettings | undefined {
+  const { cluster: urls, cluster_schema: schema, cluster_node: node, cluster_unsafe: unsafe } = values
+  return urls && { urls, schema: schema ?? 'parley', node: node ?? hostname(), unsafe: unsafe ?? false }
 }
 
 function fromEnvironment(environment: Environment): SettingTexts {
@@ -139,11 +148,12 @@ function fromEnvironment(environment: Environment): SettingTexts {
   return Object.fromEntries(set)
 }
 
-function given({ agent, model, listen, server }: Flags): SettingTexts {
+function given({ agent, model, listen, server, cluster }: Flags): SettingTexts {
   return {
     ...(agent !== undefined && { agent: { text: agent } }),
     ...(model !== undefined && { model: { text: model } }),
     ...(server !== undefined && { server: { text: server } }),
+    ...(cluster !== undefined && { cluster: { text: cluster, place: '--cluster' } }),
     ...(listen !== undefined && { listen: { text: listen, place: '--listen' } }),
   }
 }

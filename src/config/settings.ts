@@ -26,6 +26,10 @@ export interface Setting {
     | 'remote_sessions_per_minute'
     | 'remote_roots'
     | 'server'
+    | 'cluster'
+    | 'cluster_schema'
+    | 'cluster_node'
+    | 'cluster_unsafe'
     | 'faults'
   readonly env: string
   /**
@@ -177,6 +181,32 @@ export const settings: readonly Setting[] = [
       'The server elsewhere that commands use, as `--server` does: a name from `parley login`, its address, or `ssh://HOST`. Default: the one of this machine.',
   },
   {
+    key: 'cluster',
+    env: 'PARLEY_CLUSTER',
+    files: 'user',
+    sentence:
+      'The PostgreSQL in which sessions are kept: `postgres://USER@HOST/DATABASE`, several databases separated by spaces. Default: none, and they are kept in the state directory.',
+  },
+  {
+    key: 'cluster_schema',
+    env: 'PARLEY_CLUSTER_SCHEMA',
+    files: 'user',
+    sentence: 'The schema of these databases in which the tables of the cluster are. Default: `parley`.',
+  },
+  {
+    key: 'cluster_node',
+    env: 'PARLEY_NODE',
+    files: 'user',
+    sentence: 'The name of this machine among the nodes of the cluster. Default: its host name.',
+  },
+  {
+    key: 'cluster_unsafe',
+    env: 'PARLEY_CLUSTER_UNSAFE',
+    files: 'user',
+    sentence:
+      'Whether a database is used whose settings lose what was stored when its machine stops. `true` or `false`. Default: `false`.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     files: 'none',
@@ -192,6 +222,15 @@ export interface Fault {
   readonly nth: number
   readonly ms?: number
   readonly during?: string
+}
+
+export interface ClusterSettings {
+  /** The addresses of its databases, in their order. May hold passwords. */
+  readonly urls: readonly string[]
+  readonly schema: string
+  /** Of this machine. */
+  readonly node: string
+  readonly unsafe: boolean
 }
 
 export interface Config {
@@ -235,6 +274,8 @@ export interface Config {
   readonly remoteRoots: readonly string[]
   /** The server elsewhere that commands use; absent: that of this machine. */
   readonly server?: string | undefined
+  /** Where sessions are kept; absent: in the state directory. */
+  readonly cluster: ClusterSettings | undefined
   readonly faults: readonly Fault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>

@@ -76,11 +76,10 @@ export const catalogue = {
     (d) =>
       `${d.path} cannot be changed safely: ${d.reason}. Mend it, or take the lines of parley setup --print into it yourself.`,
   ),
-  STATE_IN_USE: row<{ path: string; pid: number | null }>(
-    INTERNAL,
-    true,
-    (d) =>
-      `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
+  STATE_IN_USE: row<{ path: string; pid: number | null; node?: string }>(INTERNAL, true, (d) =>
+    d.node !== undefined
+      ? `The node ${d.node} (pid ${d.pid} there) serves the cluster in ${d.path}, and one node serves at a time. Connect to that one, or let parley serve wait for its end.`
+      : `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
   ),
   STATE_NOT_PRIVATE: row<{ path: string; reason: string }>(
     INVALID_PARAMS,

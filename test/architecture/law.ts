@@ -213,6 +213,9 @@ export const composers: readonly string[] = [
   'src/server/compose/inspect.ts', // for commands without an owner
   'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal
+  'src/server/cluster/open-cluster.ts', // where sessions are kept in PostgreSQL: nothing of it is loaded elsewhere
+  'src/server/cluster/cluster-reading.ts', // for commands that look at a cluster
+  'src/server/cluster/copy-sessions.ts', // for commands that copy between a cluster and a state directory
   'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in
 ]
 

@@ -56,10 +56,18 @@ const remote = [
   'src/credentials/access-tokens.ts',
   'node_modules/ws/lib/websocket.js',
 ]
+/** What only a server needs whose sessions are in PostgreSQL. */
+const cluster = [
+  'src/server/cluster/open-cluster.ts',
+  'src/adapters/journal/postgres/postgres-journal.ts',
+  'node_modules/pg/lib/client.js',
+]
 
 test('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
-  expect(bundles.flatMap(pathsIn)).toEqual(expect.arrayContaining([...behindTheAnswer, ...remote, http, model]))
+  expect(bundles.flatMap(pathsIn)).toEqual(
+    expect.arrayContaining([...behindTheAnswer, ...remote, ...cluster, http, model]),
+  )
 })
 
 test.each([
@@ -92,7 +100,7 @@ test.each([
   await first.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain('src/server/compose/compose.ts')
-  const unwanted = [...behindTheAnswer, ...remote, http, model].filter((one) => !beside.includes(one))
+  const unwanted = [...behindTheAnswer, ...remote, ...cluster, http, model].filter((one) => !beside.includes(one))
   for (const one of unwanted) expect(sources).not.toContain(one)
 })
 
@@ -105,7 +113,7 @@ test('the relay loads one bundle, whatever is set, and has nothing of them in it
   expect(await cli.finished).toMatchObject({ code: 0 })
   const sources = sourcesIn(reports)
   expect(sources).toContain('src/relay/relay.ts')
-  for (const one of [...behindTheAnswer, 'src/server/compose/compose.ts', http, model])
+  for (const one of [...behindTheAnswer, ...cluster, 'src/server/compose/compose.ts', http, model])
     expect(sources).not.toContain(one)
 })
 
@@ -121,5 +129,5 @@ test('a session whose servers speak over stdio needs no HTTP', async () => {
   await client.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain(owner)
-  for (const one of [http, model, ...remote]) expect(sources).not.toContain(one)
+  for (const one of [http, model, ...remote, ...cluster]) expect(sources).not.toContain(one)
 })

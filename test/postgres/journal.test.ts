@@ -23,7 +23,7 @@ async function opened(databases: readonly string[]): Promise<{ journal: Postgres
   const schema = server.schema()
   const urls = databases.map((name) => server.urlOf(name))
   await initCluster({ urls, schema }, systemClock.id())
-  const given = { urls, schema, boot: systemClock.id(), prepared: true, unsafe: true }
+  const given = { urls, schema, boot: systemClock.id(), unsafe: true }
   const journal = await openPostgresJournal({ ...given, clock: systemClock, report: (error) => console.error(error) })
   return { journal, clear: () => Promise.resolve() }
 }

@@ -34,7 +34,7 @@ afterEach(async () => {
 
 /** A process of its own, as far as the database knows. */
 async function open(url = server.url): Promise<PostgresJournal> {
-  const given = { urls: [url], schema, boot: systemClock.id(), prepared: true, unsafe: false }
+  const given = { urls: [url], schema, boot: systemClock.id(), unsafe: false }
   const journal = await openPostgresJournal({ ...given, clock: systemClock, report: () => undefined })
   journals.push(journal)
   return journal

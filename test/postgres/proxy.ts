@@ -13,11 +13,13 @@ export class DatabaseProxy {
   #losesAfter: ((sent: Buffer) => boolean) | undefined
   /** How many connections were cut with the answer on its way. */
   lost = 0
+  connections = 0
   /** Nothing passes, and no connection ends: the other side is silent. */
   isStalled = false
 
   constructor(database: string) {
     this.#server = createServer((client) => {
+      this.connections += 1
       const server = connect(join(database, SOCKET))
       let isLosing = false
       client.on('data', (sent) => {

@@ -53,6 +53,20 @@ const parsers = {
     throw new Reason('it must be absolute paths, separated by commas')
   },
   server: String,
+  cluster(text: string): readonly string[] {
+    const urls = text.split(/\s+/u).filter((url) => url !== '')
+    if (urls.length > 0 && urls.every((url) => /^postgres(?:ql)?:\/\/./u.test(url))) return urls
+    throw new Reason('an address is postgres://USER@HOST/DATABASE, and several are separated by spaces')
+  },
+  cluster_schema(text: string): string {
+    if (/^[a-z_][a-z0-9_]{0,62}$/u.test(text)) return text
+    throw new Reason('a schema has up to 63 small letters, digits and underscores, and does not begin with a digit')
+  },
+  cluster_node(text: string): string {
+    if (/^[\w.-]{1,64}$/u.test(text)) return text
+    throw new Reason('a node has up to 64 letters, digits, dots, hyphens and underscores')
+  },
+  cluster_unsafe: parseSwitch,
   docs_key: String,
   server_token: String,
   client_token: String,
@@ -85,7 +99,9 @@ function parsed(key: Key, text: string): unknown {
     return parsers[key](text)
   } catch (error) {
     if (!(error instanceof Reason)) throw error
-    return fail('CONFIG_INVALID', { key, value: JSON.stringify(text), reason: error.message }, error)
+    // An address may hold a password.
+    const value = key === 'cluster' ? {} : { value: JSON.stringify(text) }
+    return fail('CONFIG_INVALID', { key, ...value, reason: error.message }, error)
   }
 }
 

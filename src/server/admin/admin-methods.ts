@@ -22,6 +22,14 @@ export interface Status {
   readonly journalBytes?: number
   /** The processes of external agents. */
   readonly agents: readonly SessionProcess[]
+  /** Those in which the sessions of a cluster are kept, and what an acknowledgement means there; none on a machine of its own. */
+  readonly databases: readonly DatabaseState[]
+}
+
+interface DatabaseState {
+  readonly address: string
+  readonly durability: 'replicated' | 'disk' | 'memory'
+  readonly warnings: readonly string[]
 }
 
 export interface StopOrder {

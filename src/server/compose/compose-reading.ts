@@ -6,27 +6,30 @@ import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists
 import { openSearchIndex } from '../../adapters/search/worker/search-client.ts'
 import type { Config } from '../../config/settings.ts'
 import type { SearchIndex } from '../../ports/search.ts'
+import { withoutSearch } from '../cluster/without-search.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import { workerUrl } from './workers.ts'
 
 export type { JournalReader }
 
 /** Reads the journal, also while another process owns it; without a journal it is empty. */
-export function openJournalReader({ home }: Config): Promise<JournalReader> {
+export async function openJournalReader({ home, cluster }: Config): Promise<JournalReader> {
+  if (cluster !== undefined) return (await import('../cluster/cluster-reading.ts')).openClusterReader(cluster)
   return openSqliteReader({ directory: home, workerUrl: workerUrl('journal-worker') })
 }
 
 /** Full-text search over the journal, also while another process owns it; each search updates the index first. */
-export function openSearch({ home }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
+export function openSearch({ home, cluster }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
+  if (cluster !== undefined) return withoutSearch
   return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
 }
 
 /** Throws JOURNAL_IO where that cannot be known. */
-export function hasJournal({ home }: Config): boolean {
-  return journalExists(join(home, 'journal.db'))
+export function hasJournal({ home, cluster }: Config): boolean {
+  return cluster !== undefined || journalExists(join(home, 'journal.db'))
 }
 
-/** Whether a process owns the journal now. */
-export function hasOwner({ home }: Config): boolean {
-  return readPidFile(home) !== undefined
+/** Whether a process owns the journal now. That of a cluster may be anywhere, and is soon followed by another. */
+export function hasOwner({ home, cluster }: Config): boolean {
+  return cluster !== undefined || readPidFile(home) !== undefined
 }

@@ -25,6 +25,7 @@ import type { SearchIndex } from '../../ports/search.ts'
 import type { Importing } from '../../session/lifecycle/import-session.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
 import type { AgentImports } from '../agents/import-sessions.ts'
+import type { ClusterJournal, ClusterOrder, DatabaseState } from '../cluster/open-cluster.ts'
 import { openSearch } from './compose-reading.ts'
 import { logPathIn } from '../log/log-line.ts'
 import { type Log, openLog } from '../log/log.ts'
@@ -47,6 +48,8 @@ export interface Owner {
   /** Completions for the text behind a slash command of a session; undefined where no server completes it. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
   readonly log: Log
+  /** Where sessions are kept in a cluster: what an acknowledgement means in each of its databases. */
+  databases(): Promise<readonly DatabaseState[]>
   readonly activity: Activity
   readonly clock: Clock
   report(error: unknown): void
@@ -61,13 +64,21 @@ export interface Owner {
   close(): Promise<void>
 }
 
+interface Waits {
+  /** Called for each node of the cluster that serves while this one waits; absent: it does not wait. */
+  readonly waits?: ClusterOrder['waits']
+}
+
 /** Returns at once; the slow part is `sessions`. A default agent that cannot be opened does not affect other agents. */
-export async function openOwner(config: Config): Promise<Owner> {
+export async function openOwner(config: Config, { waits }: Waits = {}): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
-  const journal = openFollowedJournal(config, search, activity)
+  const journal: Promise<OwnedJournal & Partial<ClusterJournal>> =
+    config.cluster === undefined
+      ? openFollowedJournal(config, search, activity)
+      : openCluster(config, { waits, report })
   let haveServices: (services: Promise<AgentServices>) => void = () => undefined
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
@@ -116,6 +127,7 @@ export async function openOwner(config: Config): Promise<Owner> {
     mcp: () => live?.tools.live() ?? [],
     complete: async (session, typed) => (await opening).tools.complete(session, typed),
     log,
+    databases: async () => (await journal).databases?.() ?? [],
     activity,
     clock: systemClock,
     report,
@@ -145,6 +157,12 @@ async function openFollowedJournal(
   const journal = await openSqliteJournal(opening)
   followJournal(journal, search)
   return journal
+}
+
+/** Every connection of a cluster's databases is loaded with it. */
+async function openCluster(config: Config, order: ClusterOrder): Promise<ClusterJournal> {
+  const { openClusterJournal } = await import('../cluster/open-cluster.ts')
+  return openClusterJournal(config, order)
 }
 
 /** The models of this user, or of one provider. No provider is asked and no package loaded before the first use. */

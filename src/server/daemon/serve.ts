@@ -30,6 +30,8 @@ export interface ServeOptions {
   readonly background?: boolean
   /** How remote clients come in; absent: only over loopback. */
   readonly access?: RemoteAccess
+  /** Called with the name of each node of the cluster that serves while this one waits; absent: it does not wait. */
+  readonly waits?: ((serving: string) => void) | undefined
 }
 
 const ONLY_LOOPBACK: RemoteAccess = { insecureHttp: false }
@@ -54,7 +56,8 @@ export interface RunningServer {
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   requireSafe(config.listen, options.access ?? ONLY_LOOPBACK)
-  const owner = await openOwner(config)
+  const { waits } = options
+  const owner = await openOwner(config, waits && { waits: ({ name }) => waits(name) })
   try {
     await Promise.all([owner.ownership, loadVersions()])
     putLongLogAside(config.home)
@@ -187,6 +190,7 @@ class Server implements RunningServer {
         ...this.#census(),
         ...usageIn(this.#config.home),
         agents: (await this.#sessions?.agentProcesses()) ?? [],
+        databases: await this.#owner.databases(),
       }),
       listen: (order) => this.#ports.change(order),
       stop: async ({ graceMs, ifIdle = false }) => {

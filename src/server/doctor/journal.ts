@@ -1,7 +1,7 @@
 /** Checks whether the journal is intact, and whether it can be searched. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config/settings.ts'
+import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { inspectJournal, inspectSearchIndex } from '../compose/inspect.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
@@ -10,6 +10,7 @@ const MEND =
   'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
 
 export async function* checkJournal(config: Config): AsyncGenerator<Finding> {
+  if (config.cluster !== undefined) return yield* checkCluster(config.cluster)
   try {
     // Where the directory may not be read this says why, rather than that nothing is there.
     if (statSync(join(config.home, 'journal.db'), { throwIfNoEntry: false }) === undefined)
@@ -22,7 +23,20 @@ export async function* checkJournal(config: Config): AsyncGenerator<Finding> {
   }
 }
 
+async function* checkCluster(cluster: ClusterSettings): AsyncGenerator<Finding> {
+  const { clusterFitness } = await import('../cluster/cluster-reading.ts')
+  try {
+    for (const { address, durability, warnings } of await clusterFitness(cluster)) {
+      yield ok('cluster', `${address}, ${durability}`)
+      for (const sentence of warnings) yield note('cluster', sentence)
+    }
+  } catch (error) {
+    yield problem('cluster', reasonOf(error), 'parley cluster check says the same until it is mended.')
+  }
+}
+
 export async function* checkSearchIndex(config: Config): AsyncGenerator<Finding> {
+  if (config.cluster !== undefined) return yield note('search index', 'there is none over a cluster yet')
   const path = join(config.home, 'search.db')
   if (!existsSync(path)) return yield note('search index', 'there is none yet; the first search makes it')
   try {

@@ -31,7 +31,6 @@ export interface PostgresJournalOptions {
   readonly schema: string
   /** Names this process; never used by another one. */
   readonly boot: string
-  readonly prepared: boolean
   readonly unsafe: boolean
   readonly clock: Clock
   readonly report: (error: unknown) => void
@@ -58,6 +57,8 @@ export interface PostgresJournal extends ImportingJournal {
   /** Once true no other process can append, unless it claims the session in turn. False when the epoch is not `seen` any more. */
   claim(id: SessionId, seen: number): Promise<boolean>
   release(id: SessionId): Promise<void>
+  /** Clears away what was deleted, and what processes that are gone left half done. For the one process that serves. */
+  inherit(): Promise<void>
 }
 
 /** Throws CLUSTER_ABSENT, CLUSTER_FOREIGN, CLUSTER_UNREACHABLE, PG_UNSAFE, PG_UNFIT and JOURNAL_TOO_NEW. */
@@ -91,6 +92,10 @@ class ShardedJournal implements PostgresJournal {
   constructor(shards: readonly Shard[], report: (error: unknown) => void) {
     this.#shards = shards
     this.#sweepers = new Map(shards.map((shard) => [shard, new Sweeper(shard, report)]))
+  }
+
+  async inherit(): Promise<void> {
+    await Promise.all(this.#shards.map((shard) => shard.inherit()))
     for (const sweeper of this.#sweepers.values()) sweeper.begin()
   }
 

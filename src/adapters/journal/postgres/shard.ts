@@ -45,7 +45,6 @@ export interface ShardOptions {
   readonly schema: string
   /** Names this process: what it creates and claims is its own. */
   readonly boot: string
-  readonly prepared: boolean
   /** Also where an acknowledgement does not survive the end of the server. */
   readonly unsafe: boolean
   readonly clock: Clock
@@ -79,14 +78,14 @@ export class Shard {
   #next = 0
   #fitness: Fitness | undefined
 
-  constructor({ address, schema, boot, prepared, unsafe, clock }: ShardOptions) {
+  constructor({ address, schema, boot, unsafe, clock }: ShardOptions) {
     this.shown = address.shown
     this.statements = statementsOf(schema)
     this.clock = clock
     this.boot = boot
     this.#unsafe = unsafe
     const connection = () =>
-      new Connection({ address, clock, prepared, connected: (settings) => this.#judge(fitnessOf(settings)) })
+      new Connection({ address, clock, connected: (settings) => this.#judge(fitnessOf(settings)) })
     this.#readers = Array.from({ length: READERS }, connection)
     const connections = Array.from({ length: WRITERS }, connection)
     this.#committer = new Committer({ connections, statements: this.statements, clock, shown: this.shown })
@@ -248,6 +247,11 @@ export class Shard {
     const held = this.#held.get(id)
     this.#held.delete(id)
     if (held !== undefined) await this.write(this.statements.claim, [escapeText(id), held.epoch, null])
+  }
+
+  /** The drafts of processes that are gone come to nothing. Only the one process that serves may say that they are. */
+  async inherit(): Promise<void> {
+    await this.write(this.statements.inherit, [this.boot])
   }
 
   holds(id: SessionId): boolean {

@@ -32,13 +32,18 @@ async function opened(background: boolean, options: CommandInput['options']): Pr
     const config = await configFor({
       withoutProject: true,
       listen: listen.length === 0 ? undefined : listen.join(','),
+      cluster: textOption(options, 'cluster'),
     })
-    return await openServer(config, { background, access: accessFrom(options) })
+    return await openServer(config, { background, access: accessFrom(options), ...(!background && { waits }) })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
     complain(reasonOf(error))
     return undefined
   }
+}
+
+function waits(serving: string): void {
+  process.stdout.write(`Parley waits: the node ${serving} serves the cluster, and this one follows when it ends\n`)
 }
 
 /** Throws CONFIG_INVALID. */

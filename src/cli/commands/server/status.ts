@@ -63,6 +63,11 @@ function table(status: Status, paint: Paint): string {
     // A server of an earlier version says none of these.
     ...(status.residentBytes === undefined ? [] : [['memory', megabytes(status.residentBytes)] as const]),
     ...(status.journalBytes === undefined ? [] : [['journal', megabytes(status.journalBytes)] as const]),
+    ...(status.databases ?? []).map(
+      ({ address, durability, warnings }) =>
+        ['database', [`${address}, ${durability}`, ...warnings].join('; ')] as const,
+    ),
+    // A server of an earlier version names none.
     ...(status.agents ?? []).map((one) => ['agent', agentWords(one)] as const),
   ]
   return rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}\n`).join('')

@@ -23,8 +23,6 @@ export interface Answer {
 export interface ConnectionOptions {
   readonly address: Address
   readonly clock: Clock
-  /** False behind a pooler that does not keep prepared statements apart. */
-  readonly prepared: boolean
   /** Called for each new connection; what it throws refuses the server. */
   readonly connected: (settings: ServerSettings) => void
 }
@@ -73,7 +71,7 @@ export class Connection {
       timeoutMs === undefined ? undefined : this.#options.clock.setTimer(timeoutMs, () => this.#drop(client))
     try {
       const query = { text, values: [...values], rowMode: 'array' as const }
-      const { rows } = await client.query<(string | null)[]>(this.#options.prepared ? { ...query, name } : query)
+      const { rows } = await client.query<(string | null)[]>({ ...query, name })
       return { rows, isHereOnly: this.#notices > before }
     } catch (error) {
       if (outcomeOf(error) === 'unknown') this.#drop(client)

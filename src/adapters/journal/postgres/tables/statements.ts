@@ -136,6 +136,7 @@ function ofDrafts(s: string) {
         SELECT $1::bigint, first, count, 1, 0, at, body
         FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) AS b(first, count, at, body)`,
     },
+    inherit: { name: 'parley_inherit', text: `UPDATE ${s}.orphan SET boot = NULL WHERE boot <> $1` },
     orphans: { name: 'parley_orphans', text: `SELECT session FROM ${s}.orphan WHERE boot IS NULL LIMIT 100` },
     /** Answers how many it removed. */
     sweep: {

@@ -1,0 +1,169 @@
+/** Says each second that this node lives, by compare-and-set on its row, and counts out the nodes that do not. */
+import { ParleyError } from '../../../../errors/parley-error.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import type { AbortSource, Signal } from '../../../../ports/values/signal.ts'
+import type { Connection } from '../connection/connection.ts'
+import { DeathCount } from './death-count.ts'
+import type { NodeStatements } from './node-statements.ts'
+
+const BEAT_MS = 1_000
+/** Less than the time in which others count this node out. */
+const CERTAIN_MS = 2_500
+/** An answer that does not come in this time is asked for on another connection. */
+const ANSWER_MS = 5_000
+const COUNTED_OUT = 'the other nodes of the cluster have counted this node out'
+
+export interface NodeRecord {
+  readonly name: string
+  /** The process on its machine. */
+  readonly pid: number
+  readonly version: string
+  /** Where it listens for remote clients. */
+  readonly listen: readonly string[]
+  readonly startedAt: number
+}
+
+export interface Node extends NodeRecord {
+  readonly boot: string
+  readonly beat: number
+}
+
+export interface HeartbeatOptions {
+  /** Used for nothing else, so that no long statement is before a beat. */
+  readonly connection: Connection
+  readonly statements: NodeStatements
+  readonly boot: string
+  readonly clock: Clock
+  /** The address of the database. */
+  readonly shown: string
+  readonly record: NodeRecord
+}
+
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
+  readonly #lost: AbortSource
+  readonly #ended: AbortSource
+  readonly #count = new DeathCount()
+  #beat = 1
+  /** When the last renewal was sent that is known to be stored; on the monotonic clock. */
+  #confirmed: number
+  #waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
+  #beating: Promise<void> | undefined
+
+  /** Resolves when this node is in the table. */
+  static async begin(options: HeartbeatOptions): Promise<Heartbeat> {
+    const { connection, statements, boot, clock } = options
+    const heartbeat = new Heartbeat(options, clock.monotonicNow())
+    const { record } = options
+    await connection.query(statements.enter, [`${record.name}/${boot.slice(0, 8)}`, boot, JSON.stringify(record)])
+    heartbeat.#beating = heartbeat.#run()
+    return heartbeat
+  }
+
+  private constructor(options: HeartbeatOptions, now: number) {
+    this.#options = options
+    this.#lost = options.clock.abortSource()
+    this.#ended = options.clock.abortSource()
+    this.#confirmed = now
+  }
+
+  /** Aborts when this node was counted out: others may own what it owned. */
+  get lost(): Signal {
+    return this.#lost.signal
+  }
+
+  get boot(): string {
+    return this.#options.boot
+  }
+
+  /** Whether nobody can have counted this node out by now. Costs nothing. */
+  get isCertain(): boolean {
+    return !this.lost.aborted && this.#options.clock.monotonicNow() - this.#confirmed < CERTAIN_MS
+  }
+
+  /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is counted out. */
+  async certain(): Promise<void> {
+    while (!this.isCertain) await this.next()
+  }
+
+  /** Resolves after the next confirmed renewal. Throws once this node is counted out. */
+  next(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.lost.aborted) reject(this.#isOut())
+      else this.#waiting.push({ resolve, reject })
+    })
+  }
+
+  /** The nodes that nobody has counted out. */
+  living(): Promise<readonly Node[]> {
+    const { connection, statements } = this.#options
+    return livingNodes(connection, statements)
+  }
+
+  /** Takes this node out of the table. */
+  async end(): Promise<void> {
+    this.#ended.abort()
+    await this.#beating
+    const { connection, statements, boot } = this.#options
+    // Without it the others count this node out.
+    await connection.query(statements.leave, [boot], ANSWER_MS).catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#ended.signal.aborted && !this.lost.aborted) {
+      const sent = clock.monotonicNow()
+      try {
+        await this.#renew(sent)
+      } catch {
+        // The database is away: nobody renews, so nobody is counted out. The next beat is another try.
+      }
+      const pause = Math.max(0, BEAT_MS - (clock.monotonicNow() - sent))
+      await clock.sleep(pause, this.#ended.signal).catch(() => undefined)
+    }
+  }
+
+  async #renew(sent: number): Promise<void> {
+    const { connection, statements, boot } = this.#options
+    const values = [boot, this.#beat, JSON.stringify(this.#options.record)]
+    const { rows, isHereOnly } = await connection.query(statements.beat, values, ANSWER_MS)
+    if (rows[0] === undefined) return this.#findOut()
+    this.#beat = Number(rows[0][0])
+    // On one disk only: a failover may take it back.
+    if (isHereOnly) return
+    this.#confirmed = sent
+    for (const { resolve } of this.#waiting.splice(0)) resolve()
+    await this.#bury()
+  }
+
+  /** A renewal met another row than it expected. */
+  async #findOut(): Promise<void> {
+    const { connection, statements, boot } = this.#options
+    const { rows } = await connection.query(statements.nodes, [], ANSWER_MS)
+    const own = rows.find(([other]) => other === boot)
+    // A renewal whose answer was lost was stored.
+    if (own !== undefined && own[2] !== 't' && Number(own[1]) > this.#beat) this.#beat = Number(own[1])
+    else {
+      this.#lost.abort(COUNTED_OUT)
+      for (const { reject } of this.#waiting.splice(0)) reject(this.#isOut())
+    }
+  }
+
+  #isOut(): ParleyError {
+    return new ParleyError('CLUSTER_UNREACHABLE', { address: this.#options.shown, reason: COUNTED_OUT })
+  }
+
+  async #bury(): Promise<void> {
+    const { connection, statements, boot } = this.#options
+    const others = (await this.living()).filter((node) => node.boot !== boot)
+    for (const dead of this.#count.renewed(others))
+      await connection.query(statements.bury, [dead.boot, dead.beat], ANSWER_MS)
+  }
+}
+
+export async function livingNodes(connection: Connection, statements: NodeStatements): Promise<readonly Node[]> {
+  const { rows } = await connection.query(statements.nodes, [], ANSWER_MS)
+  return rows.flatMap(([boot, beat, dead, record]) =>
+    dead === 't' ? [] : [{ ...(JSON.parse(record ?? '{}') as NodeRecord), boot: boot ?? '', beat: Number(beat) }],
+  )
+}

@@ -1,0 +1,34 @@
+/** The statements by which nodes say that they live, and by which one of them serves. All are in the first database of the cluster. */
+import { quotedSchema } from '../tables/layout.ts'
+
+export type NodeStatements = ReturnType<typeof nodeStatementsOf>
+
+export function nodeStatementsOf(name: string) {
+  const s = quotedSchema(name)
+  return {
+    enter: {
+      name: 'parley_enter',
+      text: `INSERT INTO ${s}.node (name, boot, beat, dead, record) VALUES ($1, $2, 1, false, $3) ON CONFLICT (name) DO NOTHING`,
+    },
+    /** Compare and set: who was written dead in between gets no row. */
+    beat: {
+      name: 'parley_beat',
+      text: `UPDATE ${s}.node SET beat = beat + 1, record = $3 WHERE boot = $1 AND beat = $2::bigint AND NOT dead RETURNING beat`,
+    },
+    nodes: { name: 'parley_nodes', text: `SELECT boot, beat, dead, record FROM ${s}.node ORDER BY name` },
+    /** Only if it has not moved since it was seen. */
+    bury: {
+      name: 'parley_bury',
+      text: `UPDATE ${s}.node SET dead = true WHERE boot = $1 AND beat = $2::bigint AND NOT dead`,
+    },
+    leave: { name: 'parley_leave', text: `DELETE FROM ${s}.node WHERE boot = $1` },
+    clear: { name: 'parley_clear', text: `DELETE FROM ${s}.node WHERE dead` },
+    owner: { name: 'parley_owner', text: `SELECT value FROM ${s}.meta WHERE name = 'owner'` },
+    /** $1 becomes the owner, if it still is $2. */
+    own: {
+      name: 'parley_own',
+      text: `INSERT INTO ${s}.meta (name, value) VALUES ('owner', $1)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value = $2 RETURNING value`,
+    },
+  }
+}

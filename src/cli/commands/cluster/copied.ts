@@ -1,0 +1,12 @@
+/** What a copy of sessions says at its end. */
+import type { Copied } from '../../../server/cluster/copy-sessions.ts'
+import { printJson } from '../../output/json.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+
+export function tellCopied(copied: Copied, { options }: CommandInput): number {
+  const { sessions, entries, skipped } = copied
+  if (options['json'] === true) printJson(copied)
+  else process.stdout.write(`${sessions} sessions with ${entries} entries were copied; ${skipped} were there already\n`)
+  return OK
+}

@@ -1,0 +1,22 @@
+/** `parley cluster status`: the nodes that live, as the database knows them. */
+import { clusterNodes } from '../../../server/cluster/cluster-reading.ts'
+import { printJson } from '../../output/json.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { clusterConfig } from './settings.ts'
+
+export async function run(input: CommandInput): Promise<number> {
+  const { cluster } = await clusterConfig(input)
+  const nodes = await clusterNodes(cluster)
+  for (const node of nodes) {
+    const { name, pid, version, listen, serves } = node
+    if (input.options['json'] === true) printJson(node)
+    else
+      process.stdout.write(
+        `${name}  ${serves ? 'serves' : 'waits'}  pid ${pid}  version ${version}${listen.map((one) => `  ${one}`).join('')}\n`,
+      )
+  }
+  if (nodes.length === 0)
+    process.stderr.write('No node serves this cluster; start one with: parley serve --cluster ADDRESS\n')
+  return OK
+}

@@ -1,0 +1,64 @@
+/** What commands see of a cluster without serving it. */
+import { systemClock } from '../../adapters/clock.ts'
+import { readNodes } from '../../adapters/journal/postgres/ownership/read-nodes.ts'
+import { type ShardFitness, openPostgresJournal } from '../../adapters/journal/postgres/postgres-journal.ts'
+import { initCluster } from '../../adapters/journal/postgres/tables/init.ts'
+import type { JournalReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
+import type { ClusterSettings, Config } from '../../config/settings.ts'
+import { fail } from '../../errors/parley-error.ts'
+
+/** Throws CONFIG_INVALID where none is configured. */
+export function clusterOf({ cluster }: Config): ClusterSettings {
+  const reason = 'it names no database; set PARLEY_CLUSTER, or add --cluster postgres://USER@HOST/DATABASE'
+  return cluster ?? fail('CONFIG_INVALID', { key: 'cluster', reason })
+}
+
+async function open({ urls, schema, unsafe }: ClusterSettings) {
+  const given = { urls, schema, unsafe, boot: systemClock.id(), clock: systemClock, report: () => undefined }
+  return openPostgresJournal(given)
+}
+
+export async function openClusterReader(settings: ClusterSettings): Promise<JournalReader> {
+  const journal = await open(settings)
+  return {
+    page: (id, from, limits) => journal.page(id, from, limits),
+    find: (id, wanted, limits) => journal.find(id, wanted, limits),
+    head: (id) => journal.head(id),
+    list: (query) => journal.list(query),
+    check: async () => [],
+    close: () => journal.close(),
+  }
+}
+
+/** Makes the tables; answers the id of the cluster. */
+export function makeCluster({ urls, schema }: ClusterSettings): Promise<string> {
+  return initCluster({ urls, schema }, systemClock.id())
+}
+
+/** What an acknowledgement means in each database. Throws what keeps one from being used. */
+export async function clusterFitness(settings: ClusterSettings): Promise<readonly ShardFitness[]> {
+  const journal = await open(settings)
+  try {
+    return journal.fitness()
+  } finally {
+    await journal.close()
+  }
+}
+
+export interface ClusterNode {
+  readonly name: string
+  readonly pid: number
+  readonly version: string
+  readonly listen: readonly string[]
+  readonly startedAt: string
+  /** The one that serves; the others wait. */
+  readonly serves: boolean
+}
+
+/** Those that are not counted out, the one that serves first. A node that has just died is among them. */
+export async function clusterNodes({ urls: [url = ''], schema }: ClusterSettings): Promise<readonly ClusterNode[]> {
+  const nodes = await readNodes({ url, schema, clock: systemClock })
+  return nodes.map(({ name, pid, version, listen, startedAt, serves }) => {
+    return { name, pid, version, listen, startedAt: new Date(startedAt).toISOString(), serves }
+  })
+}

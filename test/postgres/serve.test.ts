@@ -1,0 +1,139 @@
+/** Two servers and one cluster, as users have them: one serves, the other waits, and goes on where the first one was killed. */
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Cli, endServers, parley } from '../e2e/cli.ts'
+import { freshDirectory, scriptAgent } from '../e2e/parley.ts'
+import { PostgresServer } from './server.ts'
+
+endServers()
+
+let server: PostgresServer
+let env: Readonly<Record<string, string>>
+/** The directory of all sessions, which all nodes have. */
+let cwd: string
+
+beforeAll(async () => {
+  server = await PostgresServer.start()
+})
+
+afterAll(() => server.close())
+
+beforeEach(async () => {
+  env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: server.schema() }
+  cwd = freshDirectory()
+  const made = await parley(['cluster', 'init', '--json'], { home: freshDirectory(), env })
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+})
+
+/** A machine of its own: a state directory and a name. */
+function machine(name: string, agent = 'guide') {
+  const home = join(freshDirectory(), 'home')
+  return { home, cwd, agent, env: { ...env, PARLEY_NODE: name } }
+}
+
+type Machine = ReturnType<typeof machine>
+
+async function json(args: readonly string[], run: Machine): Promise<readonly Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await parley([...args, '--json'], run)
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+describe('a cluster', () => {
+  test('is served by one node; another one waits and follows when the first one is killed', async () => {
+    const steps = [{ chunk: 'Part {n}. ', times: 3 }, { sleepMs: 600_000 }]
+    const [one, two] = [machine('one', await scriptAgent(cwd, steps)), machine('two')]
+    const first = new Cli(['serve'], one)
+    await first.until('listens on')
+    const waiting = new Cli(['serve'], two)
+    await waiting.until('the node one serves the cluster')
+    expect((await json(['cluster', 'status'], two)).map(({ name, serves }) => [name, serves])).toEqual([
+      ['one', true],
+      ['two', false],
+    ])
+    const run = new Cli(['run', 'Talk to me'], one)
+    await run.until('Part 3.')
+    const [listed] = await json(['ls'], two)
+    expect(listed).toMatchObject({ cwd, _meta: { 'parley/phase': 'working' } })
+    run.child.kill('SIGKILL')
+    first.child.kill('SIGKILL')
+    await waiting.until('listens on')
+    const id = String(listed?.['sessionId'])
+    const shown = async () => (await parley(['show', id], two)).stdout
+    // It listens before it has ended what the first one left.
+    await expect.poll(shown).toContain('Interrupted')
+    expect(await shown()).toContain('Part 1. Part 2. Part 3.')
+    const more = await parley(['run', '--session', id, 'Are you there?'], two)
+    expect(more).toMatchObject({ code: 0 })
+    expect((await json(['cluster', 'status'], two)).map(({ name }) => name)).toEqual(['two'])
+  })
+
+  test('takes in the sessions of one machine, and gives them back', async () => {
+    const alone = { home: join(freshDirectory(), 'home'), cwd, agent: 'guide', env: {} }
+    const made = await parley(['run', '--embedded', 'How does a session survive a crash?'], alone)
+    expect(made.code).toBe(0)
+    const before = await parley(['ls', '--json'], alone)
+    const node = machine('one')
+    const given = ['cluster', 'import', '--from', alone.home]
+    expect(await json(given, node)).toMatchObject([{ sessions: 1, skipped: 0 }])
+    expect(await json(given, node)).toMatchObject([{ sessions: 0, skipped: 1 }])
+    expect((await parley(['ls', '--json'], node)).stdout).toBe(before.stdout)
+    const [{ sessionId } = {}] = await json(['ls'], node)
+    expect(await parley(['run', '--session', String(sessionId), 'And then?'], node)).toMatchObject({ code: 0 })
+    await parley(['stop'], node)
+    const back = { ...alone, home: join(freshDirectory(), 'home') }
+    expect(await json(['cluster', 'export', back.home], node)).toMatchObject([{ sessions: 1 }])
+    const [here, there] = [
+      await parley(['show', String(sessionId)], back),
+      await parley(['show', String(sessionId)], node),
+    ]
+    expect(here.stdout).toBe(there.stdout)
+    expect(here.stdout).toContain('And then?')
+  })
+
+  test('says what an acknowledgement means, and refuses a server where it means too little', async () => {
+    const [database] = await json(['cluster', 'check'], machine('one'))
+    expect(database).toMatchObject({
+      durability: 'disk',
+      warnings: expect.arrayContaining([expect.stringContaining('no synchronous standby')]) as unknown,
+    })
+    await server.query('ALTER SYSTEM SET fsync = off')
+    await server.query('SELECT pg_reload_conf()')
+    const refused = await parley(['serve'], machine('two'))
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('fsync is off')
+  })
+
+  afterEach(async () => {
+    await server.query('ALTER SYSTEM RESET fsync')
+    await server.query('SELECT pg_reload_conf()')
+  })
+
+  test('cannot be searched yet, and says so', async () => {
+    const found = await parley(['search', 'needle'], machine('one'))
+    expect(found.code).not.toBe(0)
+    expect(found.stderr).toContain('no index over a cluster')
+  })
+})
+
+test('a password is in no output and in no log', async () => {
+  const url = server.url.replace('parley@', 'parley:hush-hush@')
+  const one = machine('one')
+  const given = { ...one, env: { ...one.env, PARLEY_CLUSTER: url } }
+  const serving = new Cli(['serve'], given)
+  await serving.until('listens on')
+  const outputs = [
+    await parley(['cluster', 'check'], given),
+    await parley(['cluster'], given),
+    await parley(['doctor'], given),
+  ]
+  const logs = await parley(['logs'], given)
+  for (const { stdout, stderr } of [...outputs, logs]) expect(stdout + stderr).not.toContain('hush-hush')
+  const away = { ...one, env: { ...one.env, PARLEY_CLUSTER: 'postgres://parley:hush-hush@127.0.0.1:1/parley' } }
+  const failed = await parley(['cluster', 'check'], away)
+  expect(failed.code).not.toBe(0)
+  expect(failed.stderr).not.toContain('hush-hush')
+})
