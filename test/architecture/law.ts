@@ -132,7 +132,7 @@ export const walls: Readonly<Record<string, Wall>> = {
     ],
     node: 'any',
   },
-  web: { may: ['client', 'markdown'], node: pure }, // Markdown is as hostile in a conversation as in a document
+  web: { may: ['client', 'form', 'markdown'], node: pure }, // Markdown is as hostile in a conversation as in a document
   tui: { may: ['client'], node: 'any' },
   'client.ts': { may: ['client'], node: pure },
   'index.ts': { may: ['server', 'client', 'session', 'ports', 'errors', 'config'], node: pure },

@@ -4,8 +4,11 @@ import type { PermissionOption, ToolCallUpdate } from '../../client/incoming/upd
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { Plain } from '../markdown/plain.tsx'
+import { lazily } from '../page/lazily.tsx'
 import type { OpenSession, Question } from '../sessions/open-session.ts'
 import { LazyDiff } from '../tools/lazy-diff.tsx'
+
+const InquiryDock = lazily(async () => (await import('./inquiry-dock.tsx')).InquiryDock)
 
 /** Whoever pressed Enter for something else has not answered. */
 const DEAF_MS = 500
@@ -16,7 +19,8 @@ export function QuestionDock({ session }: { readonly session: OpenSession }) {
   const [at, setAt] = useState(0)
   const questions = session.questions.value
   const question = questions[Math.min(at, questions.length - 1)]
-  if (question === undefined) return null
+  const [inquiry] = session.inquiries.value
+  if (question === undefined) return inquiry === undefined ? null : <InquiryDock key={inquiry.key} inquiry={inquiry} />
   return (
     <div class="dock">
       <PermissionCard

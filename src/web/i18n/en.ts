@@ -123,6 +123,18 @@ export const en = {
   start: 'Start session',
   starting: 'Starting…',
   role: 'Your role may not do this.',
+  inquiries: {
+    sendForm: 'Send',
+    decline: 'Decline',
+    openPage: 'Open the page',
+    leadsTo: 'It leads to',
+    noSecrets: 'Do not type passwords or keys here.',
+    noForm: 'This form has a field that the page cannot show.',
+    noPage: 'This is no address of a web page, so it is not opened.',
+    oddLetters: 'The host has letters that can look like others.',
+    missing: (title: string) => `${title} needs an answer.`,
+    misfit: (title: string, why: string) => `${title} ${why}.`,
+  },
   access: {
     title: 'Access',
     open: 'Who gets in',

@@ -118,6 +118,18 @@ export const zh: Words = {
   start: '开始会话',
   starting: '正在开始…',
   role: '你的角色没有此权限。',
+  inquiries: {
+    sendForm: '发送',
+    decline: '拒绝',
+    openPage: '打开页面',
+    leadsTo: '它指向',
+    noSecrets: '请勿在此输入密码或密钥。',
+    noForm: '此表单含有页面无法显示的字段。',
+    noPage: '这不是网页地址，因此不会打开。',
+    oddLetters: '主机名中有容易混淆的字母。',
+    missing: (title) => `“${title}”需要回答。`,
+    misfit: (title, why) => `“${title}”不符合要求（${why}）。`,
+  },
   access: {
     title: '访问权限',
     open: '谁可以访问',

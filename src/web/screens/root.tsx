@@ -112,7 +112,11 @@ function Waiting({ app }: { readonly app: App }) {
             <strong>{spelledOut(row.waiting?.title ?? '')}</strong>
           </p>
           <p class="soft">{row.title === null || row.title === undefined ? untitled : spelledOut(row.title)}</p>
-          <Options options={row.waiting?.options ?? []} answer={(optionId) => app.answer(row, optionId)} />
+          {app.mayNot('approve') ? (
+            <p class="soft">{words().mayNotAnswer}</p>
+          ) : (
+            <Options options={row.waiting?.options ?? []} answer={(optionId) => app.answer(row, optionId)} />
+          )}
         </section>
       ))}
     </main>

@@ -134,7 +134,7 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
           <time class="soft">{ago(Date.parse(row.updatedAt))}</time>
         )}
       </a>
-      {row.waiting !== undefined && !isHere && (
+      {row.waiting !== undefined && !isHere && !app.mayNot('approve') && (
         <Options options={row.waiting.options} answer={(optionId) => app.answer(row, optionId)} />
       )}
     </li>

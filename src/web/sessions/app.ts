@@ -11,6 +11,7 @@ import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { deviceName } from '../connection/pairing.ts'
 import { type SessionRow, groupOf } from './groups.ts'
+import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
 import { newId } from './new-id.ts'
 import { OpenSession, codeOf, firstAnswer, sentenceOf } from './open-session.ts'
@@ -57,9 +58,10 @@ export class App implements ClientDelegate {
     }
     const info = { name: 'parley-page', title: deviceName(), version: '1' }
     const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved', 'sessions', 'alive'] as const
+    const services = inquiriesOf((id) => this.opened.peek().get(id))
     while (this.#client === undefined) {
       try {
-        this.#client = await connect(deps, this, { info, notices, places: true })
+        this.#client = await connect(deps, this, { info, notices, services, places: true })
       } catch (error) {
         // The connection was lost before the server had answered; the bar says so.
         if (!isLost(error)) this.trouble.value = sentenceOf(error)

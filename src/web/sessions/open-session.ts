@@ -23,6 +23,7 @@ import { Conversation } from '../thread/conversation.ts'
 import { Folds } from '../thread/folds.ts'
 import { History } from '../thread/history.ts'
 import { textOf } from '../thread/rows.ts'
+import type { Inquiry } from './inquiries.ts'
 import { newId } from './new-id.ts'
 import { OncePerFrame } from './frames.ts'
 import { keep, kept, keptText } from './kept.ts'
@@ -61,6 +62,7 @@ export class OpenSession {
   readonly servers: Signal<McpNotice['servers']> = signal([])
   readonly agentState: Signal<AgentNotice | undefined> = signal(undefined)
   readonly questions: Signal<readonly Question[]> = signal([])
+  readonly inquiries: Signal<readonly Inquiry[]> = signal([])
   readonly settings: Signal<readonly Setting[]> = signal([])
   readonly sending: Signal<readonly Sending[]> = signal([])
   readonly draft: Signal<string>

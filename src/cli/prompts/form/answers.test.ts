@@ -1,7 +1,8 @@
 /** The text that users type for a field of a form, and the value that it becomes. */
 import { describe, expect, test } from 'vitest'
 import { readAnswer } from './answers.ts'
-import { type Field, fieldsIn, hintOf } from './fields.ts'
+import { type Field, fieldsIn } from '../../../form/fields.ts'
+import { hintOf } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

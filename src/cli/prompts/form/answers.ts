@@ -1,7 +1,7 @@
 /** Reads what the user typed for one field: a value, or a sentence about what is wrong. Pure. */
 import type { FormChoice } from '../../../form/choices.ts'
 import { type FieldValue, fitOf } from '../../../form/validate-field.ts'
-import type { Field } from './fields.ts'
+import type { Field } from '../../../form/fields.ts'
 
 /** Without a value the field is left empty. */
 export type FieldAnswer = { readonly value: FieldValue | undefined } | { readonly sentence: string }

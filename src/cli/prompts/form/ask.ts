@@ -8,7 +8,7 @@ import type { Key } from '../../output/terminal/keyboard.ts'
 import { now } from '../../output/terminal/pace.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
 import type { View } from '../../output/view/view.ts'
-import { type Field, fieldsIn } from './fields.ts'
+import { type Field, fieldsIn } from '../../../form/fields.ts'
 import { DECLINE, type Filled, type Filling, begun, isFilled, pressed } from './filling.ts'
 import { MANY, choiceRows, formRows } from './form-rows.ts'
 

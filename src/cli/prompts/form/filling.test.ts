@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { paintFor } from '../../output/terminal/colors.ts'
 import { widthOf } from '../../output/terminal/text.ts'
-import { fieldsIn } from './fields.ts'
+import { fieldsIn } from '../../../form/fields.ts'
 import { type Filled, type Filling, begun, isFilled, pressed } from './filling.ts'
 import { formRows } from './form-rows.ts'
 

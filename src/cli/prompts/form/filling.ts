@@ -3,7 +3,7 @@ import type { FieldValue } from '../../../form/validate-field.ts'
 import { type Key, isCtrlC } from '../../output/terminal/keyboard.ts'
 import { graphemesOf } from '../../output/terminal/text.ts'
 import { readAnswer } from './answers.ts'
-import type { Field } from './fields.ts'
+import type { Field } from '../../../form/fields.ts'
 
 export interface Filling {
   readonly fields: readonly Field[]

@@ -4,7 +4,8 @@ import { clean, oneLine } from '../../output/terminal/text.ts'
 import { wrapSpans } from '../../output/terminal/wrap.ts'
 import type { Look } from '../../output/view/rows.ts'
 import { NOTHING } from './answers.ts'
-import { type Field, hintOf, shownValue } from './fields.ts'
+import type { Field } from '../../../form/fields.ts'
+import { hintOf, shownValue } from './fields.ts'
 import { type Filling, canBeEmptied, takenBy } from './filling.ts'
 
 /** More rows would leave the screen at its top, so they are printed permanently above. */

@@ -1,0 +1,73 @@
+/** What agents and MCP servers ask besides permission: forms to fill in and pages to visit. Each is answered once. */
+import type { ClientServices, FormAnswer, FormRequest } from '../../client/incoming/client-methods.ts'
+import type { OpenSession } from './open-session.ts'
+
+export type Inquiry = FormInquiry | VisitInquiry
+
+interface Asked {
+  readonly key: string
+  readonly message: string
+}
+
+export interface FormInquiry extends Asked {
+  readonly kind: 'form'
+  readonly schema: FormRequest['schema']
+  answer(answer: FormAnswer): void
+}
+
+export interface VisitInquiry extends Asked {
+  readonly kind: 'visit'
+  readonly url: string
+  answer(action: VisitAnswer): void
+}
+
+type VisitAnswer = 'accept' | 'decline' | 'cancel'
+
+let asked = 0
+
+/** Asked in the session that they are for; one that is not open here asks nobody. */
+export function inquiriesOf(sessionOf: (id: string) => OpenSession | undefined): ClientServices {
+  return {
+    forms: {
+      ask: ({ sessionId, message, schema }, withdrawn) => {
+        const asked = new Asking<FormAnswer>(sessionOf(sessionId), { action: 'cancel' })
+        return asked.put({ kind: 'form', message, schema, ...asked.answering }, withdrawn)
+      },
+    },
+    pages: {
+      visit: ({ sessionId, message, url }, withdrawn) => {
+        const asked = new Asking<VisitAnswer>(sessionOf(sessionId), 'cancel')
+        return asked.put({ kind: 'visit', message, url, ...asked.answering }, withdrawn)
+      },
+    },
+  }
+}
+
+class Asking<Answer> {
+  readonly answering: { readonly key: string; readonly answer: (answer: Answer) => void }
+  readonly #session: OpenSession | undefined
+  readonly #none: Answer
+  #resolve: (answer: Answer) => void = () => undefined
+
+  constructor(session: OpenSession | undefined, none: Answer) {
+    asked += 1
+    this.#session = session
+    this.#none = none
+    this.answering = { key: `i${asked}`, answer: (answer) => this.#answer(answer) }
+  }
+
+  put(inquiry: Inquiry, withdrawn: AbortSignal): Promise<Answer> {
+    const session = this.#session
+    if (session === undefined || withdrawn.aborted) return Promise.resolve(this.#none)
+    withdrawn.addEventListener('abort', () => this.#answer(this.#none))
+    session.inquiries.value = [...session.inquiries.value, inquiry]
+    return new Promise((resolve) => (this.#resolve = resolve))
+  }
+
+  #answer(given: Answer): void {
+    const session = this.#session
+    if (session === undefined) return
+    session.inquiries.value = session.inquiries.value.filter(({ key }) => key !== this.answering.key)
+    this.#resolve(given)
+  }
+}
