@@ -35,7 +35,7 @@ export {
   textIn,
 } from './client/incoming/updates.ts'
 export type { Capabilities, ClientInfo, ClientOptions, NoticeKind } from './client/initialize.ts'
-export type { CountedAnswer, OutlinePrompt, SessionPage } from './client/sessions/stored-sessions.ts'
+export type { CountedAnswer, FoundFiles, OutlinePrompt, SessionPage } from './client/sessions/stored-sessions.ts'
 export type { SessionToOpen } from './client/sessions/attachments.ts'
 export type { SettingChoice, Setting } from './client/sessions/agent-settings.ts'
 export {

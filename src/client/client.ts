@@ -20,10 +20,12 @@ import {
   type CountedAnswer,
   type OutlinePrompt,
   type SessionPage,
+  type FoundFiles,
   countedIn,
+  directoriesIn,
+  filesIn,
   outlineIn,
   pageIn,
-  pathsIn,
 } from './sessions/stored-sessions.ts'
 import { Incoming } from './incoming/incoming.ts'
 import { PermissionRequests } from './incoming/permission-requests.ts'
@@ -309,16 +311,16 @@ export class Client {
     return fieldsOf(await result)
   }
 
-  /** Paths below the session's directories that fit, the best first; none where the server does not offer them. */
-  async files(sessionId: string, query: string, limit: number): Promise<readonly string[]> {
-    if (!this.offers('_parley/files')) return []
-    return pathsIn(await this.#call('_parley/files', { sessionId, query, limit }))
+  /** Files in the session's directories that fit, the best first; none where the server does not offer them. */
+  async files(sessionId: string, query: string, limit: number): Promise<FoundFiles> {
+    if (!this.offers('_parley/files')) return { files: [], isComplete: true }
+    return filesIn(await this.#call('_parley/files', { sessionId, query, limit }))
   }
 
-  /** Directories of the server's machine in which a session may begin; none where the server does not offer them. */
+  /** Directories below `path` in which a session may begin; none where the server does not offer them. */
   async directories(path: string, query: string): Promise<readonly string[]> {
     if (!this.offers('_parley/directories')) return []
-    return pathsIn(await this.#call('_parley/directories', { path, query }))
+    return directoriesIn(await this.#call('_parley/directories', { path, query }))
   }
 
   async rename(sessionId: string, title: string): Promise<void> {

@@ -1,4 +1,6 @@
 /** Where one writes, in the browser: what goes with a prompt, what is suggested, and how the agent stands. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Step } from './server.ts'
@@ -177,6 +179,28 @@ test('40: commands that fit are listed, arrows and Tab choose one, Escape closes
   await field(page).fill('/review')
   await field(page).press('Enter')
   await page.locator('.prompt', { hasText: '/review' }).waitFor()
+})
+
+test('40: files are found behind an @ and go with the prompt as links; what is typed meanwhile counts', async () => {
+  mkdirSync(join(stage.server.work, 'src'))
+  for (const name of ['relay.ts', 'replay.ts', 'read.ts']) writeFileSync(join(stage.server.work, 'src', name), '')
+  const page = await session()
+  await field(page).pressSequentially('See @re')
+  await options(page).first().waitFor()
+  await field(page).pressSequentially('pl')
+  await expect.poll(() => options(page).allInnerTexts()).toEqual(['src/replay.ts'])
+  await field(page).press('Enter')
+  expect(await field(page).inputValue()).toBe('See @src/replay.ts ')
+  await field(page).pressSequentially('please')
+  await field(page).press('Enter')
+  await page.locator('.prompt', { hasText: 'please' }).locator('.attached', { hasText: 'src/replay.ts' }).waitFor()
+})
+
+test('a directory for a new session is completed as it is written', async () => {
+  const page = await stage.device()
+  await page.goto(`${stage.server.url}?new`)
+  await page.getByLabel('Directory on the server').fill(join(stage.server.work, 's'))
+  await page.locator(`#recent option[value="${join(stage.server.work, 'src')}"]`).waitFor({ state: 'attached' })
 })
 
 test('41: a mode that is changed elsewhere shows at once; one that asks nothing more is confirmed and marked', async () => {

@@ -57,12 +57,25 @@ export function outlineIn({ prompts }: Fields): readonly OutlinePrompt[] {
   })
 }
 
-/** Of files or directories: texts, or objects with a `path`. */
-export function pathsIn({ files, directories }: Fields): readonly string[] {
-  return listOf(files ?? directories).flatMap((one) => {
-    const path = typeof one === 'string' ? one : fieldsOf(one)['path']
-    return typeof path === 'string' ? [path] : []
+export interface FoundFiles {
+  /** Each with its path, and its name from the session's directory on. */
+  readonly files: readonly { readonly path: string; readonly name: string }[]
+  /** False while a large directory is still being read. */
+  readonly isComplete: boolean
+}
+
+export function filesIn({ files, complete }: Fields): FoundFiles {
+  const found = listOf(files).flatMap((one) => {
+    const { path, name } = fieldsOf(one)
+    return typeof path === 'string' ? [{ path, name: textOf(name) || path }] : []
   })
+  return { files: found, isComplete: complete !== false }
+}
+
+export function directoriesIn({ directories }: Fields): readonly string[] {
+  return listOf(directories)
+    .map((one) => textOf(fieldsOf(one)['path']))
+    .filter((path) => path !== '')
 }
 
 function outcomeIn(value: unknown): Resolved['outcome'] {

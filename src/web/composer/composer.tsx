@@ -24,7 +24,7 @@ export function Composer({ app, session }: { readonly app: App; readonly session
   }, [session.wantsFocus.value])
   const take = (suggestion: Suggestion): void => {
     session.write(suggestion.draft)
-    if (suggestion.path !== undefined) session.mention(suggestion.path)
+    if (suggestion.file !== undefined) session.mention(suggestion.file)
     setCaret(suggestion.draft.length)
   }
   const pressed = useKeys(session, { take, suggestions })
@@ -193,7 +193,7 @@ function choose(event: KeyboardEvent, suggestions: Completing['suggestions'], to
       return true
     case 'Enter':
       // A command that is written whole is sent, and so is one with arguments.
-      if (suggestion.draft.trim() === to.draft.trim() || (/^\/\S+\s/u.test(to.draft) && suggestion.path === undefined))
+      if (suggestion.draft.trim() === to.draft.trim() || (/^\/\S+\s/u.test(to.draft) && suggestion.file === undefined))
         return false
       to.take(suggestion)
       return true

@@ -14,7 +14,7 @@ export interface Suggestion {
   /** The draft with it. */
   readonly draft: string
   /** The file that it names. */
-  readonly path?: string
+  readonly file?: { readonly name: string; readonly path: string }
 }
 
 /** What is being written, by what a suggestion would replace. Pure. */
@@ -62,13 +62,9 @@ export function useSuggestions(session: OpenSession, draft: string, caret: numbe
   useEffect(() => {
     setActive(0)
     if (place.kind !== 'file' && place.kind !== 'argument') return undefined
-    let isWanted = true
-    void found(session, draft, place).then((found) => {
-      if (isWanted) setAsked({ for: key, found })
-    })
-    return () => {
-      isWanted = false
-    }
+    const wanted = new AbortController()
+    void find(session, { draft, place, wanted: wanted.signal }, (found) => setAsked({ for: key, found }))
+    return () => wanted.abort()
   }, [key])
   // What was found for the word as it was is shown until the next answer comes.
   const isSameWord = asked !== undefined && (asked.for === key || place.kind === 'file')
@@ -89,28 +85,67 @@ function commandsFor(session: OpenSession, typed: string): readonly Suggestion[]
   }))
 }
 
-async function found(
+interface Finding {
+  readonly draft: string
+  readonly place: Extract<Written, { readonly kind: 'file' | 'argument' }>
+  /** Aborts when something else is written. */
+  readonly wanted: AbortSignal
+}
+
+/** While the server still reads a large directory, it is asked again. */
+const AGAIN_MS = 300
+
+async function find(
   session: OpenSession,
-  draft: string,
-  place: Extract<Written, { readonly kind: 'file' | 'argument' }>,
-): Promise<readonly Suggestion[]> {
+  finding: Finding,
+  tell: (found: readonly Suggestion[]) => void,
+): Promise<void> {
+  const { draft, place, wanted } = finding
   try {
-    if (place.kind === 'argument') {
-      const { value, values } = await session.complete(place.command, place.typed)
-      const kept = draft.slice(0, draft.length - value.length)
-      return values.slice(0, MOST).map((one) => ({ label: one, detail: '', draft: `${kept}${one} ` }))
+    for (let isComplete = false; !isComplete && !wanted.aborted;) {
+      const found =
+        place.kind === 'argument' ? await argumentsFor(session, draft, place) : await filesFor(session, draft, place)
+      if (wanted.aborted) return
+      tell(found.all)
+      isComplete = found.isComplete
+      if (!isComplete) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
-    const after = draft.slice(place.from + place.typed.length)
-    return (await session.files(place.typed, MOST)).map((path) => ({
-      label: path,
-      detail: '',
-      path,
-      draft: `${draft.slice(0, place.from)}${path}${after === '' ? ' ' : after}`,
-    }))
   } catch {
     // Without suggestions one writes on.
-    return []
+    if (!wanted.aborted) tell([])
   }
+}
+
+interface Found {
+  readonly all: readonly Suggestion[]
+  readonly isComplete: boolean
+}
+
+async function argumentsFor(
+  session: OpenSession,
+  draft: string,
+  place: Extract<Written, { kind: 'argument' }>,
+): Promise<Found> {
+  const { value, values } = await session.complete(place.command, place.typed)
+  const kept = draft.slice(0, draft.length - value.length)
+  const all = values.slice(0, MOST).map((one) => ({ label: one, detail: '', draft: `${kept}${one} ` }))
+  return { all, isComplete: true }
+}
+
+async function filesFor(
+  session: OpenSession,
+  draft: string,
+  place: Extract<Written, { kind: 'file' }>,
+): Promise<Found> {
+  const [before, after] = [draft.slice(0, place.from), draft.slice(place.from + place.typed.length)]
+  const { files: found, isComplete } = await session.files(place.typed, MOST)
+  const all = found.map((file) => ({
+    label: file.name,
+    detail: '',
+    file,
+    draft: `${before}${file.name}${after === '' ? ' ' : after}`,
+  }))
+  return { all, isComplete }
 }
 
 interface ListProps {

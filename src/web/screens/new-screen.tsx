@@ -1,5 +1,5 @@
 /** A new session: where it works and what it is asked first, in one form. */
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { words } from '../i18n/language.ts'
 import { IconButton } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
@@ -19,7 +19,8 @@ export function NewScreen({ app }: { readonly app: App }) {
   const suggested = useRef<string | undefined>(undefined)
   suggested.current ??= recent[0]
   const directory = cwd ?? suggested.current ?? ''
-  const { newSession, directory: directoryLabel, directoryHint, firstPrompt, start, starting, back } = words()
+  const below = useDirectories(app, cwd ?? '')
+  const { newSession, directory: directoryLabel, directoryHint, start, starting, back } = words()
   const submit = (event: Event): void => {
     event.preventDefault()
     // A second click makes no second session.
@@ -57,7 +58,7 @@ export function NewScreen({ app }: { readonly app: App }) {
           onInput={({ currentTarget }) => setCwd(currentTarget.value)}
         />
         <datalist id="recent">
-          {recent.map((one) => (
+          {[...new Set([...below, ...recent])].map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
@@ -66,23 +67,56 @@ export function NewScreen({ app }: { readonly app: App }) {
             {trouble}
           </p>
         )}
-        <label for="first-prompt">{firstPrompt}</label>
-        <textarea
-          id="first-prompt"
-          rows={6}
-          value={prompt}
-          onInput={({ currentTarget }) => {
-            setPrompt(currentTarget.value)
-            keep('draft.new', currentTarget.value)
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
-          }}
-        />
+        <FirstPrompt text={prompt} write={setPrompt} submit={submit} />
         <button type="submit" disabled={isStarting || directory.trim() === ''}>
           {isStarting ? starting : start}
         </button>
       </form>
     </main>
   )
+}
+
+interface FirstPromptProps {
+  readonly text: string
+  readonly write: (text: string) => void
+  readonly submit: (event: Event) => void
+}
+
+function FirstPrompt({ text, write, submit }: FirstPromptProps) {
+  return (
+    <>
+      <label for="first-prompt">{words().firstPrompt}</label>
+      <textarea
+        id="first-prompt"
+        rows={6}
+        value={text}
+        onInput={({ currentTarget }) => {
+          write(currentTarget.value)
+          keep('draft.new', currentTarget.value)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+        }}
+      />
+    </>
+  )
+}
+
+/** Directories of the server that go on as it is written, where it offers them. Late answers are dropped. */
+function useDirectories(app: App, typed: string): readonly string[] {
+  const [found, setFound] = useState<readonly string[]>([])
+  useEffect(() => {
+    const end = typed.lastIndexOf('/')
+    if (!typed.startsWith('/')) return undefined
+    let isWanted = true
+    app.client?.directories(typed.slice(0, end) || '/', typed.slice(end + 1)).then(
+      (directories) => isWanted && setFound(directories),
+      // Without suggestions one writes on.
+      () => isWanted && setFound([]),
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [typed])
+  return found
 }

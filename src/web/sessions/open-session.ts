@@ -1,6 +1,7 @@
 /** A session that this page has open: its conversation, its turn, its questions, and what the reader has not sent yet. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client, PromptContent } from '../../client/client.ts'
+import type { FoundFiles } from '../../client/sessions/stored-sessions.ts'
 import type { Suggested } from '../../client/connection/responses.ts'
 import type {
   AgentNotice,
@@ -79,8 +80,8 @@ export class OpenSession {
   readonly #accepted = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
   readonly #texts = new Map<string, Said>()
-  /** Files that were chosen for an `@`. */
-  readonly #mentioned = new Set<string>()
+  /** Paths of files that were chosen for an `@`, by what stands behind it. */
+  readonly #mentioned = new Map<string, string>()
   #runningMine: string | undefined
   #asked = 0
   readonly #frame = new OncePerFrame(() => this.talk.flush())
@@ -228,11 +229,11 @@ export class OpenSession {
     this.attached.value = this.attached.value.filter((one) => one.key !== key)
   }
 
-  mention(path: string): void {
-    this.#mentioned.add(path)
+  mention({ name, path }: { readonly name: string; readonly path: string }): void {
+    this.#mentioned.set(name, path)
   }
 
-  files(query: string, limit: number): Promise<readonly string[]> {
+  files(query: string, limit: number): Promise<FoundFiles> {
     return this.#client.files(this.id, query, limit)
   }
 
@@ -370,8 +371,8 @@ export class OpenSession {
 
   /** The text, what goes with it, and the files that it names. */
   #contentOf({ text, attached }: Said): readonly PromptContent[] {
-    const named = [...this.#mentioned].filter((path) => text.includes(`@${path}`))
-    const links = named.map((path) => ({ type: 'resource_link', uri: fileUrl(this.cwd, path), name: path }))
+    const named = [...this.#mentioned].filter(([name]) => text.includes(`@${name}`))
+    const links = named.map(([name, path]) => ({ type: 'resource_link', uri: fileUrl(path), name }))
     const said = text.trim() === '' ? [] : [{ type: 'text', text }]
     return [...said, ...attached.map(({ content }) => content), ...links]
   }
@@ -407,9 +408,8 @@ function sizeOf({ text, attached }: Said): number {
   return parts.reduce((sum, one) => sum + one, 3 * text.length)
 }
 
-function fileUrl(cwd: string, path: string): string {
-  const absolute = path.startsWith('/') ? path : `${cwd}/${path}`
-  return `file://${absolute.split('/').map(encodeURIComponent).join('/')}`
+function fileUrl(path: string): string {
+  return `file://${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
 /** Somebody else has answered before. */
