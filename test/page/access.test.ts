@@ -86,6 +86,50 @@ test('62: a role that is lowered holds at once, and who may not decide about acc
   await other.getByText('You can read this session.').waitFor()
 })
 
+test('63, 64: a link shows its session alone, live and without a way to write, and says so when it ends', async () => {
+  stage.server.play([{ chunk: 'A secret of another session.' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Not for others.')
+  stage.server.play([{ chunk: 'Shared words.' }])
+  await stage.newSession(page, 'For others too.')
+  await page.getByText('Shared words.').waitFor()
+  const session = page.url()
+  await page.getByRole('group').locator('summary[aria-label=More]').click()
+  await page.getByRole('button', { name: 'Share' }).click()
+  await part(page, 'Links to a session').getByRole('button', { name: 'Make a link' }).click()
+  await page.locator('.qr').waitFor()
+  const address = await link(page)
+
+  const reader = await stage.stranger({ viewport: PHONE })
+  await reader.goto(address)
+  await reader.getByText('Shared words.').waitFor()
+  await reader.getByText('You can read this session.').waitFor()
+  expect(reader.url()).not.toContain('#')
+  expect(await reader.getByLabel('Message to the agent').count()).toBe(0)
+  expect(await faultsOf(reader)).toEqual([])
+  const code = new URL(address).hash.replace('#share=', '')
+  expect([...stage.requested].filter((one) => one.includes(code))).toEqual([])
+
+  stage.server.play([{ chunk: 'And these are live.' }])
+  const writer = await stage.tab(page.context())
+  await writer.goto(session)
+  await writer.getByLabel('Message to the agent').fill('Go on.')
+  await writer.getByLabel('Message to the agent').press('Enter')
+  await reader.getByText('And these are live.').waitFor()
+
+  // The other session does not exist for it, whatever it asks.
+  const id = new URL(reader.url()).searchParams.get('share') ?? ''
+  await reader.goto(`${stage.server.url}?search=secret&share=${id}`)
+  await reader.getByText('Nothing found.').waitFor()
+  await reader.goBack()
+  await reader.getByText('Shared words.').waitFor()
+
+  const shared = part(page, 'Links to a session').getByRole('listitem')
+  await shared.getByRole('button', { name: 'End' }).click()
+  await shared.getByRole('button', { name: 'End now' }).click()
+  await reader.getByRole('heading', { name: 'This link has ended' }).waitFor()
+})
+
 test('a token is shown once, and gone when it is revoked', async () => {
   const page = await stage.device()
   await access(page)

@@ -26,7 +26,7 @@ export class Dialling {
 
   constructor() {
     this.#url.protocol = this.#url.protocol === 'https:' ? 'wss:' : 'ws:'
-    this.#url.search = ''
+    this.#url.search = shareQuery()
     this.#url.hash = ''
     addEventListener('online', () => this.now())
     addEventListener('focus', () => this.now())
@@ -85,7 +85,7 @@ export class Dialling {
   /** False when the server says that it does not know this browser. */
   async #isKnown(): Promise<boolean> {
     try {
-      const url = new URL('device', document.baseURI)
+      const url = new URL(`device${shareQuery()}`, document.baseURI)
       const response = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(ANSWER_MS) })
       const isKnown = !response.ok || ((await response.json()) as { readonly known?: boolean }).known !== false
       if (isKnown === (this.line.value.kind === 'stranger'))
@@ -97,4 +97,10 @@ export class Dialling {
       return false
     }
   }
+}
+
+/** By which the server knows which of a browser's credentials is meant. */
+function shareQuery(): string {
+  const share = new URLSearchParams(location.search).get('share')
+  return share === null ? '' : `?share=${encodeURIComponent(share)}`
 }

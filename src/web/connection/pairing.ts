@@ -13,16 +13,23 @@ export function codeIn(hash: string): string {
   return /^(?:(?:pair|share|code)=)?([\w-]{16,})$/u.exec(text)?.[1] ?? ''
 }
 
-/** Undefined when the server knows this device now; else why not. */
+/** Undefined when the server knows this device now; else why not. A link to one session leads there. */
 export async function pair(code: string): Promise<string | undefined> {
   try {
     const { status, ok, answer } = await post(codeIn(code) || code)
-    if (ok) return undefined
+    if (ok) return follow(answer)
     if (status === 404) return 'not known'
     return status === 401 ? 'not valid' : answer.trim()
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** The tab of a share link is one of its own: it names the link to the server, whatever device this is. */
+function follow(answer: string): undefined {
+  const { share, sessionId } = JSON.parse(answer) as { readonly share?: unknown; readonly sessionId?: unknown }
+  if (typeof share !== 'string' || typeof sessionId !== 'string') return
+  location.replace(`./?${new URLSearchParams({ session: sessionId, share }).toString()}`)
 }
 
 async function post(code: string): Promise<{ readonly status: number; readonly ok: boolean; readonly answer: string }> {

@@ -123,6 +123,8 @@ export const en = {
   start: 'Start session',
   starting: 'Starting…',
   role: 'Your role may not do this.',
+  shareEnded: 'This link has ended',
+  shareAsk: 'It showed one session for a time. Ask the person who sent it for a new one.',
   inquiries: {
     sendForm: 'Send',
     decline: 'Decline',

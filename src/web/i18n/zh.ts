@@ -118,6 +118,8 @@ export const zh: Words = {
   start: '开始会话',
   starting: '正在开始…',
   role: '你的角色没有此权限。',
+  shareEnded: '此链接已失效',
+  shareAsk: '它曾在一段时间内显示一个会话。请向发送者索取新链接。',
   inquiries: {
     sendForm: '发送',
     decline: '拒绝',

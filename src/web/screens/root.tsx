@@ -28,6 +28,8 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
   useTold(app)
   const shortcuts = useShortcuts(app)
   const line = app.dialling.line.value
+  const isShared = app.router.filter.value.share !== ''
+  if (line.kind === 'stranger' && isShared) return <ShareEnded />
   if (line.kind === 'stranger' || (code !== '' && app.listed.value === undefined))
     return <PairingScreen code={code} paired={() => app.dialling.now()} />
   const isAtList = app.router.place.value.screen === 'sessions'
@@ -36,8 +38,8 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
       <a class="skip" href="#main">
         {words().skip}
       </a>
-      {(!isNarrow.value || isAtList) && <Side app={app} isMain={isNarrow.value} />}
-      {(!isNarrow.value || !isAtList) && (
+      {(!isNarrow.value || isAtList) && !isShared && <Side app={app} isMain={isNarrow.value} />}
+      {(!isNarrow.value || !isAtList || isShared) && (
         <div class="pane">
           <OfflineBar app={app} />
           <Screen app={app} />
@@ -58,6 +60,18 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
         {app.told.value}
       </p>
     </div>
+  )
+}
+
+/** The link is over, or was taken back. */
+function ShareEnded() {
+  const { shareEnded, shareAsk } = words()
+  return (
+    <main class="pairing" id="main" tabIndex={-1}>
+      <img src="icon.svg" alt="" width="48" height="48" />
+      <h1>{shareEnded}</h1>
+      <p>{shareAsk}</p>
+    </main>
   )
 }
 

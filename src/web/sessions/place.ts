@@ -20,6 +20,8 @@ export type Place =
 export interface Filter {
   readonly text: string
   readonly group: string
+  /** The id of a share link, through which this tab reads one session; empty on devices. */
+  readonly share: string
 }
 
 export function placeIn(search: string): Place {
@@ -35,7 +37,7 @@ export function placeIn(search: string): Place {
 
 export function filterIn(search: string): Filter {
   const query = new URLSearchParams(search)
-  return { text: query.get('text') ?? '', group: query.get('state') ?? '' }
+  return { text: query.get('text') ?? '', group: query.get('state') ?? '', share: query.get('share') ?? '' }
 }
 
 export function addressOf(place: Place, filter: Filter): string {
@@ -50,6 +52,7 @@ export function addressOf(place: Place, filter: Filter): string {
   if (place.screen === 'search') query.set('search', place.query)
   if (filter.text !== '') query.set('text', filter.text)
   if (filter.group !== '') query.set('state', filter.group)
+  if (filter.share !== '') query.set('share', filter.share)
   const text = query.toString()
   return text === '' ? './' : `./?${text}`
 }
