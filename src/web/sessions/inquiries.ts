@@ -1,24 +1,29 @@
 /** What agents and MCP servers ask besides permission: forms to fill in and pages to visit. Each is answered once. */
+import type { Signal } from '@preact/signals'
 import type { ClientServices, FormAnswer, FormRequest } from '../../client/incoming/client-methods.ts'
-import type { OpenSession } from './open-session.ts'
 
 export type Inquiry = FormInquiry | VisitInquiry
 
-interface Asked {
+interface Common {
   readonly key: string
   readonly message: string
 }
 
-export interface FormInquiry extends Asked {
+export interface FormInquiry extends Common {
   readonly kind: 'form'
   readonly schema: FormRequest['schema']
   answer(answer: FormAnswer): void
 }
 
-export interface VisitInquiry extends Asked {
+export interface VisitInquiry extends Common {
   readonly kind: 'visit'
   readonly url: string
   answer(action: VisitAnswer): void
+}
+
+/** A session, as far as something is asked in it. */
+interface Asked {
+  readonly inquiries: Signal<readonly Inquiry[]>
 }
 
 type VisitAnswer = 'accept' | 'decline' | 'cancel'
@@ -26,7 +31,7 @@ type VisitAnswer = 'accept' | 'decline' | 'cancel'
 let asked = 0
 
 /** Asked in the session that they are for; one that is not open here asks nobody. */
-export function inquiriesOf(sessionOf: (id: string) => OpenSession | undefined): ClientServices {
+export function inquiriesOf(sessionOf: (id: string) => Asked | undefined): ClientServices {
   return {
     forms: {
       ask: ({ sessionId, message, schema }, withdrawn) => {
@@ -45,11 +50,11 @@ export function inquiriesOf(sessionOf: (id: string) => OpenSession | undefined):
 
 class Asking<Answer> {
   readonly answering: { readonly key: string; readonly answer: (answer: Answer) => void }
-  readonly #session: OpenSession | undefined
+  readonly #session: Asked | undefined
   readonly #none: Answer
   #resolve: (answer: Answer) => void = () => undefined
 
-  constructor(session: OpenSession | undefined, none: Answer) {
+  constructor(session: Asked | undefined, none: Answer) {
     asked += 1
     this.#session = session
     this.#none = none

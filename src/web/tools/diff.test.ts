@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DiffLine, diffOf } from './diff.ts'
+import { type DiffLine, diffOf, sideBySide } from './diff.ts'
 
 const signs = { added: '+', removed: '-', same: ' ' }
 const shown = (before: string, after: string) =>
@@ -43,4 +43,16 @@ test('counts are of all lines, whatever is folded', () =>
 test('twenty thousand lines that all differ are one block out and one block in', () => {
   const text = (word: string) => Array.from({ length: 20_000 }, (_, n) => `${word} ${n * 7}`).join('\n')
   expect(diffOf(text('before'), text('after'))).toMatchObject({ added: 20_000, removed: 20_000 })
+})
+
+test('side by side, what went and came in one place stand in one row, and what is missing is empty', () => {
+  const rows = sideBySide(diffOf('a\nold\nolder\nz\n', 'a\nnew\nz\nlast\n').rows)
+  const text = (line: DiffLine | undefined) => line?.parts.map((part) => part.text).join('') ?? ''
+  expect(rows.map((row) => (row.kind === 'gap' ? ['…'] : [text(row.before), text(row.after)]))).toEqual([
+    ['a', 'a'],
+    ['old', 'new'],
+    ['older', ''],
+    ['z', 'z'],
+    ['', 'last'],
+  ])
 })

@@ -41,6 +41,40 @@ export function diffOf(before: string, after: string): Diff {
   return { rows: folded(withWords(lines)), added, removed }
 }
 
+/** What was beside what is now: lines that went and came in one place stand side by side. */
+export interface Pair {
+  readonly kind: 'pair'
+  readonly before: DiffLine | undefined
+  readonly after: DiffLine | undefined
+}
+
+export function sideBySide(rows: Diff['rows']): readonly (Pair | Gap)[] {
+  const pairs: (Pair | Gap)[] = []
+  for (let at = 0; at < rows.length;) {
+    const row = rows[at]
+    if (row === undefined || row.kind === 'gap') {
+      if (row !== undefined) pairs.push(row)
+      at += 1
+    } else if (row.kind === 'same') {
+      pairs.push({ kind: 'pair', before: row, after: row })
+      at += 1
+    } else {
+      const removed = linesFrom(rows, at, 'removed')
+      const added = linesFrom(rows, at + removed.length, 'added')
+      for (let index = 0; index < Math.max(removed.length, added.length); index += 1)
+        pairs.push({ kind: 'pair', before: removed[index], after: added[index] })
+      at += removed.length + added.length
+    }
+  }
+  return pairs
+}
+
+function linesFrom(rows: Diff['rows'], from: number, kind: DiffLine['kind']): readonly DiffLine[] {
+  const lines: DiffLine[] = []
+  for (let row = rows[from]; row?.kind === kind; row = rows[from + lines.length]) lines.push(row)
+  return lines
+}
+
 /** CRLF and LF are one: what only ends its lines differently has not changed for a reader. */
 function linesIn(text: string): readonly string[] {
   if (text === '') return []
