@@ -77,6 +77,17 @@ test('a page gets a cookie that its scripts cannot read, once, and it counts onl
   expect((await connect({ ...jar, origin })).status).toBe(401)
 })
 
+test('a cookie that is valid no more is taken back once, so that a page that asks on uses up no tries', async () => {
+  const { cookie } = await post('/pair', { code: offer(), name: 'lost' }, { origin })
+  const jar = { cookie: valueOf(cookie), origin }
+  expect(await post('/device', '', jar)).toMatchObject({ status: 200, cookie: '', about: { known: true } })
+  credentials.devices.remove('lost')
+  const taken = `parley-${port()}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`
+  const gone = { status: 200, cookie: taken, about: { known: false } }
+  await expect.poll(() => post('/device', '', jar)).toMatchObject(gone)
+  expect(await post('/device', '', { origin })).toMatchObject({ status: 200, cookie: '', about: { known: false } })
+})
+
 test('a program gets a token', async () => {
   const { about, cookie } = await post('/pair', { code: offer(), name: 'laptop' })
   expect({ about, cookie }).toMatchObject({

@@ -11,7 +11,7 @@ import { isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { BodyTooLong, type Exchange } from './exchange.ts'
-import { type Refusal, isOwnOrigin, tooManyTries } from './request-checks.ts'
+import { type Refusal, credentialIn, isOwnOrigin, shareIn, tooManyTries } from './request-checks.ts'
 import type { Route } from './routes.ts'
 
 /** The credentials of the server, as far as requests change them. */
@@ -62,8 +62,12 @@ class PairingEndpoint {
     }
   }
 
+  /** A cookie that is valid no more is taken back: each further request with it would count as a wrong try of its network. */
   device(exchange: Exchange): void {
-    answer(exchange, { known: exchange.holder !== undefined })
+    const { holder, request, reachable } = exchange
+    if (holder !== undefined || credentialIn(request, reachable)?.kind !== 'cookie')
+      return answer(exchange, { known: holder !== undefined })
+    answer(exchange, { known: false }, cookieFor(exchange, { secret: '', seconds: 0, share: shareIn(request.url) }))
   }
 
   leave(exchange: Exchange): void {

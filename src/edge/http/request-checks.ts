@@ -125,7 +125,7 @@ export interface Credential {
  * explicit credential that is wrong is not made good by a cookie.
  */
 export function credentialIn(
-  { headers, url = '' }: Pick<IncomingMessage, 'headers' | 'url'>,
+  { headers, url }: Pick<IncomingMessage, 'headers' | 'url'>,
   { cookie }: Reachable,
 ): Credential | undefined {
   if (headers.authorization !== undefined) {
@@ -135,10 +135,17 @@ export function credentialIn(
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
   const [named] = protocols.flatMap((one) => /^(?:bearer|hydra-acp-token)\.(.+)$/u.exec(one)?.[1] ?? [])
   if (named !== undefined) return { kind: 'bearer', token: named }
-  // A browser may have cookies of several share links, beside that of its device. The address says which it means.
-  const share = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('share')
-  const token = cookieIn(headers, share === null ? cookie : `${cookie}-${share}`)
+  const share = shareIn(url)
+  const token = cookieIn(headers, share === undefined ? cookie : `${cookie}-${share}`)
   return token === undefined ? undefined : { kind: 'cookie', token }
+}
+
+/** A browser may have cookies of several share links, beside that of its device. The address says which it means. */
+export function shareIn(url = ''): string | undefined {
+  const share = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('share')
+  if (share === null) return undefined
+  // No cookie has such a name.
+  return /^[\w-]+$/u.test(share) ? share : ''
 }
 
 function cookieIn({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
