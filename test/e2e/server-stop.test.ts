@@ -272,6 +272,7 @@ describe('parley status', () => {
         mcpServers: expect.any(Number),
         working: 1,
         agents: [],
+        databases: [],
       },
     ])
     const text = await parley(['status'], place)
