@@ -19,7 +19,7 @@ describe('requirements of ACP', () => {
     const folder = new URL('../client/', import.meta.url)
     const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
     const words = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
-    const isNamed = (row: string): boolean => new RegExp(`test\\(\n?.*\\b${row}\\b`, 'u').test(words)
+    const isNamed = (row: string): boolean => new RegExp(`test(?:\\.concurrent)?\\(\n?.*\\b${row}\\b`, 'u').test(words)
     expect(Object.keys(clientRows).filter((row) => !isNamed(row))).toEqual([])
   })
 
