@@ -115,17 +115,14 @@ test.each(['auto', 'legacy'] as const)(
     const args = [binary, 'docs', join(home, 'notes'), '--stdio']
     const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'pipe' })
     const { client, enums } = await listening(transport, mode)
-    const answer = await client.callTool({ name: 'search_documents', arguments: { query: 'alpha' } })
-    expect(answer.structuredContent).toMatchObject({ total: 1, results: [{ file: 'a.md' }] })
+    const search = async (query: string) =>
+      (await client.callTool({ name: 'search_documents', arguments: { query } })).structuredContent
+    // The documents are read while it answers.
+    await expect.poll(() => search('alpha')).toMatchObject({ total: 1, results: [{ file: 'a.md' }] })
     expect((await client.listResources()).resources).toMatchObject([{ uri: 'doc://notes/a.md' }])
     expect(await parley(['docs', 'add', 'manuals', join(home, 'manuals')], { home })).toMatchObject({ code: 0 })
     await expect.poll(() => enums.at(-1)).toEqual(['notes', 'manuals'])
-    await expect
-      .poll(
-        async () =>
-          (await client.callTool({ name: 'search_documents', arguments: { query: 'beta' } })).structuredContent,
-      )
-      .toMatchObject({ total: 1 })
+    await expect.poll(() => search('beta')).toMatchObject({ total: 1 })
     const { pid } = transport
     await client.close()
     await expect.poll(() => isRunning(pid ?? 0)).toBe(false)
