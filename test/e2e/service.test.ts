@@ -24,7 +24,7 @@ describe('by injected facts', () => {
     const unit = serviceUnit(facts)
     expect(unit?.path).toBe('/home/ada/.config/systemd/user/parley.service')
     expect(unit?.text).toContain('ExecStart="/usr/bin/node" "/opt/my tools/100%%/parley.mjs" "serve"\n')
-    expect(unit?.text).toContain('Environment="PARLEY_HOME=/home/ada/$$state"\n')
+    expect(unit?.text).toContain('Environment="PARLEY_HOME=/home/ada/$state"\n')
     expect(unit?.text).toContain('"stop" "--grace" "60"\n')
   })
 

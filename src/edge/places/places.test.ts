@@ -56,6 +56,19 @@ describe('_parley/files', () => {
     expect(one.result?.['files']).toHaveLength(1)
   })
 
+  test('finds a file once, named from the session on, where directories lie in each other', async () => {
+    write('work/src/relay.ts', 'relay.md')
+    const street = openStreet()
+    const owner = await street.client()
+    const params = { cwd: join(top, 'work'), mcpServers: [], additionalDirectories: [top, join(top, 'work/src')] }
+    const { result } = await owner.request('session/new', params)
+    const found = await owner.request('_parley/files', { sessionId: String(result?.['sessionId']), query: 'relay' })
+    expect(found.result?.['files']).toEqual([
+      { path: join(top, 'work/src/relay.ts'), name: 'src/relay.ts' },
+      { path: join(top, 'relay.md'), name: join(top, 'relay.md') },
+    ])
+  })
+
   test('leaves out what is ignored and what lies outside, also through links', async () => {
     write('work/kept.ts', 'work/dist/kept.js', 'work/.git/kept', 'secret/kept.key')
     writeFileSync(join(top, 'work/.gitignore'), 'dist\n')

@@ -29,8 +29,11 @@ export interface FileQuery {
 /** Of one session; further ones are not found. */
 const MOST_FILES = 50_000
 const DEPTH = 40
-/** Sessions whose files are kept in memory. */
-const KEPT_SESSIONS = 8
+/** Sessions whose files are kept in memory, and for how long after the last query. */
+const KEPT_SESSIONS = 3
+const KEPT_MS = 60_000
+/** What is not found by then is not found: a directory may hold a whole machine. */
+const LONGEST_MS = 10_000
 /** Files that are younger than this may be missing. */
 const FRESH_MS = 10_000
 /** A user who types waits no longer for the rest of a large directory. */
@@ -50,11 +53,14 @@ class Listing {
   /** Another one that takes its place is being read. */
   isRefreshing = false
   readAt = 0
+  /** Tells apart a query from those after it. */
+  queries = 0
 
   constructor(directories: readonly string[], now: () => number) {
     const files: Listed[] = []
     this.files = files
-    this.read = listInto(files, directories).then(() => {
+    const end = now() + LONGEST_MS
+    this.read = listInto(files, directories, () => now() > end).then(() => {
       this.isRead = true
       this.readAt = now()
       return undefined
@@ -78,6 +84,7 @@ export class SessionFiles {
     const known = this.#listings.get(key)
     const listing = known ?? new Listing(directories, () => this.#clock.now())
     this.#listings.set(key, listing)
+    this.#forgetLater(key, listing)
     try {
       if (!listing.isRead) await Promise.race([listing.read, this.#patience()])
     } catch (error) {
@@ -94,9 +101,19 @@ export class SessionFiles {
     const fresh = new Listing(directories, () => this.#clock.now())
     old.isRefreshing = true
     fresh.read.then(
-      () => this.#listings.set(key, fresh),
+      () => {
+        this.#listings.set(key, fresh)
+        this.#forgetLater(key, fresh)
+      },
       () => this.#listings.delete(key),
     )
+  }
+
+  #forgetLater(key: string, listing: Listing): void {
+    const query = (listing.queries += 1)
+    this.#clock.setTimer(KEPT_MS, () => {
+      if (listing.queries === query) this.#listings.delete(key)
+    })
   }
 
   #patience(): Promise<void> {
@@ -104,16 +121,23 @@ export class SessionFiles {
   }
 }
 
-async function listInto(files: Listed[], directories: readonly string[]): Promise<void> {
+async function listInto(files: Listed[], directories: readonly string[], isLate: () => boolean): Promise<void> {
   const all = await openRoots(directories)
-  const roots = all.filter(({ real }) => !all.some((other) => other.real !== real && isBelow(real, other.real)))
+  const own = `${all[0]?.real ?? ''}/`
+  const roots = all.filter(
+    ({ real }, index) =>
+      all.findIndex((other) => other.real === real) === index &&
+      !all.some((other) => other.real !== real && isBelow(real, other.real)),
+  )
   const never = new AbortController().signal
-  for (const [index, { real, given }] of roots.entries()) {
+  for (const { real, given } of roots) {
     const options = { roots, depth: DEPTH, ignored: false, signal: never, passes: () => false }
     await walkTree(real, options, async (met) => {
+      if (isLate()) return 'enough'
       if (met.kind !== 'file') return 'on'
       const path = `${given}/${met.way}`
-      const name = index === 0 ? met.way : path
+      const isOwn = `${real}/${met.way}`.startsWith(own)
+      const name = isOwn ? `${real}/${met.way}`.slice(own.length) : path
       const searched = name.toLowerCase()
       files.push({ path, name, searched, base: searched.lastIndexOf('/') + 1 })
       return files.length < MOST_FILES ? 'on' : 'enough'

@@ -48,8 +48,8 @@ function systemdUnit({ home, environment, node, program, state }: ServiceFacts):
 Description=Parley, the session server for AI agents
 
 [Service]
-ExecStart=${[node, program, 'serve'].map(unitWord).join(' ')}
-ExecStop=${[node, program, 'stop', '--grace', String(GRACE_SECONDS)].map(unitWord).join(' ')}
+ExecStart=${[node, program, 'serve'].map(commandWord).join(' ')}
+ExecStop=${[node, program, 'stop', '--grace', String(GRACE_SECONDS)].map(commandWord).join(' ')}
 Environment=${unitWord(`PARLEY_HOME=${state}`)}
 TimeoutStopSec=${GRACE_SECONDS + 60}
 KillMode=mixed
@@ -67,8 +67,13 @@ WantedBy=default.target
 
 /** Quoted, for a path may have blanks; `%` and `$` mean something to systemd. */
 function unitWord(word: string): string {
-  const plain = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')
+  const plain = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')
   return `"${plain}"`
+}
+
+/** Variables are put in only where a command stands. */
+function commandWord(word: string): string {
+  return unitWord(word).replaceAll('$', '$$$$')
 }
 
 function launchdUnit({ home, uid, node, program, state }: ServiceFacts): ServiceUnit {

@@ -32,8 +32,9 @@ const EVERY_MS = 2_000
 /** Until a signal or a closed output ends it, which is the normal end; a server that goes away ends it too. */
 async function watch(show: () => Promise<void>): Promise<number> {
   const stops = watchStops()
+  const stopped = aborted(stops.signal)
   for (;;) {
-    await Promise.race([pause(EVERY_MS), aborted(stops.signal)])
+    await Promise.race([pause(EVERY_MS), stopped])
     if (stops.signal.aborted) return OK
     await show()
   }

@@ -62,13 +62,18 @@ export class StreamableHttp {
     const limit = id === undefined ? GREETING_BYTES : MAX_MESSAGE_BYTES
     const release = this.#bodies.take(holder.id, lengthOf(exchange, limit))
     if (release === undefined) return exchange.refuse(TOO_MUCH)
-    const posted = await postedIn(exchange, limit).finally(release)
-    if (posted === undefined) return
-    if ('status' in known) return this.#greet(exchange, holder, posted)
-    const sessionId = sessionOf(exchange, posted)
-    if (typeof sessionId === 'object') return exchange.refuse(sessionId)
-    await known.transport.post({ ...posted, sessionId })
-    exchange.answer(202)
+    try {
+      const posted = await postedIn(exchange, limit)
+      if (posted === undefined) return
+      if ('status' in known) return await this.#greet(exchange, holder, posted)
+      const sessionId = sessionOf(exchange, posted)
+      if (typeof sessionId === 'object') return exchange.refuse(sessionId)
+      await known.transport.post({ ...posted, sessionId })
+      exchange.answer(202)
+    } finally {
+      // Until it is taken, the message is in memory.
+      release()
+    }
   }
 
   async #greet(exchange: Exchange, holder: TokenHolder, posted: Posted): Promise<void> {
