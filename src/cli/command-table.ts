@@ -117,11 +117,16 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/sessions/export.ts'),
   },
   {
-    usage: 'import <file>',
-    summary: 'import a session that was exported as JSON lines; print its id',
-    options: [json, { flags: '--keep-id', summary: 'keep the id of the exported session, which must not exist here' }],
-    examples: ['parley import session.jsonl', 'parley import --keep-id session.jsonl'],
-    load: () => import('./commands/sessions/import.ts'),
+    usage: 'import [path]',
+    summary: 'import an exported session and print its id, or the sessions of another tool',
+    options: [
+      json,
+      { flags: '--keep-id', summary: 'keep the id of the exported session, which must not exist here' },
+      { flags: '--from <tool>', summary: 'from the session files of claude, codex, gemini or opencode' },
+      { flags: '--all', summary: 'with --from: import all that are listed' },
+    ],
+    examples: ['parley import session.jsonl', 'parley import --from claude', 'parley import --from codex --all'],
+    load: () => import('./commands/import/import.ts'),
   },
   {
     usage: 'rename <id> <title>',

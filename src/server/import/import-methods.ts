@@ -1,6 +1,8 @@
 /** Brings sessions in, from a file or from an agent: the server reads them itself, since it alone may append. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
+import type { Agents } from '../../ports/agent.ts'
+import type { Entry } from '../../session/domain/entries.ts'
 import type { AgentImportAnswer } from '../agents/import-sessions.ts'
 import type { Owner } from '../compose/compose.ts'
 
@@ -33,8 +35,20 @@ async function importFile(owner: Owner, { path, keepId }: ImportOrder): Promise<
   const { readExport } = await import('./read.ts')
   const exported = await readExport(path)
   const sessionId = keepId ? exported.id : owner.newId()
-  await owner.importSession({ ...exported, id: sessionId })
+  await owner.importSession({ ...exported, id: sessionId, pieces: withFullName(exported.pieces, owner.agents) })
   return { sessionId }
+}
+
+/** A session of another tool names the default agent as users write it; an exported one has the full name already. */
+async function* withFullName(
+  pieces: AsyncIterable<readonly Entry[]>,
+  agents: Agents,
+): AsyncGenerator<readonly Entry[]> {
+  for await (const [first, ...rest] of pieces) {
+    if (first === undefined) continue
+    if (first.kind !== 'session_created' || first.agent.includes(':')) yield [first, ...rest]
+    else yield [{ ...first, agent: await agents.resolveAgentName(first.agent, { cwd: first.cwd }) }, ...rest]
+  }
 }
 
 function parseImport(params: unknown): ImportOrder {

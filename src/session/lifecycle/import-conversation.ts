@@ -22,6 +22,16 @@ export interface EarlierConversation {
   readonly notice: string
 }
 
+/** A conversation that is not bound to one of an agent's own: from here on, any agent goes on with it. */
+export interface ToldConversation extends Pick<EarlierConversation, 'id' | 'title' | 'notice'> {
+  /** The full name of the agent that answers from now on. */
+  readonly agent: string
+  /** Absolute. */
+  readonly cwd: string
+  /** With the time of each, if it is known: milliseconds since 1970. */
+  readonly turns: readonly (EarlierTurn & { readonly at?: number })[]
+}
+
 interface Ports {
   readonly journal: ImportingJournal
   readonly clock: Clock
@@ -31,29 +41,47 @@ interface Ports {
 export async function importConversation({ journal, clock }: Ports, earlier: EarlierConversation): Promise<void> {
   const at = clock.now()
   const telling = new Telling(earlier.id, at)
-  await journal.importSession(inPieces(telling.all(earlier)), () => endOf(telling.state, at))
+  const { record } = earlier
+  const { agent, cwd, roots } = record
+  const entries = telling.all({ ...earlier, agent, cwd, additionalDirectories: roots.slice(1), record })
+  await journal.importSession(inPieces(storedForms(entries)), () => endOf(telling.state, at))
+}
+
+/** The entries of a conversation whose turns have times of their own; nothing is later than `now`. */
+export function toldEntries(told: ToldConversation, now: number): Iterable<Entry> {
+  const first = told.turns.find(({ at }) => at !== undefined)?.at ?? now
+  return new Telling(told.id, Math.min(first, now), now).all({ ...told, additionalDirectories: [] })
+}
+
+interface Whole extends ToldConversation {
+  readonly additionalDirectories: readonly string[]
+  readonly record?: AgentSessionRecord
 }
 
 /** The commands that would have made it, decided as they are for a session that is live. */
 class Telling {
   state: State
-  readonly #at: number
+  readonly #latest: number
+  #at: number
 
-  constructor(id: SessionId, at: number) {
+  constructor(id: SessionId, at: number, latest = at) {
     this.state = absent(id)
     this.#at = at
+    this.#latest = latest
   }
 
-  *all({ record, turns, title, notice }: EarlierConversation): Generator<StoredEntry> {
-    const { agent, cwd, roots } = record
-    yield* this.#entries({ kind: 'create', cwd, additionalDirectories: roots.slice(1), agent })
-    yield* this.#entries({ kind: 'remember_agent_session', record })
+  *all({ agent, cwd, additionalDirectories, record, turns, title, notice }: Whole): Generator<Entry> {
+    yield* this.#entries({ kind: 'create', cwd, additionalDirectories, agent })
+    if (record !== undefined) yield* this.#entries({ kind: 'remember_agent_session', record })
     yield* this.#entries({ kind: 'notice', text: notice })
     if (title !== undefined) yield* this.#entries({ kind: 'agent_update', agent, update: { kind: 'title', title } })
-    for (const [index, turn] of turns.entries()) yield* this.#turn(turn, `import-${index + 1}`, agent)
+    for (const [index, turn] of turns.entries()) {
+      this.#at = Math.min(Math.max(this.#at, turn.at ?? 0), this.#latest)
+      yield* this.#turn(turn, `import-${index + 1}`, agent)
+    }
   }
 
-  *#turn({ prompt, said }: EarlierTurn, promptId: string, agent: string): Generator<StoredEntry> {
+  *#turn({ prompt, said }: EarlierTurn, promptId: string, agent: string): Generator<Entry> {
     const begins: Command =
       prompt.length === 0 ? { kind: 'begin_agent_turn', agent } : { kind: 'prompt', promptId, content: prompt }
     yield* this.#entries(begins)
@@ -63,13 +91,17 @@ class Telling {
     yield* this.#entries({ kind: 'end', turnId, stopReason: 'end_turn' })
   }
 
-  *#entries(command: Command): Generator<StoredEntry> {
+  *#entries(command: Command): Generator<Entry> {
     for (const body of decide(command, this.state)) {
       const entry: Entry = Object.assign({ seq: this.state.seq + 1, at: this.#at }, body)
       this.state = evolve(this.state, entry)
-      yield storedForm(entry)
+      yield entry
     }
   }
+}
+
+function* storedForms(entries: Iterable<Entry>): Generator<StoredEntry> {
+  for (const entry of entries) yield storedForm(entry)
 }
 
 async function* inPieces(entries: Iterable<StoredEntry>): AsyncGenerator<readonly StoredEntry[]> {

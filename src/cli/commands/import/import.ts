@@ -1,5 +1,6 @@
-/** `parley import FILE`: an exported session comes back, whole or not at all. */
+/** `parley import FILE`: an exported session comes back, whole or not at all. With `--from`, sessions of another tool come. */
 import { resolve } from 'node:path'
+import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
 import { askToImport } from '../../../server/admin/admin-client.ts'
 import { startServer } from '../../../server/launch/launch.ts'
@@ -8,8 +9,12 @@ import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { progressLine } from '../../output/progress-line.ts'
 
-export async function run({ args, options }: CommandInput): Promise<number> {
-  const path = resolve(args[0] ?? '')
+export async function run(input: CommandInput): Promise<number> {
+  const { args, options } = input
+  if (options['from'] !== undefined) return (await import('./session-files.ts')).run(input)
+  if (options['all'] === true) return refuse('--from', '--all needs it')
+  if (args[0] === undefined) return refuse('path', 'name the file of an exported session, or a tool with --from')
+  const path = resolve(args[0])
   const config = await configFor()
   const progress = progressLine(process.stderr)
   try {
@@ -23,4 +28,8 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   } finally {
     progress.done()
   }
+}
+
+function refuse(key: string, reason: string): never {
+  return fail('CONFIG_INVALID', { key, value: 'absent', reason })
 }

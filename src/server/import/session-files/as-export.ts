@@ -1,0 +1,55 @@
+/** Writes a session of another tool as an exported session, which a server imports as any other: whole or not at all. */
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ENTRY_FORMAT } from '../../../session/domain/entries.ts'
+import { toldEntries } from '../../../session/lifecycle/import-conversation.ts'
+import { EXPORT_FORMAT } from '../../offline/export.ts'
+import type { FileSession } from './conversation.ts'
+import { type Tool, titles } from './find.ts'
+
+interface Exporting {
+  readonly tool: Tool
+  /** Answers from now on. */
+  readonly agent: string
+  /** The state directory: the server may not see the temporary files of this process. */
+  readonly home: string
+  readonly now: number
+  /** Takes secrets out of a text. */
+  readonly mask: (text: string) => string
+}
+
+/** The same session of the same tool always has the same id here, so that it cannot be imported twice. */
+export function idOf(tool: Tool, id: string): string {
+  const hash = createHash('sha256').update(`${tool}\0${id}`).digest('hex')
+  const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`]
+  return [...parts, hash.slice(20, 32)].join('-')
+}
+
+/** Calls `use` with the path of the file, and deletes it. */
+export async function withExport(
+  session: FileSession,
+  { tool, agent, home, now, mask }: Exporting,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  const { cwd, title, turns, leftOut } = session
+  const id = idOf(tool, session.id)
+  const lost = leftOut.length === 0 ? '' : ` Left out, because this Parley does not know them: ${leftOut.join(', ')}.`
+  const notice = `Imported from a file of ${titles[tool]}, session ${session.id}.${lost}`
+  const told = { id, agent, cwd, turns, notice, ...(title !== undefined && { title }) }
+  const entries = [...toldEntries(told, now)].map((entry) => mask(JSON.stringify(entry)))
+  const head = {
+    parley: 'session',
+    format: EXPORT_FORMAT,
+    entryFormat: ENTRY_FORMAT,
+    session: { id, lastSeq: entries.length },
+  }
+  const folder = await mkdtemp(join(home, 'import-'))
+  try {
+    const path = join(folder, 'session.jsonl')
+    await writeFile(path, `${[JSON.stringify(head), ...entries].join('\n')}\n`, { mode: 0o600 })
+    await use(path)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

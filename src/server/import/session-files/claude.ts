@@ -1,0 +1,83 @@
+/** Claude Code: a file `SESSION.jsonl` in a folder for each project, one message or fact a line. */
+import type { Content } from '../../../ports/values/content.ts'
+import {
+  Conversation,
+  type Fields,
+  type FileSession,
+  type TextFile,
+  fieldsOf,
+  imageOf,
+  listOf,
+  recordsOf,
+  textOf,
+} from './conversation.ts'
+
+/** Throws IMPORT_INVALID. */
+export function readClaude(file: TextFile): FileSession {
+  const conversation = new Conversation(file.path)
+  let about: { id: unknown; cwd: unknown; title?: unknown } = { id: undefined, cwd: undefined }
+  for (const record of recordsOf(file)) {
+    const { type, sessionId, cwd, summary, customTitle, aiTitle } = record
+    about = {
+      id: sessionId ?? about.id,
+      // A session may change its directory; it is opened again where it began.
+      cwd: about.cwd ?? cwd,
+      title: customTitle ?? about.title ?? aiTitle ?? summary,
+    }
+    // Meta records are words of the tool to the model; a side chain is the work of a subagent.
+    if (record['isMeta'] === true || record['isSidechain'] === true) continue
+    if (type === 'user') user(record, conversation)
+    else if (type === 'assistant') assistant(record, conversation)
+  }
+  return conversation.session(about)
+}
+
+function user({ message, timestamp }: Fields, conversation: Conversation): void {
+  const { content } = fieldsOf(message)
+  if (typeof content === 'string') {
+    conversation.prompt(typed(content), timestamp)
+    return
+  }
+  const prompt: Content[] = []
+  for (const block of listOf(content)) {
+    if (block['type'] === 'tool_result') {
+      const end = { text: resultOf(block['content']), isError: block['is_error'] === true }
+      conversation.ended(textOf(block['tool_use_id']), end)
+    } else if (block['type'] === 'text') prompt.push(...typed(textOf(block['text'])))
+    else if (block['type'] === 'image') {
+      const { media_type: mimeType, data } = fieldsOf(block['source'])
+      prompt.push(...imageOf(`data:${textOf(mimeType)};base64,${textOf(data)}`))
+    } else conversation.leaveOut(block['type'])
+  }
+  conversation.prompt(prompt, timestamp)
+}
+
+/** A command stands between tags, and so does what it printed. */
+function typed(text: string): readonly Content[] {
+  const command = /<command-name>(.*?)<\/command-name>/su.exec(text)?.[1]
+  if (command !== undefined) {
+    const [, given = ''] = /<command-args>(.*?)<\/command-args>/su.exec(text) ?? []
+    return [{ type: 'text', text: `${command} ${given}`.trim() }]
+  }
+  return text === '' || text.startsWith('<local-command-') ? [] : [{ type: 'text', text }]
+}
+
+function assistant({ message, timestamp }: Fields, conversation: Conversation): void {
+  conversation.seen(timestamp)
+  const { content } = fieldsOf(message)
+  if (typeof content === 'string') conversation.say('agent', content)
+  for (const { type, text, thinking, id, name, input } of listOf(content)) {
+    if (type === 'text') conversation.say('agent', text)
+    else if (type === 'thinking') conversation.say('thought', thinking)
+    else if (type === 'tool_use') conversation.call(textOf(id), textOf(name), input)
+    // Encrypted, for the provider alone.
+    else if (type !== 'redacted_thinking') conversation.leaveOut(type)
+  }
+}
+
+function resultOf(content: unknown): string {
+  if (!Array.isArray(content)) return textOf(content)
+  return listOf(content)
+    .map(({ type, text }) => (type === 'text' ? textOf(text) : `[${textOf(type)}]`))
+    .join('\n')
+}

@@ -1,0 +1,224 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readClaude } from './claude.ts'
+import { readCodex } from './codex.ts'
+import type { TextFile } from './conversation.ts'
+import { readSession } from './find.ts'
+import { readGemini } from './gemini.ts'
+import { readOpencode } from './opencode.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const at = '2026-01-02T03:04:05.000Z'
+const fileOf = (...rows: readonly (Row | string)[]): TextFile => ({
+  path: '/f',
+  text: rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n'),
+})
+const words = (text: string) => ({ type: 'text', text })
+const chunk = (role: string, text: string) => ({ kind: 'chunk', role, content: words(text) })
+const broken = expect.objectContaining({ code: 'IMPORT_INVALID' })
+
+describe('Claude Code', () => {
+  const record = (type: string, content: unknown, more: Row = {}) => ({
+    type,
+    sessionId: 's',
+    cwd: '/w',
+    timestamp: at,
+    message: { role: type, content },
+    ...more,
+  })
+
+  test('thoughts, calls with their ends, pictures and the title are read; its own words to the model are not', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+    const session = readClaude(
+      fileOf(
+        { type: 'summary', summary: 'About hay' },
+        record('user', 'Caveat', { isMeta: true }),
+        record('user', '<command-name>/clear</command-name><command-args>now</command-args>'),
+        record('user', '<local-command-stdout>done</local-command-stdout>'),
+        record('user', [words('look'), image]),
+        record('assistant', [
+          { type: 'thinking', thinking: 'hm' },
+          { type: 'tool_use', id: 'k', name: 'Bash', input: { command: 'ls' } },
+        ]),
+        record('assistant', [words('from a subagent')], { isSidechain: true }),
+        record('user', [{ type: 'tool_result', tool_use_id: 'k', is_error: true, content: [words('no')] }]),
+        record('assistant', [words('done'), { type: 'hologram' }]),
+        { type: 'file-history-snapshot' },
+      ),
+    )
+    expect(session).toMatchObject({ id: 's', cwd: '/w', title: 'About hay', leftOut: ['hologram'] })
+    expect(session.turns.map(({ prompt }) => prompt)).toEqual([
+      [words('/clear now')],
+      [words('look'), { type: 'image', mimeType: 'image/png', data: 'AAAA' }],
+    ])
+    expect(session.turns[1]).toMatchObject({
+      at: Date.parse(at),
+      said: [
+        chunk('thought', 'hm'),
+        { kind: 'call', toolCallId: 'k', patch: { title: 'Bash: ls', kind: 'execute' } },
+        { kind: 'call', toolCallId: 'k', patch: { status: 'failed', content: [{ content: words('no') }] } },
+        chunk('agent', 'done'),
+      ],
+    })
+  })
+
+  test('a broken line, a line of another kind and a file without a session are refused with their line', () => {
+    for (const line of ['{"type":', '[]', 'null', '7'])
+      expect(() => readClaude(fileOf(record('user', 'hi'), line))).toThrow('Line 2 of /f')
+    expect(() => readClaude(fileOf(''))).toThrow(broken)
+    expect(() => readClaude(fileOf({ type: 'user', sessionId: 's', message: { content: 'hi' } }))).toThrow('directory')
+    expect(() => readClaude(fileOf(`{"a":${'['.repeat(500)}${']'.repeat(500)}}`))).toThrow('nested too deeply')
+  })
+
+  test('a huge line is read, and fields of another type are no danger', () => {
+    const huge = 'x'.repeat(5_000_000)
+    expect(readClaude(fileOf(record('user', huge))).turns[0]?.prompt).toEqual([words(huge)])
+    const odd = [
+      record('user', 7),
+      record('assistant', [null, 7, { type: 7 }]),
+      { ...record('user', 'a'), timestamp: {} },
+    ]
+    expect(readClaude(fileOf(...odd)).turns).toHaveLength(1)
+  })
+})
+
+describe('Codex', () => {
+  const meta = { timestamp: at, type: 'session_meta', payload: { id: 'x', cwd: '/w' } }
+  const item = (payload: Row) => ({ timestamp: at, type: 'response_item', payload })
+  const typed = (text: string) => item({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+
+  test('what the user typed is a prompt once, and what Codex adds for the model is none', () => {
+    const event = { timestamp: at, type: 'event_msg', payload: { type: 'user_message', message: 'look' } }
+    const added = typed('<environment_context>here</environment_context>')
+    for (const file of [fileOf(meta, added, typed('look'), event), fileOf(meta, added, typed('look'))])
+      expect(readCodex(file).turns).toEqual([{ at: Date.parse(at), prompt: [words('look')], said: [] }])
+  })
+
+  test('thoughts, calls and their ends are read', () => {
+    const session = readCodex(
+      fileOf(
+        meta,
+        typed('look'),
+        item({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }),
+        item({ type: 'function_call', name: 'shell', arguments: 'not JSON', call_id: 'a' }),
+        item({ type: 'function_call_output', call_id: 'a', output: '{"output":"no","metadata":{"exit_code":1}}' }),
+        item({ type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin', call_id: 'b' }),
+        item({ type: 'custom_tool_call_output', call_id: 'b', output: 'ok' }),
+        item({ type: 'function_call_output', call_id: 'never-called', output: 'ok' }),
+        item({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }),
+        item({ type: 'hologram' }),
+        { type: 'turn_context', payload: {} },
+      ),
+    )
+    expect(session.leftOut).toEqual(['hologram'])
+    expect(session.turns[0]?.said).toMatchObject([
+      chunk('thought', 'hm'),
+      { toolCallId: 'a', patch: { title: 'shell', rawInput: 'not JSON' } },
+      { toolCallId: 'a', patch: { status: 'failed', content: [{ content: words('no') }] } },
+      { toolCallId: 'b', patch: { kind: 'edit', rawInput: '*** Begin' } },
+      { toolCallId: 'b', patch: { status: 'completed', content: [{ content: words('ok') }] } },
+      chunk('agent', 'done'),
+    ])
+  })
+
+  test('a broken line and a file without its first record are refused', () => {
+    expect(() => readCodex(fileOf(meta, 'nonsense'))).toThrow('Line 2 of /f')
+    expect(() => readCodex(fileOf(typed('hi')))).toThrow(broken)
+  })
+})
+
+describe('Gemini CLI', () => {
+  const session = (...messages: readonly Row[]) => fileOf({ sessionId: 'g', projectHash: 'h', startTime: at, messages })
+
+  test('messages, thoughts and calls are read, in the directory of the hash', () => {
+    const call = { id: 'k', name: 'read_file', args: { path: '/a' }, status: 'success' }
+    const result = [{ functionResponse: { response: { output: 'text' } } }]
+    const file = session(
+      { type: 'info', content: 'Welcome' },
+      { type: 'user', timestamp: at, content: [{ text: 'look' }] },
+      {
+        type: 'gemini',
+        content: 'done',
+        thoughts: [{ subject: 'A', description: 'b' }],
+        toolCalls: [{ ...call, result }],
+      },
+      { type: 'hologram' },
+    )
+    expect(readGemini(file, (hash) => `/of-${hash}`)).toMatchObject({
+      id: 'g',
+      cwd: '/of-h',
+      leftOut: ['hologram'],
+      turns: [
+        {
+          prompt: [words('look')],
+          said: [
+            chunk('thought', 'A\nb'),
+            { patch: { title: 'read_file: /a', kind: 'read' } },
+            { patch: { status: 'completed', content: [{ content: words('text') }] } },
+            chunk('agent', 'done'),
+          ],
+        },
+      ],
+    })
+  })
+
+  test('one whose directory nobody knows is refused, and so is what is no JSON', () => {
+    expect(() => readGemini(session(), () => undefined)).toThrow('directory')
+    expect(() => readGemini(fileOf('{'), () => '/w')).toThrow(broken)
+  })
+})
+
+describe('OpenCode', () => {
+  const head = fileOf({ id: 'ses', directory: '/w', title: 'Hay', time: { updated: 5 } })
+  const message = (role: string, ...parts: readonly Row[]) => ({
+    message: fileOf({ role, time: { created: 5 } }),
+    parts: parts.map((part) => fileOf(part)),
+  })
+
+  test('messages with their parts are read', () => {
+    const tool = { type: 'tool', callID: 'k', tool: 'bash', state: { status: 'error', input: {}, error: 'no' } }
+    const read = readOpencode(head, [
+      message(
+        'user',
+        words('look'),
+        { ...words('added'), synthetic: true },
+        { type: 'file', url: 'file:///a', filename: 'a' },
+      ),
+      message('assistant', { type: 'step-start' }, { type: 'reasoning', text: 'hm' }, tool, words('done'), {
+        type: 'odd',
+      }),
+    ])
+    expect(read).toMatchObject({
+      id: 'ses',
+      title: 'Hay',
+      updatedAt: 5,
+      leftOut: ['odd'],
+      turns: [
+        {
+          prompt: [words('look'), { type: 'resource_link', uri: 'file:///a', name: 'a' }],
+          said: [
+            chunk('thought', 'hm'),
+            { patch: { title: 'bash' } },
+            { patch: { status: 'failed', content: [{ content: words('no') }] } },
+            chunk('agent', 'done'),
+          ],
+        },
+      ],
+    })
+  })
+
+  test('one broken part refuses the whole session', () => {
+    const parts = [fileOf('{')]
+    expect(() => readOpencode(head, [{ message: fileOf({ role: 'user' }), parts }])).toThrow(broken)
+  })
+})
+
+test('a file that is no UTF-8 is refused with its line', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'parley-files-')), 's.jsonl')
+  writeFileSync(path, Buffer.concat([Buffer.from('{}\n"'), Buffer.from([0xff, 0xfe]), Buffer.from('"\n')]))
+  const place = { home: '/h', environment: {}, cwd: '/w' }
+  await expect(readSession('claude', path, place)).rejects.toThrow('Line 2')
+})
