@@ -46,6 +46,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   'net-policy': { may: [], node: ['net', 'dns/promises', 'util'] },
   'adapters/clock': { may: ['ports', 'errors'], node: 'any' },
   'adapters/fault': { may: ['ports', 'errors', 'adapters/clock'], node: 'any' },
+  'adapters/telemetry': { may: ['ports'], node: pure },
   'adapters/watchdog': { may: ['ports', 'adapters/clock'], node: 'any' },
   'adapters/journal': { ...adapter, may: [...adapter.may, 'sqlite', 'threads', 'adapters/watchdog'] }, // its thread watches the main thread
   'adapters/search': { ...adapter, may: [...adapter.may, 'sqlite', 'threads'] },
@@ -214,6 +215,7 @@ export const composers: readonly string[] = [
   'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal
   'src/server/cluster/open-cluster.ts', // where sessions are kept in PostgreSQL: nothing of it is loaded elsewhere
+  'src/server/telemetry/open-telemetry.ts', // where a collector of telemetry is set: nothing of it is loaded elsewhere
   'src/server/cluster/cluster-reading.ts', // for commands that look at a cluster
   'src/server/cluster/copy-sessions.ts', // for commands that copy between a cluster and a state directory
   'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in

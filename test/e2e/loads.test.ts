@@ -63,10 +63,13 @@ const cluster = [
   'node_modules/pg/lib/client.js',
 ]
 
+/** What only a server needs that has a collector of telemetry. */
+const telemetry = ['src/server/telemetry/open-telemetry.ts', 'src/adapters/telemetry/otlp-exporter.ts']
+
 test('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
   expect(bundles.flatMap(pathsIn)).toEqual(
-    expect.arrayContaining([...behindTheAnswer, ...remote, ...cluster, http, model]),
+    expect.arrayContaining([...behindTheAnswer, ...remote, ...cluster, ...telemetry, http, model]),
   )
 })
 
@@ -100,7 +103,9 @@ test.each([
   await first.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain('src/server/compose/compose.ts')
-  const unwanted = [...behindTheAnswer, ...remote, ...cluster, http, model].filter((one) => !beside.includes(one))
+  const unwanted = [...behindTheAnswer, ...remote, ...cluster, ...telemetry, http, model].filter(
+    (one) => !beside.includes(one),
+  )
   for (const one of unwanted) expect(sources).not.toContain(one)
 })
 
@@ -129,5 +134,5 @@ test('a session whose servers speak over stdio needs no HTTP', async () => {
   await client.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain(owner)
-  for (const one of [http, model, ...remote, ...cluster]) expect(sources).not.toContain(one)
+  for (const one of [http, model, ...remote, ...cluster, ...telemetry]) expect(sources).not.toContain(one)
 })

@@ -12,6 +12,7 @@ import type { Suggestions, Typed } from '../../adapters/tool-registry/completion
 import type { SessionServers } from '../../adapters/tool-registry/host.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import { promptDirectory } from '../../config/places.ts'
+import { wantsTelemetry } from '../../config/telemetry.ts'
 import { readProviderTables } from '../../config/models/configured-providers.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Activity } from '../../ports/values/activity.ts'
@@ -32,6 +33,7 @@ import { type Log, openLog } from '../log/log.ts'
 import { ClientModels, type Which, modelsOf } from './models.ts'
 import type { OpenSessions } from './sessions.ts'
 import { serverInfo } from '../server-info.ts'
+import { NO_TELEMETRY, type ServerTelemetry } from '../telemetry/server-telemetry.ts'
 import { workerUrl } from './workers.ts'
 
 /** The one process that may append; it alone recovers. */
@@ -51,6 +53,7 @@ export interface Owner {
   /** Where sessions are kept in a cluster: what an acknowledgement means in each of its databases. */
   databases(): Promise<readonly DatabaseState[]>
   readonly activity: Activity
+  readonly telemetry: Pick<ServerTelemetry, 'gauge'>
   readonly clock: Clock
   report(error: unknown): void
   newId(): string
@@ -73,6 +76,7 @@ interface Waits {
 export async function openOwner(config: Config, { waits }: Waits = {}): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
+  const telemetry = await telemetryOf(config, log)
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
   const journal: Promise<OwnedJournal & Partial<ClusterJournal>> =
@@ -82,7 +86,7 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
   let haveServices: (services: Promise<AgentServices>) => void = () => undefined
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
-  const { agents, models } = await openUserAgents(config, external)
+  const { agents, models } = await openUserAgents(config, external, telemetry)
   let live: OpenSessions | undefined
   const opening = open()
   const sessions = opening.then(({ registry }) => registry)
@@ -100,10 +104,10 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
   }
 
   async function open(): Promise<OpenSessions> {
-    const owned = await journal
+    const owned = telemetry.journal(await journal)
     // A client that only initializes does not wait for it.
     const { openSessions } = await import('./sessions.ts')
-    live = await openSessions(config, { journal: owned, agents, search, activity, log })
+    live = await openSessions(config, { journal: owned, agents, search, activity, telemetry, log })
     return live
   }
 
@@ -116,6 +120,7 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
     await live?.close()
     await Promise.all([search.close(), models.close()])
     await (await quietly<Journal>(journal))?.close()
+    await telemetry.close()
     activity[Symbol.dispose]()
   }
 
@@ -127,6 +132,7 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
     mcp: () => live?.tools.live() ?? [],
     complete: async (session, typed) => (await opening).tools.complete(session, typed),
     log,
+    telemetry,
     databases: async () => (await journal).databases?.() ?? [],
     activity,
     clock: systemClock,
@@ -165,6 +171,13 @@ async function openCluster(config: Config, order: ClusterOrder): Promise<Cluster
   return openClusterJournal(config, order)
 }
 
+/** Nothing of it is loaded where the environment names no collector. */
+async function telemetryOf({ environment }: Config, log: Log): Promise<ServerTelemetry> {
+  if (!wantsTelemetry(environment)) return NO_TELEMETRY
+  const { openTelemetry } = await import('../telemetry/open-telemetry.ts')
+  return openTelemetry(environment, log)
+}
+
 /** The models of this user, or of one provider. No provider is asked and no package loaded before the first use. */
 export async function openUserModels(config: Config, which: Which = {}): Promise<OwnedModels> {
   return modelsOf(config, await readProviderTables(config.environment), which)
@@ -173,10 +186,17 @@ export async function openUserModels(config: Config, which: Which = {}): Promise
 export type { OwnedModels as UserModels }
 
 /** Agents with the models of the server's environment, and agents with models for the variables that clients send. */
-async function openUserAgents(config: Config, external: () => Promise<ExternalAgents>) {
+async function openUserAgents(
+  config: Config,
+  external: () => Promise<ExternalAgents>,
+  telemetry: Pick<ServerTelemetry, 'models'>,
+) {
   const tables = await readProviderTables(config.environment)
-  const own = modelsOf(config, tables)
-  const lent = new ClientModels((variables) => modelsOf(config, tables, { lent: variables }), config.environment)
+  const own = telemetry.models(modelsOf(config, tables))
+  const lent = new ClientModels(
+    (variables) => telemetry.models(modelsOf(config, tables, { lent: variables })),
+    config.environment,
+  )
   const modelsWith = (variables: ClientVariables) => lent.with(variables)
   const logins = (name: string) => storedLogins(join(config.home, 'agents'), name)
   const agents = openAgents({ ...agentsOptions(config, own), modelsWith, external, logins })

@@ -34,6 +34,7 @@ import { accessOf } from '../../session/permission/policy.ts'
 import { SessionRegistry } from '../../session/session-registry.ts'
 import { configuredServers } from './configured-mcp-servers.ts'
 import type { Log } from '../log/log.ts'
+import type { ServerTelemetry } from '../telemetry/server-telemetry.ts'
 import { LazyMcpFront } from '../agents/mcp-front.ts'
 import { PermissionRules } from './permission-rules.ts'
 import { serverInfo } from '../server-info.ts'
@@ -45,6 +46,7 @@ export interface OwnerServices {
   readonly agents: Agents
   readonly search: SearchIndex
   readonly activity: Activity
+  readonly telemetry: ServerTelemetry
   readonly log: Log
 }
 
@@ -63,7 +65,7 @@ export interface OpenSessions {
 
 /** Settles what a former owner left: its children are ended, its turns are ended or suspended. Then search follows. */
 export async function openSessions(config: Config, services: OwnerServices): Promise<OpenSessions> {
-  const { journal, agents, search, activity, log } = services
+  const { journal, agents, search, activity, telemetry, log } = services
   const { report } = log
   const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
@@ -74,7 +76,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const sandbox = new CommandSandbox(sandboxSettings(config), { clock: systemClock, processes, programs })
   const base = { processes, checker, activity, clock: systemClock }
   const builtin = new BuiltinToolsets({ ...base, search, documents, programs, sandbox }, builtinTools)
-  const tools = openToolHost({
+  const host = openToolHost({
     ...base,
     clientInfo: serverInfo,
     configured: configuredServers(config, report),
@@ -84,9 +86,11 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     own: () => builtin,
     ...toldTo(log),
   })
+  const tools = telemetry.tools(host)
   const front = new LazyMcpFront(tools, rules)
   const faults = faultsFrom(config.faults as FaultsSpec)
   const registry = new SessionRegistry({ journal, clock: systemClock, faults, agents, tools, rules, report })
+  telemetry.gauge('parley.sessions', '{session}', () => registry.counts().sessions)
   const close = async (): Promise<void> => {
     await front.close()
     await tools.close()

@@ -94,6 +94,7 @@ class Server implements RunningServer {
     this.#owner = owner
     this.lost = lossOf(owner.ownership)
     this.#clients = new Clients(owner.clock)
+    owner.telemetry.gauge('parley.clients', '{client}', () => this.#clients.count)
     this.#started = owner.clock.monotonicNow()
     this.#seen = openSeenMarks(config.home, owner)
     this.#drain = new Drain(owner.clock, () => this.#census().working)
