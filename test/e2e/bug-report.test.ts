@@ -85,6 +85,7 @@ describe('what looks like a secret is removed', () => {
     ['Bearer abcdef123456', '[removed]'],
     ['sk-ant-0123456789abcdef', '[removed]'],
     ['https://ada:pw@example.com/x', 'https://[removed]example.com/x'],
+    ['postgres://ada:p@ss@db/x', 'postgres://[removed]db/x'],
     ['https://example.com/?token=abc&x=1', 'https://example.com/?[removed]&[removed]'],
     ['/home/ada/project', '~/project'],
     ['a plain sentence.', 'a plain sentence.'],

@@ -8,7 +8,8 @@ export interface Address {
   readonly shown: string
 }
 
-const PARTS = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)(\/[^?#]*)?(\?[^#]*)?$/
+/** A password may have an `@` in it: the user part ends at the last one. */
+const PARTS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(\?[^#]*)?$/
 
 export function parseAddress(text: string): Address {
   const parts = PARTS.exec(text)
