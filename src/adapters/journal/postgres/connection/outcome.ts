@@ -39,9 +39,10 @@ export function mayCome(outcome: Outcome): boolean {
   return outcome === 'unknown' || outcome === 'alone' || outcome === 'again'
 }
 
+/** Codes of the operating system, as EPIPE, have no digit. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | undefined)?.code
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /** Any error as one of the catalogue; `shown` is the address of the database. */
