@@ -112,6 +112,28 @@ test('while the database is away nobody is counted out', async () => {
   await proxy.close()
 })
 
+test('what waits for certainty when the node leaves is refused, and so is what asks later', async () => {
+  const proxy = await new DatabaseProxy(server.directory).open()
+  const owner = await acquire({ url: proxy.url })
+  proxy.isStalled = true
+  await expect.poll(() => isSettled(owner.certain())).toBe(false)
+  const waiting = owner.certain().catch((error: unknown) => error)
+  await owner.release()
+  expect(await waiting).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+  await expect(owner.certain()).rejects.toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+  await proxy.close()
+})
+
+async function isSettled(promise: Promise<void>): Promise<boolean> {
+  let isOver = false
+  void promise.then(
+    () => (isOver = true),
+    () => undefined,
+  )
+  await systemClock.nextTick()
+  return isOver
+}
+
 test('a node that leaves in order is followed at once', async () => {
   const owner = await acquire()
   let waited = 0

@@ -12,6 +12,7 @@ const CERTAIN_MS = 2_500
 /** An answer that does not come in this time is asked for on another connection. */
 const ANSWER_MS = 5_000
 const COUNTED_OUT = 'the other nodes of the cluster have counted this node out'
+const HAS_LEFT = 'this node has left the cluster'
 
 export interface NodeRecord {
   readonly name: string
@@ -81,15 +82,16 @@ export class Heartbeat {
     return !this.lost.aborted && this.#options.clock.monotonicNow() - this.#confirmed < CERTAIN_MS
   }
 
-  /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is counted out. */
+  /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is counted out, or has left. */
   async certain(): Promise<void> {
     while (!this.isCertain) await this.next()
   }
 
-  /** Resolves after the next confirmed renewal. Throws once this node is counted out. */
+  /** Resolves after the next confirmed renewal. Throws once this node is counted out, or has left. */
   next(): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.lost.aborted) reject(this.#isOut())
+      if (this.lost.aborted) reject(this.#isOut(COUNTED_OUT))
+      else if (this.#ended.signal.aborted) reject(this.#isOut(HAS_LEFT))
       else this.#waiting.push({ resolve, reject })
     })
   }
@@ -104,6 +106,7 @@ export class Heartbeat {
   async end(): Promise<void> {
     this.#ended.abort()
     await this.#beating
+    this.#refuseWaiting(HAS_LEFT)
     const { connection, statements, boot } = this.#options
     // Without it the others count this node out.
     await connection.query(statements.leave, [boot], ANSWER_MS).catch(() => undefined)
@@ -145,12 +148,16 @@ export class Heartbeat {
     if (own !== undefined && own[2] !== 't' && Number(own[1]) > this.#beat) this.#beat = Number(own[1])
     else {
       this.#lost.abort(COUNTED_OUT)
-      for (const { reject } of this.#waiting.splice(0)) reject(this.#isOut())
+      this.#refuseWaiting(COUNTED_OUT)
     }
   }
 
-  #isOut(): ParleyError {
-    return new ParleyError('CLUSTER_UNREACHABLE', { address: this.#options.shown, reason: COUNTED_OUT })
+  #refuseWaiting(reason: string): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#isOut(reason))
+  }
+
+  #isOut(reason: string): ParleyError {
+    return new ParleyError('CLUSTER_UNREACHABLE', { address: this.#options.shown, reason })
   }
 
   async #bury(): Promise<void> {
