@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from '../../src/adapters/clock.ts'
 import { initCluster } from '../../src/adapters/journal/postgres/tables/init.ts'
 import { type PostgresJournal, openPostgresJournal } from '../../src/adapters/journal/postgres/postgres-journal.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { StoredEntry } from '../../src/ports/journal.ts'
 import { appendOf, entriesOf, wide } from '../contracts/journal-words.ts'
 import { DatabaseProxy } from './proxy.ts'
 import { PostgresServer } from './server.ts'
@@ -33,9 +35,9 @@ afterEach(async () => {
 })
 
 /** A process of its own, as far as the database knows. */
-async function open(url = server.url): Promise<PostgresJournal> {
+async function open(url = server.url, clock: Clock = systemClock): Promise<PostgresJournal> {
   const given = { urls: [url], schema, boot: systemClock.id(), unsafe: false }
-  const journal = await openPostgresJournal({ ...given, clock: systemClock, report: () => undefined })
+  const journal = await openPostgresJournal({ ...given, clock, report: () => undefined })
   journals.push(journal)
   return journal
 }
@@ -156,7 +158,37 @@ describe('a wait for a standby', () => {
     expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
   })
 
-  /** The server answers the append as stored then, with no more than a warning. */
+  test('that is cut short ends no delete before the standby is back or not waited for any more', async () => {
+    const journal = await open()
+    await journal.append(appendOf('s', 0, 1))
+    await server.query("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (away)'")
+    await server.query('SELECT pg_reload_conf()')
+    let isDeleted = false
+    const deleted = journal.delete('s').then((existed) => (isDeleted = existed))
+    for (let cut = 0; cut < 3; cut += 1) await cutWait()
+    expect(isDeleted).toBe(false)
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names')
+    await server.query('SELECT pg_reload_conf()')
+    expect(await deleted).toBe(true)
+  })
+
+  test('that is long loses no connection while the server answers', async () => {
+    const journal = await open(proxy.url, hasty)
+    await journal.append(appendOf('s', 0, 1))
+    await server.query("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (away)'")
+    await server.query('SELECT pg_reload_conf()')
+    const before = proxy.connections
+    const append = journal.append(appendOf('s', 1, 1))
+    // Each is a question whether the server answers.
+    await expect.poll(() => proxy.connections - before).toBeGreaterThan(3)
+    const waiting = await server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    expect(waiting).toHaveLength(1)
+    await server.query('ALTER SYSTEM RESET synchronous_standby_names')
+    await server.query('SELECT pg_reload_conf()')
+    await append
+  })
+
+  /** The server answers what waits as stored then, with no more than a warning. */
   async function cutWait(): Promise<void> {
     const waiting = () => server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
     await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
@@ -164,7 +196,58 @@ describe('a wait for a standby', () => {
   }
 })
 
+/** Its timers run at once. */
+const hasty: Clock = {
+  ...systemClock,
+  setTimer: (_ms, run) => systemClock.setTimer(50, run),
+}
+
+describe('a draft', () => {
+  test('that another node takes while it is written makes no session, and all of it is cleared away', async () => {
+    const [importing, serving] = [await open(), await open()]
+    async function* pieces(): AsyncIterable<readonly StoredEntry[]> {
+      yield entriesOf('s', 0, 2)
+      await serving.inherit()
+      await expect.poll(() => server.query(`SELECT * FROM ${schema}.orphan`)).toEqual([])
+      yield entriesOf('s', 2, 2)
+    }
+    const made = importing.importSession(pieces(), () => appendOf('s', 4, 1))
+    await expect(made).rejects.toMatchObject({
+      code: 'JOURNAL_IO',
+      message: expect.stringContaining('try again') as string,
+    })
+    expect(await serving.head('s')).toBeUndefined()
+    await serving.inherit()
+    await expect.poll(() => server.query(`SELECT * FROM ${schema}.entry`)).toEqual([])
+  })
+
+  test('of a fork that another node takes, but has not cleared away yet, makes no session either', async () => {
+    const journal = await open()
+    await journal.append(appendOf('s', 0, 3))
+    // What a node that takes over does, the moment the draft is there.
+    await server.query(`CREATE FUNCTION ${schema}.take() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN NEW.boot := NULL; RETURN NEW; END'`)
+    await server.query(`CREATE TRIGGER take BEFORE INSERT ON ${schema}.orphan
+      FOR EACH ROW EXECUTE FUNCTION ${schema}.take()`)
+    await expect(journal.fork('s', appendOf('t', 3, 1))).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    expect(await journal.head('t')).toBeUndefined()
+  })
+})
+
 describe('a database that fails', () => {
+  test('in silence, as a machine without power does, loses the connection, and the append goes on', async () => {
+    const journal = await open(proxy.url, hasty)
+    await journal.append(appendOf('s', 0, 1))
+    const before = proxy.connections
+    proxy.isStalled = true
+    const append = journal.append(appendOf('s', 1, 1))
+    // The question whether the server answers, and the connection that is made anew.
+    await expect.poll(() => proxy.connections - before).toBeGreaterThanOrEqual(2)
+    proxy.isStalled = false
+    await append
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  })
+
   test('and comes back: what was acknowledged is there, and appends go on', async () => {
     const journal = await open()
     await journal.append(appendOf('s', 0, 1))
@@ -225,7 +308,7 @@ describe('is refused', () => {
   })
 })
 
-test('the first host that takes writes is used, whichever it is', async () => {
+test('the first host that takes writes is used, whichever it is, also to make the tables', async () => {
   const forward = createServer((client) => {
     const database = connect(join(server.directory, '.s.PGSQL.5432'))
     client.pipe(database).pipe(client)
@@ -234,7 +317,10 @@ test('the first host that takes writes is used, whichever it is', async () => {
   })
   await new Promise<void>((resolve) => forward.listen(0, '127.0.0.1', resolve))
   const { port } = forward.address() as AddressInfo
-  const journal = await open(`postgres://parley@127.0.0.1:1,127.0.0.1:${port}/postgres`)
+  const url = `postgres://parley@127.0.0.1:1,127.0.0.1:${port}/postgres`
+  await initCluster({ urls: [url], schema }, systemClock.id())
+  expect(await server.query('SELECT setconfig FROM pg_db_role_setting')).toEqual([])
+  const journal = await open(url)
   await journal.append(appendOf('s', 0, 1))
   await journal.close()
   await new Promise((resolve) => forward.close(resolve))

@@ -34,6 +34,8 @@ export interface Order {
   readonly writesRow: boolean
   /** The key of the session whose entries were copied. */
   readonly source?: string
+  /** Its entries but for the last ones are stored under `key` already. */
+  readonly isDraft?: boolean
 }
 
 /** `absent`: the server answered without it. */
@@ -132,7 +134,7 @@ export class Committer {
     const deadline = clock.monotonicNow() + PATIENCE_MS
     for (let failures = 1; ; failures += 1) {
       try {
-        return await this.#settle(connection, taken, await connection.query(statements[kind], values))
+        return await this.#settle(connection, taken, await connection.change(statements[kind], values))
       } catch (error) {
         const outcome = outcomeOf(error)
         const isOne = taken.length === 1
@@ -171,7 +173,7 @@ export class Committer {
     const deadline = clock.monotonicNow() + PATIENCE_MS
     for (let failures = 1; ; failures += 1) {
       try {
-        const { isHereOnly } = await connection.query(statements.touch, [key, epoch])
+        const { isHereOnly } = await connection.change(statements.touch, [key, epoch])
         if (!isHereOnly) return
       } catch (error) {
         if (!mayCome(outcomeOf(error)) || clock.monotonicNow() >= deadline) throw journalError(error, shown)
@@ -217,6 +219,7 @@ function createValues(taken: readonly Waiting[]): readonly Value[] {
     texts(taken.map(({ order }) => escapeText(order.append.row.id))),
     texts(taken.map(({ order }) => order.boot)),
     bigints(taken.map(({ order }) => order.source ?? null)),
+    texts(taken.map(({ order }) => String(order.isDraft ?? false))),
   ]
 }
 

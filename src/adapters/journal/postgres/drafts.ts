@@ -4,7 +4,7 @@ import type { Append, Cursor, SessionId, SessionSummary, StoredEntry } from '../
 import { checkAppend } from '../journal-base.ts'
 import { bigints, texts } from './tables/arrays.ts'
 import { packBody } from './tables/body.ts'
-import { type Shard, SourceGone } from './shard.ts'
+import { NotMade, type Shard } from './shard.ts'
 
 const PIECE = { entries: 2_000, chars: 1024 * 1024 }
 
@@ -123,9 +123,19 @@ async function finish(shard: Shard, { append, key, source }: Finish): Promise<vo
   try {
     await shard.create(append, { key, ...(source !== undefined && { source: source.key }) })
   } catch (error) {
-    if (error instanceof SourceGone) failFork(source?.id ?? append.row.id, append.expected, 0)
-    throw error
+    if (!(error instanceof NotMade)) throw error
+    if (source !== undefined && (await shard.stored(source.id))?.key !== source.key)
+      failFork(source.id, append.expected, 0)
+    return failTaken(shard, append.row.id, key)
   }
+}
+
+/** What was written after the draft was cleared away is cleared away too. */
+async function failTaken(shard: Shard, id: SessionId, draft: string): Promise<never> {
+  // Where its row is still there, it is enough.
+  await shard.once(shard.statements.draft, [draft, shard.clock.now(), null]).catch(() => undefined)
+  const reason = `another node began to serve while session ${id} was written, so the session was not made; try again`
+  return fail('JOURNAL_IO', { path: shard.shown, reason })
 }
 
 /** A draft that came to nothing is cleared away like a deleted session; that of a process that died, by another one. */

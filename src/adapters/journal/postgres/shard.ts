@@ -134,7 +134,8 @@ export class Shard {
   }
 
   /** With the entries of a draft before its own, if it has a `key`. */
-  async create(append: Append, { key = this.newKey(), source }: { key?: string; source?: string } = {}): Promise<void> {
+  async create(append: Append, draft?: { readonly key: string; readonly source?: string }): Promise<void> {
+    const { key, source } = draft ?? { key: this.newKey() }
     const columns = columnsOf(append.row)
     const order = this.#order(append, columns)
     const held: Held = { key, epoch: 1, last: append.row.lastSeq, columns }
@@ -142,6 +143,7 @@ export class Shard {
       ...order,
       kind: 'create',
       key,
+      isDraft: draft !== undefined,
       ...(source !== undefined && { source }),
     })
     if (made === 'absent') {
@@ -149,7 +151,7 @@ export class Shard {
       // Made after all, by the same statement before: its answer was lost.
       if (stored?.key === key) await this.#committer.touch(key, 1)
       else if (stored !== undefined) failConflict(append, stored.row.lastSeq)
-      else throw new SourceGone()
+      else throw new NotMade()
     }
     this.#held.set(append.row.id, held)
   }
@@ -223,9 +225,13 @@ export class Shard {
     if (stored.boot !== this.boot)
       fail('JOURNAL_CONFLICT', { session: id, expected: stored.row.lastSeq, found: stored.row.lastSeq })
     const values = [stored.key, stored.epoch, this.clock.now()]
-    const { rows } = await this.write(this.statements.delete, values)
+    const { rows, isHereOnly } = await this.write(this.statements.delete, values)
     this.#held.delete(id)
-    return rows.length > 0 || (await this.stored(id))?.key !== stored.key
+    const isFirst = rows.length > 0
+    if (!isFirst && (await this.stored(id))?.key === stored.key) return false
+    // Without a row the answer to a first attempt was lost, and with it whether the standby has it.
+    if (!isFirst || isHereOnly) await this.#replicateDelete(stored.key)
+    return true
   }
 
   /**
@@ -271,13 +277,13 @@ export class Shard {
 
   /** A change that may be made twice: the second time changes nothing. */
   async write(statement: Statement, values: readonly Value[]): Promise<Answer> {
-    return this.#repeat(() => this.#reader().query(statement, values))
+    return this.#repeat(() => this.#reader().change(statement, values))
   }
 
   /** A change that must not be made twice; whether it was made is not known after CLUSTER_UNREACHABLE. */
   async once(statement: Statement, values: readonly Value[]): Promise<Answer> {
     try {
-      return await this.#reader().query(statement, values)
+      return await this.#reader().change(statement, values)
     } catch (error) {
       throw journalError(error, this.shown)
     }
@@ -300,6 +306,15 @@ export class Shard {
     const committed = await this.#committer.commit(order)
     held.last = before
     return committed
+  }
+
+  /** Cut short once more, it is done again. */
+  async #replicateDelete(key: string): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { isHereOnly } = await this.write(this.statements.deleted, [key, this.clock.now()])
+      if (!isHereOnly) return
+      await this.clock.sleep(backoffMs(attempt, PAUSE))
+    }
   }
 
   /** Why the server stored nothing. Returns where it had stored it before. */
@@ -385,8 +400,8 @@ export class Shard {
   }
 }
 
-/** The session whose entries were copied was deleted meanwhile. */
-export class SourceGone extends Error {}
+/** The session whose entries were copied was deleted meanwhile, or the draft was taken from this process. */
+export class NotMade extends Error {}
 
 /** The row is written when it says something new, at least once in each step of `touched`. */
 function writesRow({ row, entries }: Append, columns: SessionColumns, before: SessionColumns): boolean {

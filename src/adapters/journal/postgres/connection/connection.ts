@@ -4,11 +4,15 @@ import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Address } from './address.ts'
 import { type ServerSettings, settingNames } from './fitness.ts'
-import { outcomeOf } from './outcome.ts'
+import { outcomeOf, sqlState } from './outcome.ts'
 import type { Statement } from '../tables/statements.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
+/** After this the server of a change is asked on another connection whether it still answers. */
+const SILENT_MS = 10_000
+/** A lock that is not given in this time is an error of the statement, which then is repeated. */
+const LOCK_TIMEOUT = '1s'
 /** The code of a notice that the wait for a standby was cut short: what was stored is on one disk. */
 const STORED_HERE_ONLY = '01000'
 
@@ -36,6 +40,13 @@ const CLIENT: ClientConfig = {
   types: { getTypeParser: () => (value: unknown) => value },
 }
 
+/** Ends the watch over a statement. */
+interface Limited {
+  cancel(): void
+}
+
+type Limit = (client: Client) => Limited | undefined
+
 export class Connection {
   readonly #options: ConnectionOptions
   #client: Client | undefined
@@ -50,9 +61,17 @@ export class Connection {
 
   /** Runs after those that were asked for before it. An answer that does not come in time loses the connection. */
   query(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<Answer> {
-    const answer = this.#queue.then(() => this.#run(statement, values, timeoutMs))
-    this.#queue = answer.catch(() => undefined)
-    return answer
+    return this.#enqueue(statement, values, (client) =>
+      timeoutMs === undefined ? undefined : this.#options.clock.setTimer(timeoutMs, () => this.#drop(client)),
+    )
+  }
+
+  /**
+   * The same for what may wait long, for a standby: the connection is lost only when its server is silent. Given up earlier, the
+   * statement would still wait there, with its locks.
+   */
+  change(statement: Statement, values: readonly Value[]): Promise<Answer> {
+    return this.#enqueue(statement, values, (client) => this.#watch(client))
   }
 
   /** Finishes what was asked for. */
@@ -63,12 +82,17 @@ export class Connection {
     this.#client = undefined
   }
 
-  async #run({ name, text }: Statement, values: readonly Value[], timeoutMs: number | undefined): Promise<Answer> {
+  #enqueue(statement: Statement, values: readonly Value[], limit: Limit): Promise<Answer> {
+    const answer = this.#queue.then(() => this.#run(statement, values, limit))
+    this.#queue = answer.catch(() => undefined)
+    return answer
+  }
+
+  async #run({ name, text }: Statement, values: readonly Value[], limit: Limit): Promise<Answer> {
     if (this.#isClosed) throw new ParleyError('JOURNAL_CLOSED', {})
     const client = (this.#client ??= await this.#connect())
     const before = this.#notices
-    const timer =
-      timeoutMs === undefined ? undefined : this.#options.clock.setTimer(timeoutMs, () => this.#drop(client))
+    const timer = limit(client)
     try {
       const query = { text, values: [...values], rowMode: 'array' as const }
       const { rows } = await client.query<(string | null)[]>({ ...query, name })
@@ -78,6 +102,26 @@ export class Connection {
       throw error
     } finally {
       timer?.cancel()
+    }
+  }
+
+  #watch(client: Client): Limited {
+    const { clock, address } = this.#options
+    const url = address.urls[this.#host % address.urls.length]
+    let isOver = false
+    const check = async () => {
+      const isSilent = !(await answers(url))
+      if (isOver) return
+      if (isSilent) this.#drop(client)
+      else timer = ask()
+    }
+    const ask = () => clock.setTimer(SILENT_MS, () => void check())
+    let timer = ask()
+    return {
+      cancel() {
+        isOver = true
+        timer.cancel()
+      },
     }
   }
 
@@ -105,6 +149,7 @@ export class Connection {
     })
     try {
       await client.connect()
+      await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`)
       const asked = ['transaction_read_only', ...settingNames]
       const { rows } = await client.query<(string | null)[]>({
         text: `SELECT ${asked.map((_, index) => `current_setting($${index + 1}, true)`).join(', ')}`,
@@ -124,9 +169,27 @@ export class Connection {
 
   #drop(client: Client): void {
     if (this.#client === client) this.#client = undefined
-    // A server that does not answer must not be waited for.
-    ;(
-      client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
-    ).connection.stream.destroy()
+    destroy(client)
   }
+}
+
+async function answers(url: string | undefined): Promise<boolean> {
+  const client = new Client({ ...CLIENT, connectionString: url, query_timeout: CONNECT_TIMEOUT_MS })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+    return true
+  } catch (error) {
+    // Also one that refuses, as when it has too many connections.
+    return sqlState(error) !== undefined
+  } finally {
+    destroy(client)
+  }
+}
+
+/** A server that does not answer must not be waited for. */
+function destroy(client: Client): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+  connection.stream.destroy()
 }

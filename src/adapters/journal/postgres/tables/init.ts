@@ -5,18 +5,12 @@ import { parseAddress } from '../connection/address.ts'
 import { type Identity, identityOf, knownLayout, metaOf, quotedSchema, tablesOf } from './layout.ts'
 import { journalError } from '../connection/outcome.ts'
 
+const CONNECT_TIMEOUT_MS = 5_000
+
 export interface ClusterPlace {
   /** One for each shard, in their order. */
   readonly urls: readonly string[]
   readonly schema: string
-}
-
-/** A lock that is not given in this time is an error of the statement, which then is repeated. */
-const LOCK_TIMEOUT = '1s'
-
-/** Every statement of `initCluster` but for what it writes into `meta`. */
-function clusterStatements({ schema }: Pick<ClusterPlace, 'schema'>): readonly string[] {
-  return [...tablesOf(schema), `ALTER ROLE CURRENT_USER SET lock_timeout = '${LOCK_TIMEOUT}'`]
 }
 
 /** Answers the id of the cluster: `id`, if none was made before. Throws CLUSTER_FOREIGN where a database belongs elsewhere. */
@@ -36,11 +30,10 @@ interface ShardPlace {
 
 async function initShard({ url, schema }: ShardPlace, identity: Identity, isCertain: boolean): Promise<string> {
   const { urls, shown } = parseAddress(url)
-  const client = new Client({ connectionString: urls[0] })
-  client.on('error', () => undefined)
+  let client: Client | undefined
   try {
-    await client.connect()
-    for (const statement of clusterStatements({ schema })) await client.query(statement)
+    client = await firstThatWrites(urls)
+    for (const statement of tablesOf(schema)) await client.query(statement)
     for (const [name, value] of metaOf(identity))
       await client.query(
         `INSERT INTO ${quotedSchema(schema)}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
@@ -54,8 +47,27 @@ async function initShard({ url, schema }: ShardPlace, identity: Identity, isCert
   } catch (error) {
     throw isParleyError(error) ? error : journalError(error, shown)
   } finally {
+    await client?.end().catch(() => undefined)
+  }
+}
+
+/** Throws why the last one did not. */
+async function firstThatWrites(urls: readonly string[]): Promise<Client> {
+  let refused: unknown
+  for (const url of urls) {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ readonly transaction_read_only: string }>('SHOW transaction_read_only')
+      if (rows[0]?.transaction_read_only !== 'on') return client
+      refused = new Error('the server takes no writes')
+    } catch (error) {
+      refused = error
+    }
     await client.end().catch(() => undefined)
   }
+  throw refused
 }
 
 interface Check {

@@ -49,19 +49,22 @@ function appending(s: string) {
     },
     /**
      * Makes sessions, which is also the claim to them: epoch 1. Of a fork the source must still be there, or its entries may have been
-     * cleared away while they were copied. Answers the keys of those that were made.
+     * cleared away while they were copied; and a draft must still be this process's own, or it is being cleared away. Answers the keys
+     * of those that were made.
      */
     create: {
       name: 'parley_create',
       text: `WITH b AS (
           SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
             $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $13::text[],
-            $14::text[], $15::text[], $16::bigint[])
-          AS b(key, expected, last, batch, at, body, phase, updated, touched, cwd, info, snapped, snap, id, boot, source)),
+            $14::text[], $15::text[], $16::bigint[], $17::bool[])
+          AS b(key, expected, last, batch, at, body, phase, updated, touched, cwd, info, snapped, snap, id, boot, source, is_draft)),
         k AS (SELECT s.key FROM ${s}.session s WHERE s.key IN (SELECT b.source FROM b) FOR KEY SHARE),
+        d AS (SELECT o.session FROM ${s}.orphan o JOIN b ON b.key = o.session WHERE b.is_draft AND o.boot = b.boot FOR UPDATE OF o),
         m AS (INSERT INTO ${s}.session (id, key, epoch, boot, base, last_seq, updated_at, touched, phase, cwd, info)
           SELECT id, key, 1, boot, 0, last, updated, touched, phase, cwd, info FROM b
-            WHERE b.source IS NULL OR b.source IN (SELECT k.key FROM k)
+            WHERE (b.source IS NULL OR b.source IN (SELECT k.key FROM k))
+              AND (NOT b.is_draft OR b.key IN (SELECT d.session FROM d))
           ON CONFLICT (id) DO NOTHING RETURNING key),
         e AS (INSERT INTO ${s}.entry (session, first, count, epoch, batch, at, body)
           SELECT b.key, expected + 1, last - expected, 1, batch, at, body FROM b JOIN m ON m.key = b.key WHERE last > expected),
@@ -105,6 +108,12 @@ function ofSessions(s: string) {
         p AS (DELETE FROM ${s}.snapshot p USING d WHERE p.session = d.key)
         INSERT INTO ${s}.orphan (session, since, boot) SELECT key, $3::bigint, NULL FROM d RETURNING session`,
     },
+    /** After a session was deleted: its commit waits for the standby, and what lies before it is there too then. */
+    deleted: {
+      name: 'parley_deleted',
+      text: `INSERT INTO ${s}.orphan (session, since, boot) VALUES ($1::bigint, $2::bigint, NULL)
+        ON CONFLICT (session) DO UPDATE SET since = excluded.since`,
+    },
     /** The claim to a session whose epoch is still $2. */
     claim: {
       name: 'parley_claim',
@@ -138,14 +147,15 @@ function ofDrafts(s: string) {
     },
     inherit: { name: 'parley_inherit', text: `UPDATE ${s}.orphan SET boot = NULL WHERE boot <> $1` },
     orphans: { name: 'parley_orphans', text: `SELECT session FROM ${s}.orphan WHERE boot IS NULL LIMIT 100` },
-    /** Answers how many it removed. */
+    /** Answers how many it removed: none of a draft that a process still writes. */
     sweep: {
       name: 'parley_sweep',
-      text: `WITH d AS (DELETE FROM ${s}.entry WHERE session = $1::bigint AND first IN
+      text: `WITH o AS (SELECT session FROM ${s}.orphan WHERE session = $1::bigint AND boot IS NULL FOR UPDATE),
+        d AS (DELETE FROM ${s}.entry WHERE session IN (SELECT o.session FROM o) AND first IN
           (SELECT first FROM ${s}.entry WHERE session = $1::bigint ORDER BY first LIMIT 2000) RETURNING 1)
         SELECT count(*) FROM d`,
     },
-    swept: { name: 'parley_swept', text: `DELETE FROM ${s}.orphan WHERE session = $1::bigint` },
+    swept: { name: 'parley_swept', text: `DELETE FROM ${s}.orphan WHERE session = $1::bigint AND boot IS NULL` },
     meta: { name: 'parley_meta', text: `SELECT name, value FROM ${s}.meta` },
   }
 }
