@@ -150,6 +150,35 @@ test('39: a prompt that is taken back from the queue brings its attachments back
   await page.getByRole('button', { name: 'Stop' }).click()
 })
 
+test('24: Stop brings all prompts that wait back into the composer, whole, with their attachments and files', async () => {
+  writeFileSync(join(stage.server.work, 'kept.ts'), '')
+  const page = await session([], [{ chunk: 'Working on it.' }, { sleepMs: 600_000 }])
+  await field(page).fill('Go on.')
+  await field(page).press('Enter')
+  await page.getByText('Working on it.').waitFor()
+  const long = `Long. ${'all work and no play '.repeat(100)}`
+  await choose(page, [{ name: 'dot.png', mimeType: 'image/png', buffer: await png(page, 20, 10) }])
+  await page.getByRole('list', { name: 'Attached' }).getByText('dot.png').waitFor()
+  await field(page).fill(long)
+  await field(page).press('Enter')
+  const queued = page.locator('.queue').getByRole('button', { name: 'Edit' })
+  await expect.poll(() => queued.count()).toBe(1)
+  await field(page).pressSequentially('And @kep')
+  await options(page).first().waitFor()
+  await field(page).press('Enter')
+  await field(page).press('Enter')
+  await expect.poll(() => queued.count()).toBe(2)
+  await field(page).fill('Half a sen')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  await expect.poll(() => field(page).inputValue()).toBe([long, 'And @kept.ts ', 'Half a sen'].join('\n\n'))
+  await page.getByRole('button', { name: 'Remove dot.png' }).waitFor()
+  await page.locator('.queue').waitFor({ state: 'detached' })
+  stage.server.play([AGENT, { chunk: 'Got it.' }])
+  await field(page).press('Enter')
+  await page.locator('.prompt', { hasText: 'Half a sen' }).locator('.attached', { hasText: 'kept.ts' }).waitFor()
+})
+
 test('22: a prompt that another device has sent can be withdrawn from its queue', async () => {
   const page = await session([], [{ chunk: 'Working on it.' }, { sleepMs: 600_000 }])
   await field(page).fill('Go on.')
@@ -194,6 +223,12 @@ test('40: files are found behind an @ and go with the prompt as links; what is t
   await field(page).pressSequentially('please')
   await field(page).press('Enter')
   await page.locator('.prompt', { hasText: 'please' }).locator('.attached', { hasText: 'src/replay.ts' }).waitFor()
+  // It was chosen for that prompt alone.
+  await field(page).fill('Not the file: @src/replay.ts, only its name.')
+  await field(page).press('Enter')
+  const next = page.locator('.prompt', { hasText: 'Not the file' })
+  await next.waitFor()
+  expect(await next.locator('.attached').count()).toBe(0)
 })
 
 test('a directory for a new session is completed as it is written', async () => {

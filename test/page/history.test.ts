@@ -168,7 +168,7 @@ test('52: a word that was said long ago is found in the session and stepped to, 
   expect(asked.length).toBeGreaterThan(1)
   await page.keyboard.press('Escape')
   await page.getByLabel('Find in this session').waitFor({ state: 'detached' })
-  expect(await page.evaluate('CSS.highlights.has("found")')).toBe(false)
+  await expect.poll(() => page.evaluate('CSS.highlights.has("found")')).toBe(false)
 })
 
 test('a call that begins in a page and ends live is one call, where it began', async () => {
@@ -190,6 +190,37 @@ test('a call that begins in a page and ends live is one call, where it began', a
     expect(await page.locator('.call', { hasText: 'Over the edge' }).count()).toBe(1)
     expect(await page.locator('.call.failed', { hasText: 'Over the edge' }).count()).toBe(1)
   }
+})
+
+test('a session whose first page has failed is opened by Try again, and what came meanwhile is there once', async () => {
+  stage.server.play([{ chunk: 'The first answer.' }])
+  const first = await stage.device()
+  await stage.newSession(first, 'Begin.')
+  await first.getByText('The first answer.').waitFor()
+  const late = await stage.device()
+  let isFailing = true
+  await late.routeWebSocket(/\/acp$/u, (socket) => {
+    socket.connectToServer().onMessage((text) => {
+      for (const line of String(text).split('\n')) {
+        const isPage = isFailing && line.includes('"result":{"updates":')
+        isFailing &&= !isPage
+        const { id } = isPage ? (JSON.parse(line) as { readonly id: unknown }) : {}
+        const error = { code: -32_603, message: 'The journal could not be read.' }
+        socket.send(isPage ? JSON.stringify({ jsonrpc: '2.0', id, error }) : line)
+      }
+    })
+  })
+  await late.goto(first.url())
+  const again = late.getByRole('button', { name: 'Try again' })
+  await again.waitFor()
+  stage.server.play([{ chunk: 'The second answer.' }])
+  await first.getByLabel('Message to the agent').fill('Go on.')
+  await first.keyboard.press('Enter')
+  await first.getByText('The second answer.').waitFor()
+  await again.click()
+  await text(late, 'The first answer.').waitFor()
+  await text(late, 'The second answer.').waitFor()
+  expect(await late.locator('.prompt', { hasText: 'Go on.' }).count()).toBe(1)
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

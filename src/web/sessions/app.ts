@@ -128,7 +128,7 @@ export class App implements ClientDelegate {
     if (!listed.some((row) => row.sessionId === sessionId))
       this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...listed]
     this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
-    if (firstPrompt.trim() !== '') void session.send({ text: firstPrompt, attached: [] }, newId())
+    if (firstPrompt.trim() !== '') void session.send({ text: firstPrompt, attached: [], mentioned: [] }, newId())
   }
 
   async rename(id: string, title: string): Promise<void> {

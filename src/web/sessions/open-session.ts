@@ -18,6 +18,7 @@ import type { PermissionOption, UpdateParams } from '../../client/incoming/updat
 import type { Setting } from '../../client/sessions/agent-settings.ts'
 import type { CountedAnswer } from '../../client/sessions/stored-sessions.ts'
 import type { Attachment, Takes } from '../composer/attachments.ts'
+import { type Mention, mentionedIn } from '../composer/mentions.ts'
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { Conversation } from '../thread/conversation.ts'
@@ -38,6 +39,7 @@ export interface Question extends PermissionQuestion {
 export interface Said {
   readonly text: string
   readonly attached: readonly Attachment[]
+  readonly mentioned: readonly Mention[]
 }
 
 /** A prompt that is on its way: the server has not said yet that it has it. */
@@ -80,8 +82,10 @@ export class OpenSession {
   readonly #accepted = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
   readonly #texts = new Map<string, Said>()
-  /** Paths of files that were chosen for an `@`, by what stands behind it. */
-  readonly #mentioned = new Map<string, string>()
+  /** Files that were chosen for an `@` of the draft, by their names. */
+  readonly #mentioned = new Map<string, Mention>()
+  /** Since this entry the server tells us all that comes. */
+  #head: number | undefined
   #runningMine: string | undefined
   #asked = 0
   readonly #frame = new OncePerFrame(() => this.talk.flush())
@@ -111,10 +115,12 @@ export class OpenSession {
 
   /** The end of the conversation, and all from the entry `seq` or from where the reader was. */
   async load(seq = Number.POSITIVE_INFINITY): Promise<void> {
+    this.opening.value = 'opening'
     try {
-      const head = await this.#client.resumeSession({ sessionId: this.id, cwd: this.cwd })
+      // When only the first page has failed, what came since then is here already, and the pages still end where they did.
+      this.#head ??= await this.#client.resumeSession({ sessionId: this.id, cwd: this.cwd })
       const { seq: place = seq } = (kept(`place.${this.id}`) ?? {}) as { readonly seq?: number }
-      await this.history.begin(head, Math.min(seq, place))
+      await this.history.begin(this.#head, Math.min(seq, place))
       this.talk.flush()
       this.opened()
     } catch (error) {
@@ -192,7 +198,7 @@ export class OpenSession {
   }
 
   sendNew(text: string): void {
-    void this.send({ text, attached: [] }, newId())
+    void this.send({ text, attached: [], mentioned: [] }, newId())
   }
 
   get hasDraft(): boolean {
@@ -201,13 +207,15 @@ export class OpenSession {
 
   sendDraft(): void {
     if (!this.hasDraft) return
-    const said = { text: this.draft.value, attached: this.attached.value }
+    const text = this.draft.value
+    const said = { text, attached: this.attached.value, mentioned: mentionedIn(text, [...this.#mentioned.values()]) }
     if (sizeOf(said) > MAX_PROMPT) {
       this.trouble.value = words().attaching.together
       return
     }
     this.write('')
     this.attached.value = []
+    this.#mentioned.clear()
     void this.send(said, newId())
   }
 
@@ -229,8 +237,8 @@ export class OpenSession {
     this.attached.value = this.attached.value.filter((one) => one.key !== key)
   }
 
-  mention({ name, path }: { readonly name: string; readonly path: string }): void {
-    this.#mentioned.set(name, path)
+  mention(file: Mention): void {
+    this.#mentioned.set(file.name, file)
   }
 
   files(query: string, limit: number): Promise<FoundFiles> {
@@ -299,10 +307,11 @@ export class OpenSession {
 
   /** Stops the turn. Prompts of ours that wait come back into the composer: nobody wants them to start by themselves now. */
   stop(): void {
-    const waiting = this.queue.value.filter(({ mine }) => mine).map(({ text }) => text)
+    const waiting = [...this.#texts.keys()].filter((promptId) => promptId !== this.#runningMine)
+    // Each goes before those that were sent after it.
+    for (const promptId of waiting.toReversed()) this.takeBack(promptId)
     this.stopSince.value ??= Date.now()
     this.#client.cancel(this.id)
-    if (waiting.length > 0) this.write([this.draft.value, ...waiting].filter((one) => one !== '').join('\n\n'))
   }
 
   /** Cancels the turn; what waits in the queue starts next. */
@@ -370,15 +379,15 @@ export class OpenSession {
   }
 
   /** The text, what goes with it, and the files that it names. */
-  #contentOf({ text, attached }: Said): readonly PromptContent[] {
-    const named = [...this.#mentioned].filter(([name]) => text.includes(`@${name}`))
-    const links = named.map(([name, path]) => ({ type: 'resource_link', uri: fileUrl(path), name }))
+  #contentOf({ text, attached, mentioned }: Said): readonly PromptContent[] {
+    const links = mentioned.map(({ name, path }) => ({ type: 'resource_link', uri: fileUrl(path), name }))
     const said = text.trim() === '' ? [] : [{ type: 'text', text }]
     return [...said, ...attached.map(({ content }) => content), ...links]
   }
 
-  #giveBack({ text, attached }: Said, why: string): void {
+  #giveBack({ text, attached, mentioned }: Said, why: string): void {
     this.trouble.value = why
+    for (const file of mentioned) this.mention(file)
     this.attached.value = [...attached, ...this.attached.value]
     this.write(this.draft.value === '' ? text : `${text}\n\n${this.draft.value}`)
   }

@@ -20,7 +20,8 @@ export class History {
   readonly #source: HistorySource
   /** All from this entry on is here. */
   #from = 1
-  #running: Promise<void> | undefined
+  /** One at a time; false when it has failed. */
+  #running: Promise<boolean> | undefined
 
   constructor(source: HistorySource) {
     this.#source = source
@@ -43,27 +44,32 @@ export class History {
 
   /** One page more, unless one is on its way. */
   older(): void {
-    if (this.hasMore && this.#running === undefined) this.#run(() => this.#fetch(this.#from, NEXT))
+    if (this.hasMore && this.#running === undefined) void this.#run(() => this.#fetch(this.#from, NEXT))
   }
 
-  /** Resolves when all from this entry on is here. */
+  /** Resolves when all from this entry on is here, or when a page did not come. */
   async reach(seq: number): Promise<void> {
-    await this.#running
-    if (this.#from > seq) this.#run(() => this.#fetch(seq, MOST))
-    await this.#running
+    while (this.#from > Math.max(seq, 1)) {
+      // Others may have waited for the same page, and the first of them runs the next one.
+      const running = this.#running ?? this.#run(() => this.#fetch(seq, MOST))
+      if (!(await running)) return
+    }
   }
 
-  #run(work: () => Promise<void>): void {
+  #run(work: () => Promise<void>): Promise<boolean> {
     this.isLoading.value = true
     this.trouble.value = ''
     this.#running = work()
+      .then(() => true)
       .catch((error: unknown) => {
         this.trouble.value = error instanceof Error ? error.message : String(error)
+        return false
       })
       .finally(() => {
         this.isLoading.value = false
         this.#running = undefined
       })
+    return this.#running
   }
 
   /** Pages until the entry `seq` is here, at least one; shown together, so that a reader is moved once. */
