@@ -8,6 +8,7 @@ import { errorsDocument } from '../scripts/errors-document.ts'
 import { journalDocument } from '../scripts/journal-document.ts'
 import type { CommandRow } from '../src/cli/runtime/command.ts'
 import { commands } from '../src/cli/command-table.ts'
+import { quirkFields } from '../src/config/agents/agent-entries.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
 import {
@@ -48,6 +49,13 @@ describe('docs/agents.md', () => {
   test('has the table that `npm run docs` makes of the rows', () => {
     const page = read(root, 'docs/agents.md')
     expect(page).toBe(agentsDocument(page))
+  })
+
+  test('explains every quirk that an entry may overrule, and no other', () => {
+    const [, part = ''] = read(root, 'docs/agents.md').split('### Quirks')
+    const rows = part.split('\n').filter((line) => line.startsWith('| `'))
+    const named = rows.flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/gu)].map(([, name]) => name))
+    expect(named.toSorted()).toEqual(Object.keys(quirkFields).toSorted())
   })
 })
 

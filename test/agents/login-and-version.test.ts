@@ -45,6 +45,26 @@ test.concurrent('an agent that wants a login says what to type; the session is k
   expect(fake.received('authenticate')).toEqual([])
 })
 
+test.concurrent('a login that must be named in each process is named before the conversation, if the agent offers it', async () => {
+  await using stage = new Stage()
+  const refuses = { authenticate: [{ fail: { code: -32_603, message: 'expired' } }] }
+  const fake = stage.fake({ ...LOADS, ...LOGIN }, { quirks: { authBefore: 'key' } })
+  stage.fake({ ...LOADS, ...LOGIN }, { name: 'other', quirks: { authBefore: 'cached' } })
+  const { session, reader } = await stage.open()
+  expect(await prompted(session, reader, 'one')).toMatchObject({ stopReason: 'end_turn' })
+  const after = await stage.killed(session.id)
+  expect(await prompted(after.session, after.reader, 'two')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.received('authenticate')).toEqual([{ methodId: 'key' }, { methodId: 'key' }])
+  expect(after.reader.text).toBe('echo: oneecho: two')
+  // One that it does not offer is left out, and a refused one is a login that is needed.
+  const other = await stage.open('acp:other')
+  expect(await prompted(other.session, other.reader, 'one')).toMatchObject({ stopReason: 'error' })
+  rmSync(join(fake.home, 'logged-in'))
+  fake.becomes({ ...LOADS, ...LOGIN, on: refuses })
+  const last = await stage.killed(session.id)
+  expect(await prompted(last.session, last.reader, 'three')).toMatchObject(needsLogin)
+})
+
 test.concurrent('another version of the agent is met anew, and treated by the row that fits it best [50]', async () => {
   const codex = (version: string) => ({
     ...LOADS,

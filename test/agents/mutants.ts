@@ -228,6 +228,36 @@ export const agentMutants: readonly Mutant[] = [
     ],
   },
   {
+    mechanism: 'reattach: of two turns with one prompt, the ids of the messages say which is which',
+    file: `${EXTERNAL}/reattach/compare.ts`,
+    inside: 'compare',
+    find: 'hasIds && hasOtherMessages(one, turn)',
+    put: 'false',
+    test: [
+      'test/agents/outside-turns.test.ts',
+      'a turn outside with the same prompt and the same beginning is another turn, where messages keep their ids [36]',
+    ],
+  },
+  {
+    mechanism: 'start: a login that must be named in each process is named',
+    file: `${EXTERNAL}/supervision/starter.ts`,
+    inside: 'AgentStarter.#attempt',
+    find: 'await useLogin(...$all)',
+    put: '',
+    test: [
+      'test/agents/login-and-version.test.ts',
+      'a login that must be named in each process is named before the conversation, if the agent offers it',
+    ],
+  },
+  {
+    mechanism: 'start: that an agent never asks is said',
+    file: `${EXTERNAL}/reattach/conversation.ts`,
+    inside: 'Opening.#tellFreedom',
+    find: "quirks.asks !== 'never' || this.#hasMet",
+    put: 'true',
+    test: [PERMISSIONS, 'that an agent never asks is said once, where its session begins'],
+  },
+  {
     mechanism: 'reattach: what the agent is told fits the window of its model',
     file: `${EXTERNAL}/reattach/reseed.ts`,
     inside: 'budgetFor',

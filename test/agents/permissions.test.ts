@@ -210,3 +210,15 @@ test.concurrent('requests that Parley never offered are refused at once, and the
   expect(reader.text).toBe('....done')
   expect(answersTo(fake)).toMatchObject(methods.map(() => ({ code: -32_601 })))
 })
+
+test.concurrent('that an agent never asks is said once, where its session begins', async () => {
+  await using stage = new Stage()
+  stage.fake({ capabilities: { sessionCapabilities: { resume: {} } } }, { quirks: { asks: 'never' } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'two')
+  expect(notices(after.reader)).toEqual([
+    'fake asks nobody before it changes files or runs commands, and Parley is no sandbox.',
+  ])
+})

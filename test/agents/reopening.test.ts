@@ -5,26 +5,12 @@ import { expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
-import type { FakeAgent } from '../fake-agent/fake-agent.ts'
-import { Stage, endOf, pacedClock, notices, prompted, sent } from './stage.ts'
+import { OPENING, Stage, called, endOf, lastPrompt, notices, pacedClock, prompted, sent } from './stage.ts'
 
 const LOADS = { capabilities: { loadSession: true } }
 const RESUMES = { capabilities: { sessionCapabilities: { resume: {} } } }
 const BOTH = { capabilities: { loadSession: true, sessionCapabilities: { resume: {} } } }
 const works: Case = { prompts: { work: [{ chunk: 'half of it' }, { mark: 'half' }, { silent: true }] } }
-
-/** How often each method of these was called. */
-function called(fake: FakeAgent, ...methods: readonly string[]): readonly number[] {
-  return methods.map((method) => fake.received(method).length)
-}
-
-const OPENING = ['session/new', 'session/load', 'session/resume'] as const
-
-/** All that was sent with the last prompt. */
-function lastPrompt(fake: FakeAgent): readonly string[] {
-  const { prompt } = fake.received('session/prompt').at(-1) ?? {}
-  return (prompt as readonly { text: string }[]).map(({ text }) => text)
-}
 
 function hows(reader: Reader): readonly string[] {
   return reader.entries.flatMap((entry) => (entry.kind === 'agent_session' ? [`${entry.generation} ${entry.how}`] : []))
@@ -328,59 +314,6 @@ test.concurrent('a resume that replays all the same is swallowed [35]', async ()
   const after = await stage.killed(session.id)
   await prompted(after.session, after.reader, 'two')
   expect(after.reader.text).toBe('echo: oneecho: two')
-})
-
-test.concurrent("turns that were made in the agent's own tool are taken in once, before the prompt's answer, and said [36]", async () => {
-  await using stage = new Stage()
-  const fake = stage.fake(LOADS)
-  const { session, reader } = await stage.open()
-  await prompted(session, reader, 'one')
-  const first = await stage.killed(session.id)
-  const [theirs = ''] = fake.sessions
-  fake.turnOutside(theirs, 'typed elsewhere', 'answered there')
-  fake.turnOutside(theirs, 'and again', 'once more')
-  await prompted(first.session, first.reader, 'two')
-  expect(notices(first.reader)).toEqual(["2 turns were added outside Parley, in fake's own session:"])
-  expect(first.reader.text).toBe('echo: oneanswered thereonce moreecho: two')
-  expect(lastPrompt(fake)).toEqual(['two'])
-  const second = await stage.killed(session.id)
-  await prompted(second.session, second.reader, 'three')
-  expect(second.reader.text).toBe('echo: oneanswered thereonce moreecho: twoecho: three')
-})
-
-const LISTS = { capabilities: { loadSession: true, sessionCapabilities: { resume: {}, list: {} } } }
-
-test.concurrent.each(['while nothing of it runs', 'while it lives'])(
-  'turns that were made outside %s are found by the list of the agent, though it could resume [36]',
-  async (when) => {
-    // The agent's list is waited for a second of this clock.
-    await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
-    const fake = stage.fake(LISTS)
-    const { session, reader } = await stage.open()
-    const { at } = await prompted(session, reader, 'one')
-    // A list has milliseconds: what comes in the one in which the turn ended is not seen as later.
-    await until(() => Date.now() > at)
-    const now = when === 'while it lives' ? { session, reader } : await stage.killed(session.id)
-    const [theirs = ''] = fake.sessions
-    fake.turnOutside(theirs, 'typed elsewhere', 'answered there')
-    await prompted(now.session, now.reader, 'two')
-    expect(now.reader.text).toBe('echo: oneanswered thereecho: two')
-    expect(called(fake, ...OPENING)).toEqual([1, 1, 0])
-  },
-)
-
-test.concurrent('a list that is endless, has no times or fails says nothing: the agent resumes [38]', async () => {
-  await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
-  const endless = { answer: { sessions: [{ sessionId: 'other', cwd: '/' }], nextCursor: 'again' } }
-  const fake = stage.fake({ ...LISTS, on: { 'session/list': [endless] } })
-  const { session, reader } = await stage.open()
-  await prompted(session, reader, 'one')
-  for (const moves of [[endless], [{ fail: { code: -32_603, message: 'bad cursor' } }], [{ silent: true as const }]]) {
-    fake.becomes({ ...LISTS, on: { 'session/list': moves } })
-    const after = await stage.killed(session.id)
-    expect(await prompted(after.session, after.reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
-  }
-  expect(called(fake, ...OPENING)).toEqual([1, 0, 3])
 })
 
 test.concurrent('what the agent lost of its last turn is told once [37]', async () => {

@@ -228,3 +228,16 @@ export async function prompted(session: Session, reader: Reader, ...content: rea
 export function notices(reader: Reader): readonly string[] {
   return reader.entries.flatMap((entry) => (entry.kind === 'notice' ? [entry.text] : []))
 }
+
+/** How often each method of these was called. */
+export function called(fake: FakeAgent, ...methods: readonly string[]): readonly number[] {
+  return methods.map((method) => fake.received(method).length)
+}
+
+export const OPENING = ['session/new', 'session/load', 'session/resume'] as const
+
+/** All that was sent with the last prompt. */
+export function lastPrompt(fake: FakeAgent): readonly string[] {
+  const { prompt } = fake.received('session/prompt').at(-1) ?? {}
+  return (prompt as readonly { text: string }[]).map(({ text }) => text)
+}

@@ -62,12 +62,13 @@ export class FakeAgent {
   }
 
   /** A turn that its user made with another tool of it. */
-  turnOutside(session: string, prompt: string, answer: string): void {
+  turnOutside(session: string, prompt: string, answer: string | { readonly text: string; readonly messageId: string }) {
     const at = new Date().toISOString()
-    const content = { type: 'text', text: answer }
+    const { text, ...about } = typeof answer === 'string' ? { text: answer } : answer
+    const content = { type: 'text', text }
     const lines = [
       { prompt: [{ type: 'text', text: prompt }], at },
-      { update: { sessionUpdate: 'agent_message_chunk', content } },
+      { update: { sessionUpdate: 'agent_message_chunk', content, ...about } },
       { end: true, at },
     ]
     appendFileSync(this.#memoryOf(session), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))

@@ -39,7 +39,7 @@ const milliseconds = number('a number of milliseconds from 0', (value) => value 
 /** The fields of a quirk row; `docs/agents.md` says what each does. The adapter checks that these are all. */
 export const quirkFields = {
   stopWith: oneOf(['eof', 'term', 'kill']),
-  share: number('a whole number from 1', (value) => Number.isInteger(value) && value >= 1),
+  idleMinutes: number('a number of minutes above 0', (value) => value > 0),
   initMs: milliseconds,
   notFound: patterns,
   busy: patterns,
@@ -54,26 +54,20 @@ export const quirkFields = {
   textNoise: texts,
   errorAsText: texts,
   emptyEndIsError: switchValue,
-  refusalEndsTurn: switchValue,
-  cancelNeedsAnswers: switchValue,
   cancelKillMs: milliseconds,
   lateMs: milliseconds,
   turnSignals: texts,
-  settingsKept: switchValue,
   modelVerb: oneOf(['set_config_option', 'set_model', 'none']),
   modesAre: oneOf(['mode', 'thought_level']),
   keepTitle: switchValue,
   cutKeeps: oneOf(['nothing', 'prompt', 'partial']),
   asks: oneOf(['always', 'some', 'never', 'unknown']),
-  terminalMeta: switchValue,
   mcp: oneOf(['front', 'pass', 'none']),
   protocol: number('1', (value) => value === 1),
   clientInfo: tableWith({ name: text, version: text }, 'it must be a table: name, version'),
   authBefore: text,
-  authFresh: switchValue,
   terminalArgs: oneOf(['append', 'replace']),
   blockingRequests: texts,
-  daemonKept: texts,
 } as const
 
 const quirks = tableWith(

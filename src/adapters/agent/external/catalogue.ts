@@ -14,8 +14,6 @@ import type { Quirks } from './quirks.ts'
 /** What the full name of an external agent begins with. */
 const PREFIX = 'acp:'
 
-const IDLE_MINUTES = 10
-
 export interface CatalogueSources {
   /** The entries of the user's file and of the project's, read anew. */
   own(place: Partial<LaunchPlace>): readonly OwnAgent[]
@@ -94,7 +92,7 @@ export class AgentCatalogue {
       env: { ...base, ...found.env, ...own?.env },
       quirks,
       mcp: own?.mcp ?? quirks.mcp,
-      idleMinutes: own?.idleMinutes ?? IDLE_MINUTES,
+      idleMinutes: own?.idleMinutes ?? quirks.idleMinutes,
       ...(own?.maxMemoryMb !== undefined && { maxMemoryMb: own.maxMemoryMb }),
       ...(own?.stallMinutes !== undefined && { stallMinutes: own.stallMinutes }),
       ...(version !== undefined && { version }),

@@ -16,8 +16,8 @@ export type Lost = 'tool_calls' | 'tool_outputs' | 'tool_kinds' | 'diffs' | 'tho
 export interface Quirks {
   /** How its process is ended: first its stdin is closed, first SIGTERM, or SIGKILL at once, because the gentler ways do nothing. */
   readonly stopWith: 'eof' | 'term' | 'kill'
-  /** How many sessions one process may serve. */
-  readonly share: number
+  /** How many minutes a process without work is kept. */
+  readonly idleMinutes: number
   /** How long `initialize` may be silent, in milliseconds. */
   readonly initMs: number
   /** Errors of a load or resume that mean: there is no such session. Besides code -32002. */
@@ -36,7 +36,7 @@ export interface Quirks {
   readonly replayLoses: readonly Lost[]
   /** A replayed user message that begins with one of these was not typed by the user. */
   readonly pseudoUser: readonly string[]
-  /** Whether agent messages have the same ids live and in a replay. */
+  /** Agent messages have the same ids live and in a replay: of two turns with one prompt, the ids say which is which. */
   readonly stableIds: boolean
   /** An agent message that begins with one of these is not part of the answer: it is kept as a foreign update. */
   readonly textNoise: readonly string[]
@@ -44,17 +44,11 @@ export interface Quirks {
   readonly errorAsText: readonly string[]
   /** A turn without any update that ends as `end_turn` has failed. */
   readonly emptyEndIsError: boolean
-  /** A refused permission ends the whole turn. */
-  readonly refusalEndsTurn: boolean
-  /** A cancel takes effect only after its open requests are answered. */
-  readonly cancelNeedsAnswers: boolean
   /** How long after a cancel its process is killed, in milliseconds. */
   readonly cancelKillMs: number
   /** How long after the response of a prompt its last updates may come, in milliseconds. */
   readonly lateMs: number
   readonly turnSignals: readonly TurnSignal[]
-  /** Whether mode and options survive its restart. Otherwise they are set again. */
-  readonly settingsKept: boolean
   /** How a model is chosen where it is offered in `models` and not as an option. */
   readonly modelVerb: 'set_config_option' | 'set_model' | 'none'
   /** What its modes really are: modes, or how much it thinks. */
@@ -65,30 +59,24 @@ export interface Quirks {
   readonly cutKeeps: 'nothing' | 'prompt' | 'partial'
   /** Whether it asks before it changes something: always, for some tools, or never. */
   readonly asks: 'always' | 'some' | 'never' | 'unknown'
-  /** The output of terminals comes in `_meta.terminal_output` and the like. */
-  readonly terminalMeta: boolean
   /** How it gets MCP servers: by Parley's loopback front, as they are, or not at all, because it ignores them. */
   readonly mcp: 'front' | 'pass' | 'none'
   /** The major version of ACP to ask for. */
   readonly protocol: number
   /** Under which name Parley must introduce itself; absent, its own. */
   readonly clientInfo?: { readonly name: string; readonly version: string }
-  /** A login method that must be named once in each process, though the user is logged in. */
+  /** A login method that must be named once in each process, though the user is logged in; left out where it does not offer it. */
   readonly authBefore?: string
-  /** Only a fresh process notices a login. */
-  readonly authFresh: boolean
   /** The arguments of a terminal login follow the agent's own, or replace them. */
   readonly terminalArgs: 'append' | 'replace'
   /** Requests of its own that block a turn until they are answered; they become questions. */
   readonly blockingRequests: readonly string[]
-  /** Processes that it leaves on purpose, by a part of their command line: they are not ended with it. */
-  readonly daemonKept: readonly string[]
 }
 
 /** What holds for an agent that was not examined: the ways that lose nothing and hang nowhere. */
 export const SAFE: Quirks = {
   stopWith: 'eof',
-  share: 1,
+  idleMinutes: 10,
   initMs: 60_000,
   notFound: [],
   busy: [],
@@ -103,22 +91,16 @@ export const SAFE: Quirks = {
   textNoise: [],
   errorAsText: [],
   emptyEndIsError: false,
-  refusalEndsTurn: false,
-  cancelNeedsAnswers: true,
   cancelKillMs: 10_000,
   lateMs: 0,
   turnSignals: [],
-  settingsKept: false,
   modelVerb: 'set_config_option',
   modesAre: 'mode',
   keepTitle: false,
   cutKeeps: 'nothing',
   asks: 'unknown',
-  terminalMeta: true,
   mcp: 'front',
   protocol: 1,
-  authFresh: true,
   terminalArgs: 'append',
   blockingRequests: [],
-  daemonKept: [],
 }

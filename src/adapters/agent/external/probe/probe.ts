@@ -10,7 +10,7 @@ import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
 import type { AgentLaunch, AgentOffers } from '../launch.ts'
 import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
-import { CLIENT_CAPABILITIES, loginIn } from '../process/introduction.ts'
+import { CLIENT_CAPABILITIES, loginIn, useLogin } from '../process/introduction.ts'
 import type { PeerListener } from '../process/peer.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
@@ -99,7 +99,9 @@ export async function introduced(process: AgentProcess, { clientInfo, signal }: 
   const { protocol, clientInfo: named = clientInfo } = process.launch.quirks
   const params = { protocolVersion: protocol, clientInfo: named, clientCapabilities: CLIENT_CAPABILITIES }
   try {
-    return await process.initialize(params, protocol, signal)
+    const info = await process.initialize(params, protocol, signal)
+    await useLogin(process, info, { quirks: process.launch.quirks, signal })
+    return info
   } catch (error) {
     if (error instanceof WireError) refused(process, 'initialize', error)
     throw error

@@ -1,6 +1,10 @@
 /** What Parley tells every agent of itself in `initialize`, and how it reads the logins that the agent answers with. */
+import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { LoginMethod } from '../launch.ts'
+import type { Quirks } from '../quirks.ts'
+import type { AgentInfo, AgentProcess } from './agent-process.ts'
+import { WireError } from './wire-error.ts'
 
 /** What Parley itself can serve, whichever client is attached. */
 export const CLIENT_CAPABILITIES = {
@@ -20,4 +24,23 @@ export function loginIn(method: unknown): readonly LoginMethod[] {
   const about = typeof description === 'string' ? { description } : {}
   const kind = typeof type === 'string' ? type : 'agent'
   return [{ id, name: typeof name === 'string' ? name : id, ...about, type: kind, raw }]
+}
+
+/**
+ * Some agents use the login that they have only once it is named, in each process. One that refuses goes on: it says itself that
+ * it wants a login. Throws AGENT_STUCK and AGENT_START_FAILED, and the signal's reason.
+ */
+export async function useLogin(
+  process: AgentProcess,
+  { authMethods }: AgentInfo,
+  { quirks: { authBefore, initMs: silenceMs }, signal }: { readonly quirks: Quirks; readonly signal: Signal },
+): Promise<void> {
+  const isOffered = authMethods.some((method) => fieldsOf(method)['id'] === authBefore)
+  if (authBefore === undefined || !isOffered) return
+  try {
+    await process.ask('authenticate', { methodId: authBefore }, { silenceMs, signal })
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    process.note(process.mask(`it refused the login ${authBefore}: ${error.words}`))
+  }
 }

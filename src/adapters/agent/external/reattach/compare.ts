@@ -14,9 +14,19 @@ export interface Comparison {
   readonly isEmpty: boolean
 }
 
-/** By the prompts first, since agents lose, merge and reorder the rest, and replay some turns twice. */
-export function compare(transcript: readonly PastTurn[], replayed: readonly ReplayedTurn[]): Comparison {
-  const inOrder = matchedInOrder(transcript, replayed)
+/**
+ * By the prompts first, since agents lose, merge and reorder the rest, and replay some turns twice. With `hasIds`, a message has
+ * the same id live and in a replay: two turns with one prompt and other messages are not the same.
+ */
+export function compare(
+  transcript: readonly PastTurn[],
+  replayed: readonly ReplayedTurn[],
+  { hasIds }: { readonly hasIds: boolean },
+): Comparison {
+  const isOther = (one: ReplayedTurn, turn: PastTurn): boolean => hasIds && hasOtherMessages(one, turn)
+  const isSame = (one: ReplayedTurn, turn: PastTurn): boolean => isSamePrompt(one, turn) && !isOther(one, turn)
+  const isSameTurn = (one: ReplayedTurn, turn: PastTurn): boolean => isSame(one, turn) && isSameAnswer(one, turn)
+  const inOrder = matchedInOrder(transcript, replayed, isSame)
   const taken = new Set(inOrder.values())
   // What is left over on both sides may be out of order.
   const left = transcript.filter((turn) => !inOrder.has(turn))
@@ -26,10 +36,10 @@ export function compare(transcript: readonly PastTurn[], replayed: readonly Repl
     one !== undefined && (!hasAnswers || wordsOf(turn.parts) === '' || wordsOf(one.parts) !== '')
   const isKnown = (turn: PastTurn): boolean =>
     isWhole(inOrder.get(turn), turn) ||
-    replayed.some((one) => !taken.has(one) && isSamePrompt(one, turn)) ||
-    (!inOrder.has(turn) && replayed.some((one) => isMerged(one, turn) && isWhole(one, turn)))
+    replayed.some((one) => !taken.has(one) && isSame(one, turn)) ||
+    (!inOrder.has(turn) && replayed.some((one) => isMerged(one, turn) && isWhole(one, turn) && !isOther(one, turn)))
   const isTold = (one: ReplayedTurn): boolean =>
-    taken.has(one) || left.some((turn) => isSamePrompt(one, turn)) || transcript.some((turn) => isSameTurn(one, turn))
+    taken.has(one) || left.some((turn) => isSame(one, turn)) || transcript.some((turn) => isSameTurn(one, turn))
   const lastKnown = transcript.findLastIndex(isKnown)
   const last = transcript.at(-1)
   const found = last && (inOrder.get(last) ?? replayed.find((one) => isSameTurn(one, last)))
@@ -45,11 +55,12 @@ export function compare(transcript: readonly PastTurn[], replayed: readonly Repl
 function matchedInOrder(
   transcript: readonly PastTurn[],
   replayed: readonly ReplayedTurn[],
+  isSame: (one: ReplayedTurn, turn: PastTurn) => boolean,
 ): ReadonlyMap<PastTurn, ReplayedTurn> {
   const matched = new Map<PastTurn, ReplayedTurn>()
   let from = 0
   for (const turn of transcript) {
-    const at = replayed.findIndex((one, index) => index >= from && isSamePrompt(one, turn))
+    const at = replayed.findIndex((one, index) => index >= from && isSame(one, turn))
     const found = replayed[at]
     if (found === undefined) continue
     matched.set(turn, found)
@@ -65,9 +76,18 @@ function isSamePrompt({ prompt }: ReplayedTurn, turn: PastTurn): boolean {
   return theirs === ours || (ours !== '' && theirs.endsWith(ours))
 }
 
+/** Both have messages with ids, and none in common. */
+function hasOtherMessages(one: ReplayedTurn, turn: PastTurn): boolean {
+  const [theirs, ours] = [idsOf(one.parts), idsOf(turn.parts)]
+  return theirs.length > 0 && ours.length > 0 && !theirs.some((id) => ours.includes(id))
+}
+
+function idsOf(parts: readonly PastPart[]): readonly string[] {
+  return parts.flatMap((part) => (part.kind === 'text' ? (part.messageId ?? []) : []))
+}
+
 /** A user may type the same words twice, but the agent hardly ever gives the same answer. */
-function isSameTurn(one: ReplayedTurn, turn: PastTurn): boolean {
-  if (!isSamePrompt(one, turn)) return false
+function isSameAnswer(one: ReplayedTurn, turn: PastTurn): boolean {
   const [theirs, ours] = [wordsOf(one.parts), wordsOf(turn.parts)]
   return theirs.includes(ours) || ours.includes(theirs)
 }

@@ -80,12 +80,15 @@ class Opening {
   readonly #isLastTry: boolean
   readonly #abilities: AgentAbilities
   readonly #toldLeftOut: string
+  /** The session had this agent before. */
+  readonly #hasMet: boolean
   #servers: Promise<ServersGiven> | undefined
 
   constructor(parts: OpeningParts, isLastTry: boolean) {
     this.#parts = parts
     this.#isLastTry = isLastTry
     this.#abilities = new AgentAbilities(parts.info.capabilities, parts.quirks)
+    this.#hasMet = parts.session.memory !== undefined
     this.#toldLeftOut = (parts.session.memory?.leftOut ?? []).join('\n')
   }
 
@@ -136,7 +139,7 @@ class Opening {
     const replay = new Replay(this.#parts.quirks.pseudoUser)
     await this.#swallowing(replay, () => this.#askUnlessBusy('session/load', memory))
     const transcript = await this.#transcript(memory.upTo)
-    const compared = compare(transcript, replay.turns)
+    const compared = compare(transcript, replay.turns, { hasIds: this.#parts.quirks.stableIds })
     if (compared.isEmpty) return this.#begin('it came back without any of it')
     await this.#remember(memory, 'load')
     const made = await this.#made(memory.agentSessionId, lostWords(transcript, compared))
@@ -165,6 +168,7 @@ class Opening {
       upTo,
     })
     if (how === 'reseed') await session.notice(reseedWords(process.launch.name, reason, rendered))
+    await this.#tellFreedom()
     return this.#made(sessionId, rendered.text)
   }
 
@@ -174,6 +178,14 @@ class Opening {
     await this.#tellLeftOut()
     const hasServers = (): boolean => given?.isCurrent() !== false
     return { process, info, quirks, abilities: this.#abilities, sessionId, hasServers, preamble, outside: [] }
+  }
+
+  /** Once, when the session gets an agent that no user can hold back. */
+  async #tellFreedom(): Promise<void> {
+    const { session, process, quirks } = this.#parts
+    if (quirks.asks !== 'never' || this.#hasMet) return
+    const { name } = process.launch
+    await session.notice(`${name} asks nobody before it changes files or runs commands, and Parley is no sandbox.`)
   }
 
   /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */

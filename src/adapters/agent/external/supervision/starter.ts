@@ -7,7 +7,7 @@ import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { AgentLaunch, AgentOffers } from '../launch.ts'
 import { type AgentInfo, AgentProcess } from '../process/agent-process.ts'
-import { CLIENT_CAPABILITIES, loginIn } from '../process/introduction.ts'
+import { CLIENT_CAPABILITIES, loginIn, useLogin } from '../process/introduction.ts'
 import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
@@ -124,6 +124,7 @@ export class AgentStarter {
     const info = await this.#introduced(process, wish.signal)
     const initMs = clock.monotonicNow() - began
     const quirks = catalogue.quirks(this.#name, info)
+    await useLogin(process, info, { quirks, signal: wish.signal })
     let opened: OpenedResponse = { response: undefined, isNew: false }
     this.reached('session')
     const conversation = await openConversation(
