@@ -56,6 +56,8 @@ export class SessionAgents {
   #live: LiveSession | undefined
   readonly #attached: Promise<LiveSession>
   #promptKinds: { readonly key: readonly unknown[]; readonly kinds: PromptKinds } | undefined
+  /** Found to be stored already; most turns begin with capabilities that have not changed. */
+  #knownCapabilities: AgentCapabilities | undefined
   #isClosed = false
   /** The prompts of MCP servers that the agent has made commands of. */
   #offeredPrompts = '[]'
@@ -114,8 +116,13 @@ export class SessionAgents {
   /** Stores the capabilities of this agent. Undefined if they are stored already, or the session has another agent. */
   offer(name: string, { capabilities }: Agent): Promise<unknown> | undefined {
     const log = this.#live?.log
+    if (log === undefined) return undefined
+    // After a change of agents the state has no commands of the new one.
+    if (capabilities === this.#knownCapabilities && log.existing.offeredCommands !== null) return undefined
     const command = agentCapabilities(name, capabilities)
-    return log !== undefined && decide(command, log.existing).length > 0 ? log.dispatch(command) : undefined
+    if (decide(command, log.existing).length > 0) return log.dispatch(command)
+    if (capabilities.isCurrent !== true) this.#knownCapabilities = capabilities
+    return undefined
   }
 
   /**

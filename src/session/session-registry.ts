@@ -55,6 +55,7 @@ export class SessionRegistry implements SessionDirectory {
   /** The MCP servers of suspended turns whose session was unloaded. They may hold secrets, so they are never stored. */
   readonly #serversOfUnloaded = new Map<SessionId, readonly McpServer[]>()
   readonly #onOpened = new Set<(session: Session) => void>()
+  readonly #onDeleted = new Set<(id: SessionId) => void>()
   #halting: Promise<void> | undefined
 
   constructor(ports: SessionPorts) {
@@ -170,6 +171,11 @@ export class SessionRegistry implements SessionDirectory {
   whenOpened(listener: (session: Session) => void): () => void {
     this.#onOpened.add(listener)
     return () => this.#onOpened.delete(listener)
+  }
+
+  /** Only of sessions that this server deletes. */
+  whenDeleted(listener: (id: SessionId) => void): void {
+    this.#onDeleted.add(listener)
   }
 
   /** For the status of the server. Does not wait for sessions that are being opened. */
@@ -315,6 +321,7 @@ export class SessionRegistry implements SessionDirectory {
     agents.forget?.(conversations)
     this.#serversOfUnloaded.delete(id)
     session?.deleted()
+    for (const listener of this.#onDeleted) listener(id)
   }
 
   #dispatch(id: SessionId, command: Command): Promise<void> {

@@ -1,6 +1,6 @@
 /** A server of the instrumented build with its state, its clients and, where the agent is a model, a scripted provider. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanEnvironment } from '../e2e/environment.ts'
 import { freshDirectory, initialize, newSession, scriptAgent } from '../e2e/parley.ts'
@@ -35,8 +35,7 @@ export class Stage {
   /** One that has initialized, as an editor's relay. */
   async client(): Promise<RawClient> {
     const env = await this.#environment()
-    const agent = this.#model === undefined ? await scriptAgent(this.#directory, this.#way.script) : 'model'
-    const child = spawn(process.execPath, [this.#bin, 'acp', '--agent', agent], { cwd: '/', env })
+    const child = spawn(process.execPath, [this.#bin, 'acp'], { cwd: '/', env })
     const client = new RawClient(child)
     this.#clients.push(client)
     await initialize(client)
@@ -76,7 +75,12 @@ export class Stage {
 
   async #environment(): Promise<Record<string, string>> {
     const home = join(this.#directory, 'home')
+    const configuration = join(home, 'config/parley')
     const model = this.#way.model
+    // As most users have it: clients name no agent.
+    mkdirSync(configuration, { recursive: true })
+    const agent = model === undefined ? await scriptAgent(this.#directory, this.#way.script) : 'model'
+    writeFileSync(join(configuration, 'parley.toml'), `agent = ${JSON.stringify(agent)}\n`)
     if (model !== undefined) this.#model ??= await startModelServer(model, { models: ['scripted'] })
     const provider = this.#model && {
       OPENAI_API_KEY: 'none',

@@ -73,6 +73,8 @@ export const ways: readonly Way[] = [
     name: 'a permission, from the call that needs it to the call that runs on two clients',
     limit: 45,
     script: [
+      // Files of rules are parsed for the first call, and again only when they have changed.
+      { toolCall: { name: 'list_directory', arguments: { path: '.' } } },
       { chunk: 'Once.' },
       { sleepMs: PAUSE_MS },
       { toolCall: { name: 'write_file', arguments: { path: 'note.txt', content: 'x' }, ask: true } },

@@ -138,9 +138,7 @@ class Server implements RunningServer {
     sessions.then(
       (opened) => {
         this.#sessions = opened
-        opened.watch((change) => {
-          if (change.kind === 'removed') this.#seen.forget(change.id).catch(log.report)
-        })
+        opened.whenDeleted((id) => void this.#seen.forget(id).catch(log.report))
       },
       () => this.stop('the state cannot be served', 0),
     )

@@ -56,8 +56,11 @@ export async function openScriptAgent(file: ScriptFile, session: AgentSession, c
     commandsFor: async (tools) => commandsOfServers(tools),
     async run(turn) {
       const script = await readScript(file)
-      capabilities = capabilitiesOf(script)
-      await session.capabilitiesChanged()
+      const offered = capabilitiesOf(script)
+      if (JSON.stringify(offered) !== JSON.stringify(capabilities)) {
+        capabilities = offered
+        await session.capabilitiesChanged()
+      }
       return new Player(script.steps, turn, { clock, isAsked }).play()
     },
     close: async () => undefined,
