@@ -37,7 +37,7 @@ export class Talk {
       this.#onData?.()
     })
     output.on('error', () => {
-      // The other side was killed; whoever waits for it sees it close.
+      // The other side was killed; its reader sees the stream close.
     })
   }
 

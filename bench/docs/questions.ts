@@ -1,4 +1,4 @@
-/** What is asked: of each kind a few, each time with other words, the same for whoever is compared. */
+/** What is asked: of each kind a few, each time with other words, the same for every system that is compared. */
 import { type Chance, chanceOf, type Vocabulary, vocabulary } from './corpus.ts'
 
 export interface Question {

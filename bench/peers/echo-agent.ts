@@ -1,4 +1,4 @@
-/** An agent as the ACP SDK's own examples have it: it streams the chunks that it was told to stream, and stores nothing. */
+/** An agent as the ACP SDK's own examples have it: it streams the chunks that its prompt names, and stores nothing. */
 import { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agent, ndJsonStream } from '@agentclientprotocol/sdk'

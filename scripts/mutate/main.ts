@@ -77,7 +77,7 @@ function roomOf({ fileName }: Mutant): string {
 
 function rowOf(name: string, mutants: readonly Mutant[]): string {
   const count = (...statuses: readonly string[]) => mutants.filter(({ status }) => statuses.includes(status)).length
-  // What never ends is noticed by whoever waits for it.
+  // A mutant that never ends is noticed by a time limit.
   const killed = count('Killed', 'Timeout')
   const survived = count('Survived')
   const unreached = count('NoCoverage')

@@ -12,7 +12,7 @@ const agent = fileURLToPath(new URL('../../test/fixtures/client/agent.mjs', impo
 const info = { name: 'test', title: 'Test', version: '1' }
 const children: ChildProcessWithoutNullStreams[] = []
 
-interface Told {
+interface Received {
   readonly id?: unknown
   readonly method?: string
   readonly params?: Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ interface Told {
 /** An agent in a process of its own, and what it heard. */
 class FakeAgent {
   readonly child: ChildProcessWithoutNullStreams
-  readonly heard: (Told | string)[] = []
+  readonly heard: (Received | string)[] = []
   readonly updates: UpdateParams[] = []
   ask: ClientDelegate['ask'] = () => new Promise(() => undefined)
   #rest = ''
@@ -34,7 +34,7 @@ class FakeAgent {
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       const lines = (this.#rest + text).split('\n')
       this.#rest = lines.pop() ?? ''
-      this.heard.push(...lines.map((line) => JSON.parse(line) as Told))
+      this.heard.push(...lines.map((line) => JSON.parse(line) as Received))
       this.child.emit('heard')
     })
   }
@@ -52,10 +52,10 @@ class FakeAgent {
     return connect(means, face, { info })
   }
 
-  async until(fits: (one: Told | string) => boolean): Promise<Told> {
+  async until(fits: (one: Received | string) => boolean): Promise<Received> {
     for (;;) {
       const found = this.heard.find(fits)
-      if (found !== undefined) return found as Told
+      if (found !== undefined) return found as Received
       await once(this.child, 'heard')
     }
   }
@@ -129,7 +129,7 @@ describe('sessions', () => {
       true,
     ])
     expect(await client.newSession('/')).toBe('s')
-    await fake.until((one) => (one as Told).method === 'session/new')
+    await fake.until((one) => (one as Received).method === 'session/new')
     expect(fake.methods).toEqual(['initialize', 'session/new'])
   })
 
@@ -160,7 +160,7 @@ describe('sessions', () => {
     const ids: string[] = []
     for await (const { sessionId } of client.sessions('/w')) ids.push(sessionId)
     expect(ids).toEqual(['a', 'b'])
-    await fake.until((one) => (one as Told).params?.['cursor'] !== undefined)
+    await fake.until((one) => (one as Received).params?.['cursor'] !== undefined)
     expect(fake.heard.slice(1)).toMatchObject([{ params: { cwd: '/w' } }, { params: { cwd: '/w', cursor: 'x/1' } }])
   })
 
@@ -185,7 +185,7 @@ describe('what the agent asks of us', () => {
     const fake = new FakeAgent({ 'session/prompt': { before, result: { stopReason: 'end_turn' } } })
     const client = await fake.connect()
     expect(await client.prompt('s', 'hello')).toEqual({ stopReason: 'end_turn' })
-    expect(await fake.until((one) => (one as Told).id === 'r1')).toMatchObject({ error: { code: -32_601 } })
+    expect(await fake.until((one) => (one as Received).id === 'r1')).toMatchObject({ error: { code: -32_601 } })
     expect(fake.updates).toEqual([])
   })
 
@@ -194,7 +194,7 @@ describe('what the agent asks of us', () => {
     fake.ask = async ({ options }) => options[0]?.optionId ?? null
     const client = await fake.connect()
     client.prompt('s', 'hello').catch(() => undefined)
-    const answer = await fake.until((one) => (one as Told).id === 'p1')
+    const answer = await fake.until((one) => (one as Received).id === 'p1')
     expect(answer.result).toEqual({ outcome: { outcome: 'selected', optionId: 'yes' } })
   })
 
@@ -203,7 +203,7 @@ describe('what the agent asks of us', () => {
     fake.ask = () => Promise.reject(new Error('no screen'))
     const client = await fake.connect()
     client.prompt('s', 'hello').catch(() => undefined)
-    const answer = await fake.until((one) => (one as Told).id === 'p1')
+    const answer = await fake.until((one) => (one as Received).id === 'p1')
     expect(answer.result).toEqual({ outcome: { outcome: 'cancelled' } })
   })
 
@@ -225,8 +225,8 @@ describe('what the agent asks of us', () => {
     await asked
     client.cancel('s')
     for (const answer of late.slice(0, 2)) answer('yes')
-    await fake.until((one) => (one as Told).id === 'last')
-    const answers = fake.heard.filter((one) => typeof one === 'object' && 'result' in one) as Told[]
+    await fake.until((one) => (one as Received).id === 'last')
+    const answers = fake.heard.filter((one) => typeof one === 'object' && 'result' in one) as Received[]
     expect(answers).toMatchObject([
       { id: 'p1', result: { outcome: { outcome: 'cancelled' } } },
       { id: 'p2', result: { outcome: { outcome: 'cancelled' } } },

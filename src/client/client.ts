@@ -277,7 +277,7 @@ export class Client {
     return countedIn(await this.#call('_parley/answer', { sessionId, requestId, optionId }))
   }
 
-  /** Takes back a prompt that waits, whoever sent it. False if it does not wait any more. */
+  /** Takes back a waiting prompt of any client. False if it does not wait any more. */
   async withdraw(sessionId: string, promptId: string): Promise<boolean> {
     return (await this.#call('_parley/withdraw', { sessionId, promptId }))['withdrawn'] === true
   }

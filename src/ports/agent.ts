@@ -77,7 +77,7 @@ export interface AgentSession {
   readonly variables: ClientVariables | undefined
   /** The session's current settings. The agent applies values that were set before it was opened. */
   readonly settings: Settings
-  /** The window of the model that its last turn had, in tokens; undefined where no agent has told it. */
+  /** The window of the model that its last turn had, in tokens; undefined where no agent has said it. */
   readonly windowTokens: number | undefined
   /** The session reads the agent's `capabilities` again and stores what changed. Resolves when that is done. Never rejects. */
   capabilitiesChanged(): Promise<void>
@@ -190,7 +190,7 @@ export interface AgentSessionRecord {
   readonly roots: readonly string[]
   /** What came before this entry of the journal is not in the agent's own conversation. */
   readonly upTo: number
-  /** MCP servers and directories of the session that it cannot use; users were told. Absent: none. */
+  /** MCP servers and directories of the session that it cannot use; users have been shown a notice. Absent: none. */
   readonly leftOut?: readonly string[]
 }
 

@@ -103,7 +103,7 @@ class Relay {
     while (this.#server.kind === 'connecting' && !this.#server.isStarting) await this.#changed.wait()
     if (this.#server.kind !== 'connecting') return undefined
     const result = await this.#deps.offers.find()
-    // A server that has connected meanwhile was not told of this request, and answers it itself.
+    // A server that has connected meanwhile does not know this request; the relay answers it.
     return result === undefined || this.#server.kind !== 'connecting' ? undefined : this.#state.offer(line, result)
   }
 

@@ -162,8 +162,8 @@ export class SessionAgents {
 
   /** The processes that its agents have. */
   async processes(): Promise<readonly AgentProcessStatus[]> {
-    const told = await Promise.all([...this.#open.values()].map(async (agent) => agent.processStatus?.()))
-    return told.filter((one) => one !== undefined)
+    const statuses = await Promise.all([...this.#open.values()].map(async (agent) => agent.processStatus?.()))
+    return statuses.filter((one) => one !== undefined)
   }
 
   /** The session is closed or leaves memory. */

@@ -191,10 +191,10 @@ export class SessionRegistry implements SessionDirectory {
 
   /** The processes of agents, for the status of the server. Does not wait for sessions that are being opened. */
   async agentProcesses(): Promise<readonly SessionProcess[]> {
-    const told = this.#open().map(async (session) =>
+    const statuses = this.#open().map(async (session) =>
       (await session.agentProcesses()).map((one) => Object.assign({ sessionId: session.id }, one)),
     )
-    return (await Promise.all(told)).flat()
+    return (await Promise.all(statuses)).flat()
   }
 
   /** The sessions in which turns run now. */

@@ -230,7 +230,7 @@ describe('an agent', () => {
     expect(tested.stderr).toBe('')
     expect(tested.stdout).toContain('faker 9.9.9 (not tried with Parley in this version)')
     expect(tested.stdout).toContain('Sessions: load, close, delete')
-    expect(tested.stdout).toContain('! Nobody has tried it with Parley yet')
+    expect(tested.stdout).toContain('! It has not been tried with Parley yet')
     expect(fake.received('authenticate')).toEqual([])
     expect(fake.prompts).toEqual([])
     expect(fake.processes).toEqual([])

@@ -85,7 +85,7 @@ async function questions(index: SearchIndex, rounds: number): Promise<readonly n
   return took
 }
 
-/** While a turn streams as fast as it can, and nobody asks anything: how much is not in the index yet, and for how long. */
+/** While a turn streams as fast as it can, and no search runs: how much is not in the index yet, and for how long. */
 async function lag(directory: string, chunks: number): Promise<readonly Row[]> {
   const home = freshHome(directory)
   const peer = parley(home, writeScript(directory, [{ chunk: 'busy {n} ', times: chunks }]))

@@ -96,10 +96,10 @@ interface Launch {
 async function register(guard: Guard, launch: Launch): Promise<Started | undefined> {
   const child = await launched(await channelOf(guard, launch), launch)
   const ended = endOf(child)
-  const [stdin, stdout, stderr, , told] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
+  const [stdin, stdout, stderr, , guardSaid] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
   const pid = child.pid as number
   guard.remember(pid)
-  if (await hasData(told))
+  if (await hasData(guardSaid))
     return { command: launch.spec.command, marker: launch.marker, pid, ended, stdin, stdout, stderr }
   await ended
   for (const stream of [stdin, stdout, stderr]) stream.destroy()

@@ -183,11 +183,11 @@ export class OtlpExporter implements Telemetry {
         signal: source.signal as AbortSignal,
       })
       await response.body?.cancel()
-      this.#told(url, response.ok ? undefined : `it answered ${response.status}`)
+      this.#report(url, response.ok ? undefined : `it answered ${response.status}`)
       if (response.ok) return 'taken'
       return response.status === 429 || response.status >= 500 ? 'failed' : 'refused'
     } catch (error) {
-      this.#told(url, reasonOf(error))
+      this.#report(url, reasonOf(error))
       return 'failed'
     } finally {
       limit.cancel()
@@ -195,7 +195,7 @@ export class OtlpExporter implements Telemetry {
     }
   }
 
-  #told(url: string, reason: string | undefined): void {
+  #report(url: string, reason: string | undefined): void {
     const isFailing = reason !== undefined
     if (isFailing === this.#isFailing) return
     this.#isFailing = isFailing

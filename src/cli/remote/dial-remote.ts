@@ -47,7 +47,7 @@ function pauseAfter(failures: number): number {
   return ms / 2 + (crypto.getRandomValues(new Uint16Array(1)).reduce((sum, one) => sum + one, 0) / 65_536) * (ms / 2)
 }
 
-/** The server of an editor's relay. What it starts is only another try: whoever is away comes back by itself, or does not. */
+/** The server of an editor's relay. What it starts is only another try: a remote server comes back by itself, or does not. */
 export class RemoteAccess {
   readonly #server: KnownServer
   #failures = 0

@@ -100,7 +100,7 @@ class WebSocketStream extends Duplex {
     const lines = `${this.#rest}${bytes.toString()}`.split('\n')
     this.#rest = lines.pop() ?? ''
     const text = lines.filter((line) => line !== '').join('\n')
-    // Whoever reads sees the end.
+    // The reader sees the end.
     if (text === '' || this.#socket.readyState !== this.#socket.OPEN) return done()
     this.#socket.send(text, () => done())
   }

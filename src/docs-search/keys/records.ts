@@ -55,12 +55,12 @@ export class Records<Value> {
 
   /** Calls back with all of them soon, and whenever they are others. Returns how to stop. */
   watch(changed: (records: ReadonlyMap<string, Value>) => void): () => void {
-    let told: string | undefined
+    let reported: string | undefined
     const look = async () => {
       const records = await this.all()
       const now = JSON.stringify([...records])
-      if (told !== now) changed(records)
-      told = now
+      if (reported !== now) changed(records)
+      reported = now
     }
     // Polls, because the files are few and small, and systems differ in how they report a directory that does not exist yet.
     const timer = setInterval(() => void look(), LOOK_MS).unref()

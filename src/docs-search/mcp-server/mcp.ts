@@ -54,11 +54,11 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
   return {
     server,
     async notify(change) {
-      const told = news(change)
-      if (told?.kind === 'collections') await server.sendToolListChanged()
-      if (told?.kind === 'resources') await server.sendResourceListChanged()
-      if (told?.kind !== 'updated') return
-      const uris = told.uris.flatMap(isSubscribed)
+      const announced = news(change)
+      if (announced?.kind === 'collections') await server.sendToolListChanged()
+      if (announced?.kind === 'resources') await server.sendResourceListChanged()
+      if (announced?.kind !== 'updated') return
+      const uris = announced.uris.flatMap(isSubscribed)
       await Promise.all(uris.map((uri) => server.sendResourceUpdated({ uri })))
     },
   }
@@ -67,16 +67,16 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
 /** The part of a change that a client with this view learns of. Tool descriptions name the collections, so the tool list changes with them. */
 export function newsFor(view: View): (change: Change) => Change | null {
   const collections = () => view.present().join('\n')
-  let told = collections()
+  let present = collections()
   return (change) => {
     if (change.kind === 'updated') {
       const uris = change.uris.filter((uri) => view.opens(uri))
       return uris.length === 0 ? null : { kind: 'updated', uris }
     }
     if (change.kind === 'resources') return change
-    const before = told
-    told = collections()
-    return told === before ? null : change
+    const before = present
+    present = collections()
+    return present === before ? null : change
   }
 }
 

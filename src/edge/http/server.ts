@@ -79,7 +79,7 @@ export class HttpServer {
       session.once('close', () => this.#sessions.delete(session))
     })
     const server = tlsServer(tls)
-    // It listens nowhere, and looks after the time limits of its connections only once it has been told that it does.
+    // It listens nowhere, and looks after the time limits of its connections only after its `listening` event.
     this.#plain.emit('listening')
     server.on('secureConnection', (socket: TLSSocket) => {
       const carried = socket.alpnProtocol === 'h2' ? http2 : this.#plain
@@ -126,7 +126,7 @@ function secure({ cert, key, clientCa }: Tls): { cert: Buffer; key: Buffer; ca?:
   return { cert, key, ...(clientCa !== undefined && { ca: clientCa }) }
 }
 
-/** Finds out by itself that whoever reads a stream is gone. */
+/** Notices that the reader of a stream is gone. */
 function keepAlive(socket: Socket): void {
   socket.setKeepAlive(true, 20_000)
 }

@@ -65,7 +65,7 @@ class Listing {
       this.readAt = now()
       return undefined
     })
-    // Who waits for it is told; else the next query reads anew.
+    // The query that waits gets the error; the next one reads anew.
     this.read.catch(() => undefined)
   }
 }

@@ -52,7 +52,7 @@ function differencesOf(launch: AgentLaunch, offers: AgentOffers, tried: string |
   const { http } = (capabilities['mcpCapabilities'] ?? {}) as { readonly http?: unknown }
   const { quirks } = launch
   const found: readonly (string | false)[] = [
-    tried === undefined && 'Nobody has tried it with Parley yet: it is treated with care.',
+    tried === undefined && 'It has not been tried with Parley yet, so Parley assumes little about it.',
     tried !== undefined && tried !== version && `Parley was tried with ${tried}, not with ${version}.`,
     info !== undefined && info !== agentName && `It calls itself ${agentName}, and ${info} was expected.`,
     quirks.mcp === 'none' &&

@@ -89,7 +89,7 @@ export class RemoteClients implements RemoteClientele {
 
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void {
     const { id, kind, name, role, scope, hidesTools } = holder
-    // All paired devices are the owner's; who holds a token or a share link is somebody else.
+    // All paired devices are the owner's; tokens and share links are for other people.
     const person = kind === 'device' ? undefined : `${kind} ${name}`
     const waitForSession = (): number => this.#newSessions.take(id)
     const shown = hidesTools === true ? withoutToolOutput(transport) : transport
@@ -129,7 +129,7 @@ export class RemoteClients implements RemoteClientele {
     })
   }
 
-  /** Whoever renews a certificate may have written one of its two files so far: then the next look finds the pair. */
+  /** The renewal of a certificate may have written only one of its two files so far; then the next check finds both. */
   #renew(): void {
     const { tls } = this.#access
     const certified = changesOf(this.#access)

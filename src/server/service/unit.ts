@@ -1,4 +1,4 @@
-/** The server as a service of the user: what systemd or launchd is told, and where that stands. */
+/** The server as a service of the user: the unit file for systemd or launchd, and where it is written. */
 import { join } from 'node:path'
 
 /** What was found out about this machine. */

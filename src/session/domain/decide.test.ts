@@ -341,12 +341,12 @@ const commands: Record<Command['kind'], Command> = {
   halt: say.halt,
 }
 
-type Told = ErrorCode | readonly Body['kind'][]
-const nothing: Told = []
+type Outcome = ErrorCode | readonly Body['kind'][]
+const nothing: Outcome = []
 const SNF = 'SESSION_NOT_FOUND'
 
 /** Every command in every phase: the facts that it makes, or the error that names why not. */
-const table: Record<Command['kind'], Record<State['phase'], Told>> = {
+const table: Record<Command['kind'], Record<State['phase'], Outcome>> = {
   create: { absent: ['session_created'], ...everywhereElse(nothing) },
   configure: { absent: SNF, ...everywhereElse(['session_configured']) },
   prompt: {
@@ -426,12 +426,12 @@ const table: Record<Command['kind'], Record<State['phase'], Told>> = {
   },
 }
 
-function everywhereElse(told: Told) {
-  return { idle: told, closed: told, working: told, cancelling: told, waiting: told, suspended: told }
+function everywhereElse(outcome: Outcome) {
+  return { idle: outcome, closed: outcome, working: outcome, cancelling: outcome, waiting: outcome, suspended: outcome }
 }
 
-function whileTheAgentRuns(told: Told) {
-  return { ...everywhereElse(nothing), working: told, cancelling: told, waiting: told }
+function whileTheAgentRuns(outcome: Outcome) {
+  return { ...everywhereElse(nothing), working: outcome, cancelling: outcome, waiting: outcome }
 }
 
 describe('the table of every command in every phase', () => {

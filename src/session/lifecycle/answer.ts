@@ -12,7 +12,7 @@ interface Answered {
 }
 
 /**
- * The first valid answer counts; whoever comes later, or asks again, is told which one that was. Throws PERMISSION_UNKNOWN
+ * The first valid answer counts; a later or repeated answer gets the one that counted. Throws PERMISSION_UNKNOWN
  * and PERMISSION_OPTION_UNKNOWN.
  */
 export async function answerFromOutside(

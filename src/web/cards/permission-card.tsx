@@ -10,7 +10,7 @@ import { LazyDiff } from '../tools/lazy-diff.tsx'
 
 const InquiryDock = lazily(async () => (await import('./inquiry-dock.tsx')).InquiryDock)
 
-/** Whoever pressed Enter for something else has not answered. */
+/** An Enter that was meant for something else is no answer. */
 const DEAF_MS = 500
 const IDLE_MS = 1_000
 const FIRST_LINES = 8
@@ -88,7 +88,7 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.ctrlKey || event.metaKey || event.altKey
 }
 
-/** Nobody who writes is taken away from it. */
+/** The focus does not leave a field that is being written in. */
 function useFocusWhenIdle(ref: { readonly current: HTMLDivElement | null }, mayFocus: boolean): void {
   useEffect(() => {
     if (!mayFocus) return undefined

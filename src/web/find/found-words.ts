@@ -24,7 +24,7 @@ export function rangesIn(text: string, query: string): readonly (readonly [from:
   return all.toSorted(([one], [other]) => one - other)
 }
 
-/** Marks them now and whenever rows come, go or grow; `marked` is told of it. */
+/** Marks them now and whenever rows come, go or grow; `marked` is called then. */
 export function useFoundWords(query: string, marked: () => void): void {
   useEffect(() => {
     const rows = document.querySelector('.rows')

@@ -52,7 +52,7 @@ export function ago(at: number, now: number = Date.now()): string {
   return new Intl.DateTimeFormat(locale(), { month: 'short', day: 'numeric' }).format(at)
 }
 
-/** `0.4 s`, `12 s`, `3:05`; empty for what nobody timed. */
+/** `0.4 s`, `12 s`, `3:05`; empty where no time is known. */
 export function duration(ms: number | undefined): string {
   if (ms === undefined || ms < 0) return ''
   const { seconds, minutes } = words()

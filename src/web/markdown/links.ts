@@ -2,7 +2,7 @@
 
 export interface SafeLink {
   readonly href: string
-  /** The true host, when the text does not say it; in ASCII, so that letters of another alphabet deceive nobody. */
+  /** The true host, when the text does not say it; in ASCII, so that letters of another alphabet cannot imitate it. */
   readonly host: string | undefined
 }
 

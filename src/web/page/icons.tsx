@@ -1,4 +1,4 @@
-/** Line icons; each stands beside a word or under a name, and is hidden from whoever listens. */
+/** Line icons; each stands beside a word or under a name, and is hidden from screen readers. */
 
 const PATHS = {
   plus: 'M8 3v10M3 8h10',

@@ -1,4 +1,4 @@
-/** Whether somebody can see the page: it is in front, and not behind another tab. */
+/** Whether the page is visible: in front, and not behind another tab. */
 import { signal } from '@preact/signals'
 
 export const isVisible = signal(document.visibilityState === 'visible')

@@ -1,4 +1,4 @@
-/** The page around the screens: one or two panes, what is wrong with the connection, and what is told to whoever listens. */
+/** The page around the screens: one or two panes, what is wrong with the connection, and what screen readers announce. */
 import { signal } from '@preact/signals'
 import { h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -137,7 +137,7 @@ function Waiting({ app }: { readonly app: App }) {
   )
 }
 
-/** A reconnect of a moment is nobody's business. */
+/** A short reconnect is not shown. */
 const SILENT_MS = 2_000
 
 function OfflineBar({ app }: { readonly app: App }) {
@@ -231,7 +231,7 @@ function useTitle(app: App): void {
   }, [waiting, name, language.value])
 }
 
-/** Events for whoever listens instead of looking: never what is said, only that something happened. */
+/** Events for screen readers: never the text of messages, only that something happened. */
 function useTold(app: App): void {
   const session = app.current.value
   const phase = session?.phase.value

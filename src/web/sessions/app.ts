@@ -31,7 +31,7 @@ export class App implements ClientDelegate {
   readonly deleting: Signal<{ readonly id: string; readonly title: string } | undefined> = signal(undefined)
   /** Not connected for longer than a moment. */
   readonly isLongOffline = signal(false)
-  /** What assistive technology is told, one event at a time. */
+  /** For screen readers: one event at a time. */
   readonly told = signal('')
   readonly trouble = signal('')
   /** The server is another than the one that this page came from. */
@@ -124,7 +124,7 @@ export class App implements ClientDelegate {
     session.opened()
     this.#add(session)
     const listed = this.listed.value ?? []
-    // The server may have told of it before it answered.
+    // The server's notification may have come before its answer.
     if (!listed.some((row) => row.sessionId === sessionId))
       this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...listed]
     this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
@@ -170,7 +170,7 @@ export class App implements ClientDelegate {
     this.#forget(id)
   }
 
-  /** The session is out of sight at once, and deleted when nobody has wanted it back. */
+  /** The session is out of sight at once, and deleted when the time for undo is over. */
   deleteLater(id: string, title: string): void {
     this.deleteNow()
     this.deleting.value = { id, title }

@@ -30,7 +30,7 @@ type VisitAnswer = 'accept' | 'decline' | 'cancel'
 
 let asked = 0
 
-/** Asked in the session that they are for; one that is not open here asks nobody. */
+/** Asked in the session that they are for; one that is not open here is not asked. */
 export function inquiriesOf(sessionOf: (id: string) => Asked | undefined): ClientServices {
   return {
     forms: {

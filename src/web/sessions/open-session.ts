@@ -267,7 +267,7 @@ export class OpenSession {
     this.sending.value = [...this.sending.value, { promptId, text }]
     try {
       await this.#client.prompt(this.id, this.#contentOf(said), { promptId, withdrawn: withdrawn.signal })
-      // A turn may be over before anybody was told that it began.
+      // A turn may be over before its beginning was sent.
       if (!withdrawn.signal.aborted) this.#said(promptId, this.talk.lastTurn)
     } catch (error) {
       if (this.#accepted.has(promptId)) this.#ended(error)
@@ -305,7 +305,7 @@ export class OpenSession {
     return this.#withdrawals.has(promptId)
   }
 
-  /** Stops the turn. Prompts of ours that wait come back into the composer: nobody wants them to start by themselves now. */
+  /** Stops the turn. Prompts of ours that wait come back into the composer: they should not start by themselves now. */
   stop(): void {
     const waiting = [...this.#texts.keys()].filter((promptId) => promptId !== this.#runningMine)
     // Each goes before those that were sent after it.
@@ -421,7 +421,7 @@ function fileUrl(path: string): string {
   return `file://${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** Somebody else has answered before. */
+/** Another client has answered before. */
 export function firstAnswer({ outcome, by }: CountedAnswer, options: readonly PermissionOption[]): string {
   const { answeredFirst, answeredNone } = words()
   const name = options.find(({ optionId }) => optionId === outcome.optionId)?.name

@@ -1,4 +1,4 @@
-/** What the index of the server finds while somebody writes what to look for. */
+/** Results from the server's index while a query is being typed. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SearchResult } from '../../client/connection/responses.ts'
 import type { App } from './app.ts'

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { SessionPage } from '../../client/sessions/stored-sessions.ts'
 
-/** Messages and calls of a page. The first is what a reader sees; further ones come while nobody waits for them. */
+/** Messages and calls of a page. The first is what a reader sees; further ones come before the reader needs them. */
 const FIRST = 100
 const NEXT = 200
 const MOST = 500

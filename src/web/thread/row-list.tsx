@@ -12,7 +12,7 @@ export interface Placed {
 
 /** Who shows the list. */
 export interface RowListOwner {
-  /** The list is there, and can be told where to go. */
+  /** The list is mounted and can be scrolled. */
   ready(list: RowList): void
   row(index: number): ComponentChildren
   /** Where the reader is has changed; `below`: the first row that was not in view yet, if the end is not. */

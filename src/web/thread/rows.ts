@@ -28,13 +28,13 @@ export class Rows {
   readonly #seen = new Set<string>()
   #count = 0
 
-  /** `mayFold`: nobody reads elsewhere, whom it would move. `isWorking`: the last run is not finished. */
+  /** `mayFold`: folding would not move what is being read. `isWorking`: the last run is not finished. */
   of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly Row[] {
     const rows: Row[] = []
     for (let at = 0; at < items.length;) {
       const end = this.#endOfRun(items, at)
       const run = items.slice(at, end) as readonly Step[]
-      // What comes all at once, before anything is shown or beside what is read, moves nobody.
+      // What comes all at once, before anything is shown or beside what is read, moves nothing that is read.
       const mayFold = how.mayFold || run.every(({ id }) => !this.#seen.has(id))
       if (this.#isFolded(run, mayFold && (end < items.length || !how.isWorking)))
         rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
@@ -108,7 +108,7 @@ export function tookMs({ at }: Step): number | undefined {
   return at === undefined ? undefined : at.last - at.first
 }
 
-/** The first entry of a row; undefined for what the server has not told. */
+/** The first entry of a row; undefined where the server has not said it. */
 export function seqOfRow(row: Row): number | undefined {
   if (row.kind === 'steps') return row.items[0]?.seq?.first
   return 'item' in row ? row.item.seq?.first : undefined

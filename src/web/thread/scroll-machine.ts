@@ -65,7 +65,7 @@ function scrolled(state: Scroll, before: number, geometry: Geometry): Scroll {
   if (state.kind === 'jumping') return state
   const isAtEnd = endOf(geometry) - geometry.top <= NEAR
   if (state.kind === 'held') return isAtEnd || geometry.top >= before - NEAR ? state : free(geometry)
-  // Whoever reads near the end and does not go down has not asked to follow.
+  // A reader near the end who does not scroll down has not asked to follow.
   return isAtEnd && geometry.top > before ? { kind: 'held' } : free(geometry)
 }
 

@@ -22,7 +22,7 @@ interface Props {
 export function CallView({ item, folds }: Props) {
   const { call } = item
   const status = call.status ?? 'pending'
-  // What failed stays open: somebody has to see it.
+  // What failed stays open, so that it is seen.
   const isOpen = folds.isOpen(item.id, status === 'failed' || hasDiff(item))
   const { kinds, statuses } = words()
   const kind = call.kind ?? 'other'

@@ -59,7 +59,7 @@ export class FrontedServer {
   #stopListening = (): void => undefined
   /** What the agent has seen or was notified to read again. */
   /** Empty before it was asked for a list. */
-  #told = ''
+  #announced = ''
   readonly #over: AbortSource
   #isDeadTold = false
 
@@ -101,8 +101,8 @@ export class FrontedServer {
       const token = params._meta?.progressToken
       const onProgress = (progress: ToolProgress): void => {
         if (token === undefined) return
-        const told = mcpReq.notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
-        told.catch(() => undefined) // The agent has gone; its call ends by itself.
+        const sent = mcpReq.notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
+        sent.catch(() => undefined) // The agent has gone; its call ends by itself.
       }
       return await this.#call(params.name, params.arguments ?? {}, { signal: mcpReq.signal, onProgress })
     })
@@ -178,7 +178,7 @@ export class FrontedServer {
     void registry.ready(0, signal)
     if (this.#state()?.state === 'connecting') await this.#settled(registry, signal)
     const own = this.#own()
-    this.#told = digestOf(own)
+    this.#announced = digestOf(own)
     const status = this.#state()
     if (status?.state === 'failed' && !this.#isDeadTold) {
       this.#isDeadTold = true
@@ -197,7 +197,7 @@ export class FrontedServer {
 
   /** The agent looks again once there is more to see. */
   #notCreated(): OwnList {
-    this.#told = digestOf(NOTHING)
+    this.#announced = digestOf(NOTHING)
     void this.#created().then((isThere) => isThere && this.#changed())
     return NOTHING
   }
@@ -225,8 +225,8 @@ export class FrontedServer {
     if (this.#state()?.state === 'ready') this.#isDeadTold = false
     const digest = digestOf(this.#own())
     // What was never listed cannot have changed for the agent.
-    if (this.#told === '' || digest === this.#told) return
-    this.#told = digest
+    if (this.#announced === '' || digest === this.#announced) return
+    this.#announced = digest
     const sending = [
       this.server.sendToolListChanged(),
       this.server.sendResourceListChanged(),

@@ -58,7 +58,7 @@ export const access: readonly CommandRow[] = [
     summary: 'log in to a server elsewhere, with a pairing link, or with a token on standard input',
     options: [
       { flags: '--name <name>', summary: 'what --server calls it; default: the first part of its host name' },
-      { flags: '--ca <file>', summary: 'a certificate to trust, as PEM, if its own is signed by nobody known' },
+      { flags: '--ca <file>', summary: 'a certificate to trust, as PEM, unless a known authority has signed its own' },
       {
         flags: '--header <header>',
         summary: 'a header that a proxy before it wants, as NAME: VALUE; repeatable',

@@ -30,7 +30,9 @@ export async function run(input: CommandInput): Promise<number> {
   }
   if (said === undefined) warnIfLocal(address)
   process.stdout.write(`${link}\n`)
-  process.stderr.write(`Whoever has it reads this session until ${made.until}. Sooner: parley share rm ${made.id}\n`)
+  process.stderr.write(
+    `Everyone who has it can read this session until ${made.until}. Sooner: parley share rm ${made.id}\n`,
+  )
   return OK
 }
 

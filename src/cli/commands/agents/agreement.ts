@@ -25,7 +25,9 @@ export class Agreement {
 
   refused(): number {
     complain(
-      this.#couldAsk ? 'nothing was added' : 'nothing was added, because nobody could be asked; add --yes to agree',
+      this.#couldAsk
+        ? 'nothing was added'
+        : 'nothing was added, because there is no terminal to ask at; add --yes to agree',
     )
     return FAILED
   }

@@ -112,7 +112,7 @@ async function take(config: Config, order: AgentImportOrder, { ids, isJson, prog
 const WHY: Readonly<Record<SkippedSession['why'], string>> = {
   here: 'it is here already',
   deleted: 'it was deleted here',
-  empty: 'nobody ever prompted it',
+  empty: 'it was never prompted',
   unknown: 'the agent lists no such session',
   failed: '',
 }

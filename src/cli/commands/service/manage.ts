@@ -71,7 +71,7 @@ async function tell(
   return isRunning || !mustRun ? OK : FAILED
 }
 
-/** A container often has the program of systemd, and nobody who answers it. Throws SERVICE_MANAGER_ABSENT. */
+/** A container often has systemctl without a running systemd. Throws SERVICE_MANAGER_ABSENT. */
 async function requireManager(unit: ServiceUnit, config: Config): Promise<void> {
   if (unit.manager !== 'systemd') return
   const reason = await attempt(['systemctl', '--user', 'show-environment'], config)

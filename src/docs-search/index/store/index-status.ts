@@ -4,16 +4,16 @@
  */
 import { EventEmitter, once } from 'node:events'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
-import type { IndexLimits, ServedCollection, IndexState as Told } from '../worker/protocol.ts'
+import type { IndexLimits, ServedCollection, IndexState } from '../worker/protocol.ts'
 
-const NOTHING: Told = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
+const NOTHING: IndexState = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
 
 export class IndexStatus {
   readonly #limits: IndexLimits
   readonly #started = performance.now()
   readonly #news = new EventEmitter().setMaxListeners(0)
-  readonly #first = once(this.#news, 'told')
-  #told = NOTHING
+  readonly #first = once(this.#news, 'changed')
+  #state = NOTHING
   /** A result was given while the index was incomplete, so its completion is announced. */
   #shownEarly = false
 
@@ -22,16 +22,16 @@ export class IndexStatus {
   }
 
   /** Says whether what was shown of it before is a whole now. */
-  update(told: Told): boolean {
-    const whole = told.looked && !this.#told.looked && this.#shownEarly
-    this.#told = told
-    this.#news.emit('told')
-    if (told.settled) this.#news.emit('settled')
+  update(state: IndexState): boolean {
+    const whole = state.looked && !this.#state.looked && this.#shownEarly
+    this.#state = state
+    this.#news.emit('changed')
+    if (state.settled) this.#news.emit('settled')
     return whole
   }
 
   get served(): readonly ServedCollection[] {
-    return this.#told.served
+    return this.#state.served
   }
 
   /**
@@ -41,9 +41,9 @@ export class IndexStatus {
   async settled(patienceMs: number): Promise<boolean> {
     await this.#first
     const left = this.#started + patienceMs - performance.now()
-    if (!this.#told.settled && left > 0) await this.#settledWithin(left)
-    this.#shownEarly ||= !this.#told.settled
-    return this.#told.settled
+    if (!this.#state.settled && left > 0) await this.#settledWithin(left)
+    this.#shownEarly ||= !this.#state.settled
+    return this.#state.settled
   }
 
   async #settledWithin(milliseconds: number): Promise<void> {
@@ -56,7 +56,7 @@ export class IndexStatus {
 
   /** The notice about incomplete results in these collections, if there is one. */
   noticeFor(names: readonly string[], complete: boolean): string | undefined {
-    const { served, truncated, looked, documents } = this.#told
+    const { served, truncated, looked, documents } = this.#state
     const gone = served.filter(({ name, present }) => names.includes(name) && !present)
     const { files, bytes } = this.#limits
     const notices = [
@@ -71,9 +71,9 @@ export class IndexStatus {
   }
 
   #progress(complete: boolean): readonly string[] {
-    if (this.#told.looked) return []
+    if (this.#state.looked) return []
     if (complete) return ['The documents are still being looked through; this is how they were the last time.']
-    const read = this.#told.documents.toLocaleString('en')
+    const read = this.#state.documents.toLocaleString('en')
     return [`The documents are being read for the first time; ${read} of them are searched so far.`]
   }
 }

@@ -43,10 +43,10 @@ export class StatelessHandler {
   /** Notifies the clients that listen. */
   tell(change: Change): void {
     for (const { handler, news } of this.#doors.values()) {
-      const told = news(change)
-      if (told?.kind === 'collections') handler.notify.toolsChanged()
-      if (told?.kind === 'resources') handler.notify.resourcesChanged()
-      if (told?.kind === 'updated') for (const uri of told.uris) handler.notify.resourceUpdated(uri)
+      const announced = news(change)
+      if (announced?.kind === 'collections') handler.notify.toolsChanged()
+      if (announced?.kind === 'resources') handler.notify.resourcesChanged()
+      if (announced?.kind === 'updated') for (const uri of announced.uris) handler.notify.resourceUpdated(uri)
     }
   }
 

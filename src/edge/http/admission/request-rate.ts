@@ -1,4 +1,4 @@
-/** How many requests somebody may make: so many at once, and so many more each second. */
+/** A token bucket for each client: so many requests at once, and so many more each second. */
 import { LruMap } from '../../../async/lru.ts'
 
 const MOST_KEYS = 10_000

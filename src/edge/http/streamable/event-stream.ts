@@ -87,7 +87,7 @@ export class EventStream {
     return true
   }
 
-  /** The former reader is told no more. */
+  /** The former reader gets nothing more. */
   protected leaveReader(): void {
     this.#reader?.end()
     this.#reader = undefined

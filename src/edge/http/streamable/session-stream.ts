@@ -99,7 +99,7 @@ export class SessionStream extends EventStream {
     return [...before, { id: String(seq), text, isStored: true, isAnswer }]
   }
 
-  /** The reader is not told an update before those that it has missed. What is no update waits for its place. */
+  /** No update is sent before those that the reader has missed. Messages that are no updates wait for their place. */
   #putAside({ text, seq, method }: Outgoing, former: Place): readonly StreamEvent[] {
     const place = seq === undefined ? { seq: former.seq, since: former.since + 1 } : { seq, since: 0 }
     if (this.#reloading !== undefined) this.#reloading.former = place

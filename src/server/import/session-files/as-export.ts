@@ -36,8 +36,8 @@ export async function withExport(
   const id = idOf(tool, session.id)
   const lost = leftOut.length === 0 ? '' : ` Left out, because this Parley does not know them: ${leftOut.join(', ')}.`
   const notice = `Imported from a file of ${titles[tool]}, session ${session.id}.${lost}`
-  const told = { id, agent, cwd, turns, notice, ...(title !== undefined && { title }) }
-  const entries = [...toldEntries(told, now)].map((entry) => mask(JSON.stringify(entry)))
+  const conversation = { id, agent, cwd, turns, notice, ...(title !== undefined && { title }) }
+  const entries = [...toldEntries(conversation, now)].map((entry) => mask(JSON.stringify(entry)))
   const head = {
     parley: 'session',
     format: EXPORT_FORMAT,

@@ -31,7 +31,7 @@ function take(message: Fields, conversation: Conversation): void {
       conversation.say('thought', [subject, description].filter((part) => typeof part === 'string').join('\n'))
     for (const call of listOf(message['toolCalls'])) takeCall(call, conversation)
     conversation.say('agent', wordsOf(content))
-    // What the tool itself told its user is no part of the conversation.
+    // The tool's own messages to its user are no part of the conversation.
   } else if (!['info', 'warning', 'error'].includes(textOf(type))) conversation.leaveOut(type)
 }
 

@@ -81,14 +81,14 @@ async function download(
   const total = Number.isFinite(length) ? { total: length } : {}
   const hash = createHash('sha256')
   let bytes = 0
-  let told = 0
+  let reported = 0
   const counted = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       bytes += chunk.byteLength
       if (bytes > maxBytes) return done(new Error(`the archive is larger than ${maxBytes} bytes`))
       hash.update(chunk)
-      if (bytes - told >= PROGRESS_EVERY) {
-        told = bytes
+      if (bytes - reported >= PROGRESS_EVERY) {
+        reported = bytes
         tell({ step: 'download', bytes, ...total })
       }
       done(null, chunk)

@@ -129,7 +129,7 @@ async function sessionOf(process: AgentProcess, { cwd, info }: Met, { clock, sig
     await clock.sleep(OFFERS_MS, signal)
     const left = { sessionId: fieldsOf(response)['sessionId'] }
     const can = fieldsOf(info.capabilities['sessionCapabilities'])
-    // A session of a probe is nobody's, so it should not be found in the agent's own list. An agent that fails here is stopped anyway.
+    // The session of a probe belongs to no user, so it should not be found in the agent's own list. An agent that fails here is stopped anyway.
     for (const verb of ['close', 'delete'] as const)
       if (isFields(can[verb]))
         await process.ask(`session/${verb}`, left, { silenceMs: CLOSE_MS, signal }).catch(() => undefined)

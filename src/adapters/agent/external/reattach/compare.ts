@@ -98,7 +98,7 @@ function isMerged({ prompt }: ReplayedTurn, turn: PastTurn): boolean {
   return ours !== '' && squeezed(prompt).includes(ours)
 }
 
-/** Stands before the user's prompt in all that is rendered for an agent (`reseed.ts`); nobody types it. */
+/** Stands before the user's prompt in all that is rendered for an agent (`reseed.ts`); no user types it. */
 export const PROMPT_FOLLOWS = 'The prompt of the user follows.'
 
 export function promptText(prompt: readonly Content[]): string {

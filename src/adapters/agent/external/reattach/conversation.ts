@@ -155,11 +155,11 @@ class Opening {
       fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
     let upTo = 0
     const past = pastOnly(session.pastTurns(0), (cursor) => (upTo = cursor))
-    // What another agent has told of its model says nothing of this one's.
+    // What another agent has said of its model says nothing of this one's.
     const isOwnWindow = session.memory !== undefined && session.memory.standing !== 'outdated'
     const budget = budgetFor(isOwnWindow ? session.windowTokens : undefined)
     const rendered = await renderTranscript(past, budget)
-    const how = rendered.told === 0 && reason === '' ? 'new' : 'reseed'
+    const how = rendered.turns === 0 && reason === '' ? 'new' : 'reseed'
     await session.remember({
       ...(await this.#record()),
       generation: session.generation + 1,
@@ -354,10 +354,10 @@ function isEmptyTurn(turn: PastTurn | undefined): boolean {
   return turn === undefined || (turn.parts.length === 0 && turn.end === 'error')
 }
 
-function reseedWords(agent: string, reason: string, { told, leftOut }: Rendered): string {
+function reseedWords(agent: string, reason: string, { turns, leftOut }: Rendered): string {
   const why = reason === '' ? '' : `${agent} could not reopen its session (${reason}). `
   const who = reason === '' ? agent : 'It'
-  const given = `${who} was given ${told} ${told === 1 ? 'turn' : 'turns'} of this session`
+  const given = `${who} was given ${turns} ${turns === 1 ? 'turn' : 'turns'} of this session`
   return `${why}${given}${leftOut === 0 ? '' : `; ${leftOut} older ones were left out`}.`
 }
 

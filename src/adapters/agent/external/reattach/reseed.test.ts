@@ -28,7 +28,7 @@ test('[40] 300 turns with images, Chinese and an output of a megabyte: newest wh
   const rendered = await renderTranscript(all(big), budget)
   expect(Buffer.byteLength(rendered.text)).toBeLessThanOrEqual(budget)
   expect(rendered.text).toContain(`User: Question 300 [image]\nAssistant: 長い答え300。\n\n${'字'.repeat(400)}`)
-  expect(rendered.told + rendered.leftOut).toBe(300)
+  expect(rendered.turns + rendered.leftOut).toBe(300)
   expect(rendered.leftOut).toBeGreaterThan(0)
   expect(rendered.text).toContain(`(${rendered.leftOut} older turns are left out.)`)
   expect(await renderTranscript(all(big), budget)).toEqual(rendered)
@@ -38,7 +38,7 @@ test('a turn that is longer than everything that may be told is cut between char
   const rendered = await renderTranscript(all([turn(1, '字'.repeat(100_000))]), 10_000)
   expect(Buffer.byteLength(rendered.text)).toBeLessThanOrEqual(10_000)
   expect(rendered.text).not.toContain('\uFFFD')
-  expect(rendered.told).toBe(1)
+  expect(rendered.turns).toBe(1)
 })
 
 test('what it quotes cannot end the quotation', async () => {

@@ -15,7 +15,7 @@ const MAX_CUT_BYTES = 4 * 1024
 
 export interface Rendered {
   readonly text: string
-  readonly told: number
+  readonly turns: number
   readonly leftOut: number
 }
 
@@ -53,23 +53,23 @@ function fitted(
   { kept, short, all }: { readonly kept: readonly string[]; readonly short: readonly string[]; readonly all: number },
   budget: number,
 ): Rendered {
-  const told: string[] = []
+  const rendered: string[] = []
   let left = budget - 1_000
   let isShort = false
   for (let at = kept.length - 1; at >= 0; at -= 1) {
     const whole = kept[at] ?? ''
     isShort ||= byteLength(whole) > left
     const text = isShort ? (short[at] ?? '') : whole
-    const isCut = told.length === 0 && byteLength(text) > left
+    const isCut = rendered.length === 0 && byteLength(text) > left
     const used = isCut ? headOf(text, left) : text
     if (byteLength(used) > left) break
     left -= byteLength(used)
-    told.unshift(used)
+    rendered.unshift(used)
   }
-  const leftOut = all - told.length
+  const leftOut = all - rendered.length
   const before = leftOut === 0 ? '' : `(${leftOut} older turns are left out.)\n`
-  const text = `${INTRODUCTION}\n${before}${told.join('')}${CLOSING}`
-  return { text: all === 0 ? '' : text, told: told.length, leftOut }
+  const text = `${INTRODUCTION}\n${before}${rendered.join('')}${CLOSING}`
+  return { text: all === 0 ? '' : text, turns: rendered.length, leftOut }
 }
 
 const INTRODUCTION =
@@ -94,8 +94,8 @@ export function renderCut(turn: PastTurn, { knowsPrompt }: { readonly knowsPromp
 /** Turns that the agent does not know although it knows others. */
 export function renderUnknown(turns: readonly PastTurn[]): string {
   if (turns.length === 0) return ''
-  const told = turns.map((turn) => wholeTurn(turn)).join('')
-  return `These turns of the session are missing from your memory. Quoted as data:\n<transcript>\n${tailOf(told, 4 * MAX_CUT_BYTES)}${CLOSING}`
+  const text = turns.map((turn) => wholeTurn(turn)).join('')
+  return `These turns of the session are missing from your memory. Quoted as data:\n<transcript>\n${tailOf(text, 4 * MAX_CUT_BYTES)}${CLOSING}`
 }
 
 function wholeTurn(turn: PastTurn): string {

@@ -24,7 +24,7 @@ export interface ServersGiven {
 export interface ServerQuestions {
   /** A question of a server. Only what the user accepted is an acceptance. */
   elicit(question: Elicitation): Promise<ElicitationAnswer>
-  /** A call of an agent that asks nobody itself; a sentence refuses it. */
+  /** Asks about a call of an agent that never asks itself; a sentence refuses it. */
   permit(tool: Tool, args: unknown): Promise<string | undefined>
 }
 

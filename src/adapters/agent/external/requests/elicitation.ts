@@ -26,12 +26,12 @@ export class AgentElicitations {
       switch (mode) {
         case 'form': {
           if (!isFields(requestedSchema)) throw new RefusedRequest(PARAMS_INVALID, 'requestedSchema must be an object')
-          if (form === undefined) return nobody('fill in a form', unable)
+          if (form === undefined) return unanswerable('fill in a form', unable)
           return await form({ ...about, schema: requestedSchema })
         }
         case 'url': {
           const address = text('url', url)
-          if (page === undefined) return nobody('open a page', unable)
+          if (page === undefined) return unanswerable('open a page', unable)
           const answer = await page({ ...about, url: address })
           if (typeof elicitationId === 'string') this.#remember(elicitationId, () => answer.complete())
           return { action: answer.action }
@@ -61,7 +61,7 @@ export class AgentElicitations {
   }
 }
 
-function nobody(what: string, unable: (why: string) => void): ElicitationAnswer {
+function unanswerable(what: string, unable: (why: string) => void): ElicitationAnswer {
   unable(`no client is attached that sent the prompt and lets its user ${what}`)
   return CANCEL
 }

@@ -65,7 +65,7 @@ function choiceIn(one: unknown): readonly Choice[] {
 export const MODE_OPTION = 'mode'
 export const MODEL_OPTION = 'model'
 
-/** Clients can be told of options at any time, but of modes only when they open the session. Of some agents they are no modes. */
+/** A change of options can be sent to clients at any time, new modes only when they open the session. Of some agents they are no modes. */
 export function modeOption({ currentModeId, availableModes }: Modes, modesAre: Quirks['modesAre']): ConfigOption {
   const options = availableModes.map(({ id, name, description }) => ({
     value: id,

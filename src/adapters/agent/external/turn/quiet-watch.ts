@@ -25,7 +25,7 @@ export class QuietWatch {
   /** The silence began then: on the monotonic clock, and in milliseconds since 1970. */
   #since = { mono: 0, at: 0 }
   /** When clients were last notified that it lasts, and the processor time that had been used by then. */
-  #told: { readonly mono: number; readonly cpuMs: number | undefined } | undefined
+  #noticed: { readonly mono: number; readonly cpuMs: number | undefined } | undefined
   #isOver = false
 
   constructor(parts: Quieted) {
@@ -36,7 +36,7 @@ export class QuietWatch {
 
   /** On the monotonic clock; undefined while the agent is not quiet. */
   get quietSince(): number | undefined {
-    return this.#told === undefined ? undefined : this.#since.mono
+    return this.#noticed === undefined ? undefined : this.#since.mono
   }
 
   stop(): void {
@@ -61,11 +61,11 @@ export class QuietWatch {
     if (process.peer.heard !== this.#heard || isAsking) return this.#spoke()
     const silentMs = clock.monotonicNow() - this.#since.mono
     if (stallMs !== undefined && silentMs >= stallMs) return stalled(Math.round(silentMs / 1_000))
-    if (clock.monotonicNow() - (this.#told?.mono ?? this.#since.mono) < quietMs) return
-    const before = this.#told?.cpuMs
+    if (clock.monotonicNow() - (this.#noticed?.mono ?? this.#since.mono) < quietMs) return
+    const before = this.#noticed?.cpuMs
     const cpuMs = (await process.usage().catch(() => undefined))?.cpuMs
     if (this.#isOver || process.peer.heard !== this.#heard) return
-    this.#told = { mono: clock.monotonicNow(), cpuMs }
+    this.#noticed = { mono: clock.monotonicNow(), cpuMs }
     this.#tell(before === undefined || cpuMs === undefined ? undefined : cpuMs > before)
   }
 
@@ -88,8 +88,8 @@ export class QuietWatch {
   }
 
   #shown(): void {
-    if (this.#told === undefined) return
-    this.#told = undefined
+    if (this.#noticed === undefined) return
+    this.#noticed = undefined
     this.#parts.session.showActivity(undefined)
   }
 }

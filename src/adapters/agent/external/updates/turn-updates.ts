@@ -12,7 +12,7 @@ const MAX_BEGINNING_CHARS = 500
 
 export class TurnUpdates {
   readonly turn: Turn
-  /** Of the MCP servers of the agent, and about them: nobody has answered yet. */
+  /** Of the MCP servers of the agent, and about them: none is answered yet. */
   openQuestions = 0
   readonly #quirks: Quirks
   readonly #terminals = new TerminalOutputs()

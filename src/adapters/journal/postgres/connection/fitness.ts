@@ -28,7 +28,7 @@ export interface Fitness {
   readonly durability: Durability
   /** Sentences about what may be lost although it was acknowledged. */
   readonly warnings: readonly string[]
-  /** Why Parley does not store there, unless it is told to; a sentence each. */
+  /** Why Parley does not store there, unless a setting allows it; a sentence each. */
   readonly unsafe: readonly string[]
   /** Why it cannot. */
   readonly unfit: readonly string[]

@@ -1,6 +1,6 @@
 /**
  * Counts nodes out: one whose beat did not move while this node renewed its own four times is dead. No clock decides: while the database
- * is away nobody renews, so nobody is counted out.
+ * is away no node renews, so none is counted out.
  */
 
 const RENEWALS = 4

@@ -77,7 +77,7 @@ export class Heartbeat {
     return this.#options.boot
   }
 
-  /** Whether nobody can have counted this node out by now. Costs nothing. */
+  /** Whether no other node can have counted this one out by now. Costs nothing. */
   get isCertain(): boolean {
     return !this.lost.aborted && this.#options.clock.monotonicNow() - this.#confirmed < CERTAIN_MS
   }
@@ -96,7 +96,7 @@ export class Heartbeat {
     })
   }
 
-  /** The nodes that nobody has counted out. */
+  /** The nodes that have not been counted out. */
   living(): Promise<readonly Node[]> {
     const { connection, statements } = this.#options
     return livingNodes(connection, statements)
@@ -119,7 +119,7 @@ export class Heartbeat {
       try {
         await this.#renew(sent)
       } catch {
-        // The database is away: nobody renews, so nobody is counted out. The next beat is another try.
+        // The database is away: no node renews, so none is counted out. The next beat is another try.
       }
       const pause = Math.max(0, BEAT_MS - (clock.monotonicNow() - sent))
       await clock.sleep(pause, this.#ended.signal).catch(() => undefined)

@@ -16,7 +16,7 @@ export interface PostgresOwnershipOptions {
   readonly boot: string
   readonly clock: Clock
   readonly record: NodeRecord
-  /** Told once for each node that serves while this one waits. Absent: it does not wait. */
+  /** Called once for each node that serves while this one waits. Absent: it does not wait. */
   readonly waits?: (serving: NodeRecord) => void
 }
 
@@ -90,14 +90,14 @@ class OwnersPlace {
 }
 
 async function becomeOwner(place: OwnersPlace, heartbeat: Heartbeat, options: Waiting): Promise<void> {
-  let told = ''
+  let reported = ''
   for (;;) {
     try {
       const serving = await serves(place, heartbeat)
       if (serving === undefined) return
       if (options.waits === undefined) failInUse(serving, options.shown)
-      if (told !== serving.boot) options.waits(serving)
-      told = serving.boot
+      if (reported !== serving.boot) options.waits(serving)
+      reported = serving.boot
     } catch (error) {
       // A node that waits waits for the database too.
       if (options.waits === undefined || !mayCome(outcomeOf(error))) throw error

@@ -83,7 +83,7 @@ export class LiveStatus {
       case 'agent':
         return activityContent(this.#activity)
       case 'resolved':
-        // Each is told once, at its place.
+        // Each is sent once, at its place.
         return {}
     }
   }

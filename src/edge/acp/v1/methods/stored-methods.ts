@@ -77,7 +77,7 @@ export class StoredMethods {
     return { result: pageOut(sessionId, page, this.#context.client.capabilities.display) }
   }
 
-  /** Idempotent: who asks again is told how the request ended. */
+  /** Idempotent: the answer to a repeated request says how the first one ended. */
   async #answer({ sessionId, requestId, optionId }: Parsed<'_parley/answer'>): Promise<MethodAnswer> {
     const by = this.#context.client.author
     return { result: await this.#sessions.answer(sessionId, { requestId, optionId, by }) }

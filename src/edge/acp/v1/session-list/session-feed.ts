@@ -15,7 +15,7 @@ export interface FeedContext extends SessionReader {
 }
 
 /** The parameters of `_parley/sessions`. */
-interface Told {
+interface SessionNews {
   /** What the client knew before is no longer true. */
   readonly reset?: true
   readonly sessions: readonly SessionRow[]
@@ -110,9 +110,9 @@ export class SessionFeed {
     return shown
   }
 
-  async #send(told: Told): Promise<void> {
+  async #send(news: SessionNews): Promise<void> {
     const { transport } = this.#context
-    transport.send([notificationMessage('_parley/sessions', told)])
+    transport.send([notificationMessage('_parley/sessions', news)])
     if (transport.isBackpressured()) await transport.drained()
   }
 }
