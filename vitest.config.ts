@@ -39,6 +39,9 @@ const heavy = [
 /** They start other processes and look only at those. */
 const processes = ['client', 'conformance', 'e2e', 'model'].map((room) => `test/${room}/**/*.test.ts`)
 
+/** In one browser, which the files share. */
+const page = 'test/page/*.test.ts'
+
 const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -66,8 +69,11 @@ export default defineConfig({
           ...common,
           name: 'alone',
           include: ['test/**/*.test.ts', ...alone],
-          exclude: [...processes, ...heavy],
+          exclude: [...processes, ...heavy, page],
         },
+      },
+      {
+        test: { ...common, name: 'page', include: [page], globalSetup: ['test/page/browser.setup.ts'], isolate: false },
       },
       { test: { ...common, name: 'heavy', include: heavy } },
     ],

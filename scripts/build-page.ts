@@ -1,4 +1,5 @@
 /** Makes `dist/web` of `src/web`: files with hashes in their addresses, and each of them compressed once and for all. */
+import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +28,7 @@ async function bundle(directory: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    plugins: [workerAddress, onlyLexer, fewerLanguages],
+    plugins: [workerAddress, onlyLexer, fewerLanguages, shellFiles],
     build: {
       outDir: directory,
       emptyOutDir: true,
@@ -36,9 +37,14 @@ async function bundle(directory: string): Promise<void> {
       // Its polyfill and its preloads are written for pages that allow more than ours does.
       modulePreload: false,
       rolldownOptions: {
-        input: { page: join(source, 'index.html'), highlight: join(source, 'markdown/highlight-worker.ts') },
+        input: {
+          page: join(source, 'index.html'),
+          highlight: join(source, 'markdown/highlight-worker.ts'),
+          sw: join(source, 'offline/service-worker.ts'),
+        },
         output: {
-          entryFileNames: 'a/[hash]/[name].js',
+          // The service worker has the page in its scope only from beside it.
+          entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'a/[hash]/[name].js'),
           chunkFileNames: 'a/[hash]/[name].js',
           assetFileNames: 'a/[hash]/[name][extname]',
           // The largest package comes beside what uses it, and not within it.
@@ -82,6 +88,26 @@ const workerAddress: Plugin = {
       const worker = Object.values(bundle).find(({ fileName }) => fileName.endsWith('/highlight.js'))
       if (worker === undefined) throw new Error('the worker that highlights code was not built')
       return [{ tag: 'meta', attrs: { name: 'highlight-worker', content: `./${worker.fileName}` }, injectTo: 'head' }]
+    },
+  },
+}
+
+/** The service worker keeps these. The worker that highlights code is as large as all else, so it comes when it is used. */
+const shellFiles: Plugin = {
+  name: 'shell-files',
+  generateBundle: {
+    order: 'post',
+    handler(_options, bundle) {
+      const files = Object.keys(bundle).filter((name) => name.startsWith('a/') && !name.endsWith('/highlight.js'))
+      const page = readFileSync(join(source, 'index.html'), 'utf8')
+      const version = createHash('sha256')
+        .update([page, ...files].join('\n'))
+        .digest('hex')
+        .slice(0, 16)
+      const worker = bundle['sw.js']
+      if (worker?.type !== 'chunk' || !worker.code.includes('@shell@')) throw new Error('no service worker was built')
+      if (/^import|\bimport\(/mu.test(worker.code)) throw new Error('the service worker must stand alone')
+      worker.code = worker.code.replace('@shell@', JSON.stringify({ version, files }))
     },
   },
 }

@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { takeCode } from './connection/pairing.ts'
 import { preferred, speak } from './i18n/language.ts'
+import { rememberList } from './offline/last-list.ts'
 import { Root } from './screens/root.tsx'
 import { App } from './sessions/app.ts'
 import { kept } from './sessions/kept.ts'
@@ -11,7 +12,12 @@ const code = takeCode()
 await speak(preferred(kept('language'), navigator.languages))
 const app = new App()
 const element = document.querySelector('#app')
+rememberList(app)
 if (element !== null) render(<Root app={app} code={code} />, element)
 await app.start()
 // The list is there; what most readers open next comes while they look at it.
 void import('./screens/session-screen.tsx')
+if (app.router.filter.peek().share === '') {
+  const { keepPage } = await import('./offline/install.ts')
+  void keepPage(() => (app.isOutdated.value = true))
+}

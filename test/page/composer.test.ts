@@ -210,8 +210,37 @@ test('40: commands that fit are listed, arrows and Tab choose one, Escape closes
   await page.locator('.prompt', { hasText: '/review' }).waitFor()
 })
 
-test('a directory for a new session is completed as it is written', async () => {
+test('40: files are found behind an @ and go with the prompt as links; what is typed meanwhile counts', async () => {
   mkdirSync(join(stage.server.work, 'src'))
+  for (const name of ['relay.ts', 'replay.ts', 'read.ts']) writeFileSync(join(stage.server.work, 'src', name), '')
+  const page = await session()
+  await field(page).pressSequentially('See @re')
+  await options(page).first().waitFor()
+  await field(page).pressSequentially('pl')
+  await expect.poll(() => options(page).allInnerTexts()).toEqual(['src/replay.ts'])
+  await field(page).press('Enter')
+  expect(await field(page).inputValue()).toBe('See @src/replay.ts ')
+  await field(page).pressSequentially('please')
+  await field(page).press('Enter')
+  await page.locator('.prompt', { hasText: 'please' }).locator('.attached', { hasText: 'src/replay.ts' }).waitFor()
+  // It was chosen for that prompt alone.
+  await field(page).fill('Not the file: @src/replay.ts, only its name.')
+  await field(page).press('Enter')
+  const next = page.locator('.prompt', { hasText: 'Not the file' })
+  await next.waitFor()
+  expect(await next.locator('.attached').count()).toBe(0)
+})
+
+test('40: a file that was made after the last look is found', async () => {
+  const page = await session()
+  await field(page).pressSequentially('See @')
+  await options(page).first().waitFor()
+  writeFileSync(join(stage.server.work, 'fresh.ts'), '')
+  await field(page).press('f')
+  await expect.poll(() => options(page).allInnerTexts()).toContain('fresh.ts')
+})
+
+test('a directory for a new session is completed as it is written', async () => {
   const page = await stage.device()
   await page.goto(`${stage.server.url}?new`)
   await page.getByLabel('Directory on the server').fill(join(stage.server.work, 's'))

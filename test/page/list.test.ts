@@ -1,5 +1,5 @@
 /** The list of sessions: what needs the reader, on every device at the same time, and what can be done with a session. */
-import { readFile } from 'node:fs/promises'
+import { text as streamText } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PHONE, PageStage } from './stage.ts'
@@ -160,7 +160,7 @@ test('a conversation is exported whole, as a file that can be read', async () =>
   const page = await session('What is it?', 'It is so.')
   const [download] = await Promise.all([page.waitForEvent('download'), choose(page, 'Export')])
   expect(download.suggestedFilename()).toBe('What is it.md')
-  const text = await readFile(await download.path(), 'utf8')
+  const text = await streamText(await download.createReadStream())
   expect(text).toMatch(/^# What is it\?\n\n## Prompt.*\n\nWhat is it\?\n\nIt is so\.\n$/u)
 })
 

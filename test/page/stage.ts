@@ -1,7 +1,7 @@
-/** The page in a real browser before a real server. One browser and one server for a file. */
+/** The page in a real browser before a real server. One server for a file, one browser for all files. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
+import { TestRunner, inject, onTestFinished } from 'vitest'
 import type { Role } from '../../src/credentials/roles.ts'
-import { browserPath } from '../docs-search/page/look.ts'
 import { PageServer, type Step } from './server.ts'
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -24,12 +24,9 @@ export class PageStage {
   }
 
   static async open(steps: readonly Step[] = []): Promise<PageStage> {
-    const executablePath = browserPath(process.env)
-    if (executablePath === undefined) throw new Error('There is no browser; get one with `apt-get install chromium`.')
-    const [server, browser] = await Promise.all([
-      PageServer.start(steps),
-      chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] }),
-    ])
+    const address = inject('browser')
+    if (address === '') throw new Error('There is no browser; get one with `apt-get install chromium`.')
+    const [server, browser] = await Promise.all([PageServer.start(steps), chromium.connect(address)])
     return new PageStage(server, browser)
   }
 
@@ -73,12 +70,22 @@ export class PageStage {
     await page.getByLabel('Message to the agent').waitFor()
   }
 
+  /** The browser stays, without the devices of this file. */
   async close(): Promise<void> {
     await this.browser.close()
     await this.server.close()
   }
 
-  #context(options: BrowserContextOptions): Promise<BrowserContext> {
-    return this.browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
+  /** It is gone with its test: a page that streams on slows down those after it. */
+  async #context(options: BrowserContextOptions): Promise<BrowserContext> {
+    const context = await this.browser.newContext({
+      viewport: DESKTOP,
+      locale: 'en-GB',
+      // What it kept of the page would not be asked for again.
+      serviceWorkers: 'block',
+      ...options,
+    })
+    if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => context.close())
+    return context
   }
 }

@@ -15,7 +15,7 @@ export interface FoundFile {
 export interface FoundFiles {
   /** The best first. */
   readonly files: readonly FoundFile[]
-  /** False while the directories are still being read: there may be better ones. */
+  /** False while the directories are being read, for the first time or anew: there may be better ones. */
   readonly complete: boolean
 }
 
@@ -34,8 +34,8 @@ const KEPT_SESSIONS = 3
 const KEPT_MS = 60_000
 /** What is not found by then is not found: a directory may hold a whole machine. */
 const LONGEST_MS = 10_000
-/** Files that are younger than this may be missing. */
-const FRESH_MS = 10_000
+/** What was read counts for so many times as long as reading took: files that are younger than that may be missing. */
+const FRESH_TIMES = 10
 /** A user who types waits no longer for the rest of a large directory. */
 const PATIENCE_MS = 80
 
@@ -46,27 +46,46 @@ interface Listed extends FoundFile {
   readonly base: number
 }
 
+/** The files of some directories, as they were read last. */
 class Listing {
-  files: readonly Listed[] = []
-  readonly read: Promise<void>
-  isRead = false
-  /** Another one that takes its place is being read. */
-  isRefreshing = false
-  readAt = 0
+  readonly #directories: readonly string[]
+  readonly #now: () => number
+  #files: readonly Listed[] = []
+  #isRead = false
+  #freshUntil = 0
+  #reading: Promise<void> | undefined
   /** Tells apart a query from those after it. */
   queries = 0
 
   constructor(directories: readonly string[], now: () => number) {
+    this.#directories = directories
+    this.#now = now
+  }
+
+  /** What is there after `patience`: the files as they are now, else those that were read before or are read by then. */
+  async files(
+    patience: () => Promise<void>,
+  ): Promise<{ readonly files: readonly Listed[]; readonly complete: boolean }> {
+    if (this.#isRead && this.#now() < this.#freshUntil) return { files: this.#files, complete: true }
+    this.#reading ??= this.#read()
+    const complete = await Promise.race([this.#reading.then(() => true), patience().then(() => false)])
+    return { files: this.#files, complete }
+  }
+
+  async #read(): Promise<void> {
     const files: Listed[] = []
-    this.files = files
-    const end = now() + LONGEST_MS
-    this.read = listInto(files, directories, () => now() > end).then(() => {
-      this.isRead = true
-      this.readAt = now()
-      return undefined
-    })
-    // The query that waits gets the error; the next one reads anew.
-    this.read.catch(() => undefined)
+    // The first time, what has been read so far is better than nothing.
+    if (!this.#isRead) this.#files = files
+    const begun = this.#now()
+    try {
+      await listInto(files, this.#directories, () => this.#now() > begun + LONGEST_MS)
+      this.#files = files
+      this.#isRead = true
+      const end = this.#now()
+      this.#freshUntil = end + FRESH_TIMES * (end - begun)
+    } finally {
+      this.#reading = undefined
+    }
   }
 }
 
@@ -81,32 +100,15 @@ export class SessionFiles {
   /** Links are not followed, and ignored files are left out. Throws FILE_MISSING for a directory that is gone. */
   async find({ directories, query, limit }: FileQuery): Promise<FoundFiles> {
     const key = JSON.stringify(directories)
-    const known = this.#listings.get(key)
-    const listing = known ?? new Listing(directories, () => this.#clock.now())
-    this.#listings.set(key, listing)
+    const listing = this.#listings.getOrMake(key, () => new Listing(directories, () => this.#clock.now()))
     this.#forgetLater(key, listing)
     try {
-      if (!listing.isRead) await Promise.race([listing.read, this.#patience()])
+      const { files, complete } = await listing.files(() => this.#patience())
+      return { files: bestOf(files, query, limit), complete }
     } catch (error) {
       this.#listings.delete(key)
       throw error
     }
-    // The next query has the new files.
-    const isOld = listing.isRead && this.#clock.now() - listing.readAt > FRESH_MS
-    if (isOld && !listing.isRefreshing) this.#refresh(key, directories, listing)
-    return { files: bestOf(listing.files, query, limit), complete: listing.isRead }
-  }
-
-  #refresh(key: string, directories: readonly string[], old: Listing): void {
-    const fresh = new Listing(directories, () => this.#clock.now())
-    old.isRefreshing = true
-    fresh.read.then(
-      () => {
-        this.#listings.set(key, fresh)
-        this.#forgetLater(key, fresh)
-      },
-      () => this.#listings.delete(key),
-    )
   }
 
   #forgetLater(key: string, listing: Listing): void {

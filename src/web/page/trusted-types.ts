@@ -13,7 +13,15 @@ let policy: Policy | undefined
 /** The address that the page has under this name; undefined where it has none. */
 export function scriptAddress(name: 'highlight-worker'): unknown {
   const address = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content
-  if (address === undefined) return undefined
+  return address === undefined ? undefined : trusted(address)
+}
+
+/** The address of the service worker, beside the page. */
+export function workerUrl(): unknown {
+  return trusted('./sw.js')
+}
+
+function trusted(address: string): unknown {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: PolicyFactory }
   // A browser without Trusted Types does not ask for them.
   if (trustedTypes === undefined) return address
@@ -22,6 +30,6 @@ export function scriptAddress(name: 'highlight-worker'): unknown {
 }
 
 function onlyOurs(address: string): string {
-  if (/^\.\/a\/[\w-]+\/highlight\.js$/u.test(address)) return address
+  if (address === './sw.js' || /^\.\/a\/[\w-]+\/highlight\.js$/u.test(address)) return address
   throw new TypeError('This page starts no other script.')
 }

@@ -183,11 +183,16 @@ function Updated({ app }: { readonly app: App }) {
   return (
     <p class="toast" role="status">
       {updated}
-      <button type="button" onClick={() => location.reload()}>
+      <button type="button" onClick={() => void reloadPage()}>
         {reload}
       </button>
     </p>
   )
+}
+
+async function reloadPage(): Promise<void> {
+  const { reload } = await import('../offline/install.ts')
+  await reload()
 }
 
 /** For who may decide it. */

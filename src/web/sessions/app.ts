@@ -28,6 +28,8 @@ export class App implements ClientDelegate {
   readonly dialling = new Dialling()
   /** Undefined until the first answer. */
   readonly listed: Signal<readonly SessionRow[] | undefined> = signal(undefined)
+  /** As it was when this browser was last connected; shown until there is an answer. */
+  readonly lastList: Signal<readonly SessionRow[]> = signal([])
   readonly deleting: Signal<{ readonly id: string; readonly title: string } | undefined> = signal(undefined)
   /** Not connected for longer than a moment. */
   readonly isLongOffline = signal(false)
@@ -267,7 +269,8 @@ export class App implements ClientDelegate {
   /** What the list says, and what is known better of sessions that are open here. */
   #rows(): readonly SessionRow[] {
     const gone = this.deleting.value?.id
-    return (this.listed.value ?? []).filter(({ sessionId }) => sessionId !== gone).map((row) => this.#known(row))
+    const listed = this.listed.value ?? (this.isLongOffline.value ? this.lastList.value : [])
+    return listed.filter(({ sessionId }) => sessionId !== gone).map((row) => this.#known(row))
   }
 
   #known(row: SessionRow): SessionRow {

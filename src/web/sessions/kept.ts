@@ -1,4 +1,4 @@
-/** What a tab keeps over a reload: drafts, folds, places. No credential is ever here. */
+/** What a tab keeps over a reload: drafts, folds, places; and what a browser keeps longer. No credential is ever here. */
 
 export function keep(key: string, value: unknown): void {
   try {
@@ -22,4 +22,22 @@ export function kept(key: string): unknown {
 export function keptText(key: string): string {
   const value = kept(key)
   return typeof value === 'string' ? value : ''
+}
+
+/** For all tabs, until it is forgotten. */
+export function keepLong(key: string, value: unknown): void {
+  try {
+    if (value === undefined) localStorage.removeItem(`parley.${key}`)
+    else localStorage.setItem(`parley.${key}`, JSON.stringify(value))
+  } catch {
+    // There is no room, or none is allowed.
+  }
+}
+
+export function keptLong(key: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(`parley.${key}`) ?? 'null') ?? undefined
+  } catch {
+    return undefined
+  }
 }

@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Files with a hash in their address never change. */
 const HASHED = '/a/'
-const UNDER_THE_ROOT = ['/', '/manifest.webmanifest', '/icon.svg', '/icon-192.png', '/icon-512.png']
+const UNDER_THE_ROOT = ['/', '/sw.js', '/manifest.webmanifest', '/icon.svg', '/icon-192.png', '/icon-512.png']
 
 interface File {
   readonly plain: Buffer
