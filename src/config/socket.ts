@@ -13,6 +13,15 @@ export function socketPathOf(home: string): string {
   return fits(beside) ? beside : elsewhere(home)
 }
 
+/** Descriptors below this one are standard input, output and errors (sd_listen_fds(3)). */
+const FIRST_PASSED = 3
+
+/** The descriptor of a socket that systemd already listens on and has passed to this process; undefined where it has not. */
+export function passedSocket(environment: Readonly<Record<string, string | undefined>>): number | undefined {
+  const { LISTEN_PID: pid, LISTEN_FDS: count } = environment
+  return pid === String(process.pid) && Number(count) >= 1 ? FIRST_PASSED : undefined
+}
+
 /** Throws SOCKET_UNUSABLE where another user could have made the directory of the socket; `make` creates it for a server. */
 export function requirePrivate(socket: string, { make }: { readonly make: boolean }): void {
   if (!isElsewhere(socket)) return

@@ -1,11 +1,16 @@
 /** `parley service`: the files for systemd and launchd, and what is told to the manager. No systemd runs here, so a program stands in for it. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { socketPathOf } from '../../src/config/socket.ts'
 import { type ServiceFacts, serviceUnit } from '../../src/server/service/unit.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { endServers, parley } from './cli.ts'
-import { freshDirectory, scriptAgent } from './parley.ts'
+import { cleanEnvironment } from './environment.ts'
+import { binary, freshDirectory, scriptAgent } from './parley.ts'
 
 endServers()
 
@@ -17,22 +22,26 @@ const facts: ServiceFacts = {
   node: '/usr/bin/node',
   program: '/opt/my tools/100%/parley.mjs',
   state: '/home/ada/$state',
+  socket: '/home/ada/50%/server.sock',
 }
 
 describe('by injected facts', () => {
-  test('systemd gets a unit of the user, with its words quoted', () => {
-    const unit = serviceUnit(facts)
-    expect(unit?.path).toBe('/home/ada/.config/systemd/user/parley.service')
-    expect(unit?.text).toContain('ExecStart="/usr/bin/node" "/opt/my tools/100%%/parley.mjs" "serve"\n')
-    expect(unit?.text).toContain('Environment="PARLEY_HOME=/home/ada/$state"\n')
-    expect(unit?.text).toContain('"stop" "--grace" "60"\n')
+  test('systemd gets a service and its socket, of the user, with their words quoted', () => {
+    const [service, door] = serviceUnit(facts)?.files ?? []
+    expect(service?.path).toBe('/home/ada/.config/systemd/user/parley.service')
+    expect(service?.text).toMatch(/^ExecStart="\/usr\/bin\/node" .*"\/opt\/my tools\/100%%\/parley.mjs" "serve"$/mu)
+    expect(service?.text).toContain('Environment="PARLEY_HOME=/home/ada/$state"\n')
+    expect(service?.text).toContain('"stop" "--grace" "60"\n')
+    expect(door?.path).toBe('/home/ada/.config/systemd/user/parley.socket')
+    expect(door?.text).toContain('ListenStream=/home/ada/50%%/server.sock\nSocketMode=0600\n')
   })
 
   test('launchd gets a plist, with its words escaped', () => {
     const unit = serviceUnit({ ...facts, platform: 'darwin', program: '/opt/a&b/<parley>.mjs' })
-    expect(unit?.path).toBe('/home/ada/Library/LaunchAgents/parley.plist')
-    expect(unit?.text).toContain('<string>/opt/a&amp;b/&lt;parley&gt;.mjs</string><string>serve</string>')
-    expect(unit?.start).toEqual([['launchctl', 'bootstrap', 'gui/1000', unit?.path]])
+    const [{ path, text } = { path: '', text: '' }] = unit?.files ?? []
+    expect(path).toBe('/home/ada/Library/LaunchAgents/parley.plist')
+    expect(text).toContain('<string>/opt/a&amp;b/&lt;parley&gt;.mjs</string><string>serve</string>')
+    expect(unit?.start).toEqual([['launchctl', 'bootstrap', 'gui/1000', path]])
   })
 
   test('Windows has none', () => expect(serviceUnit({ ...facts, platform: 'win32' })).toBeUndefined())
@@ -69,7 +78,7 @@ describe('parley service', () => {
       '--user show-environment',
       '--user daemon-reload',
       '--user enable parley.service',
-      '--user restart parley.service',
+      '--user restart parley.socket parley.service',
       '--user is-active --quiet parley.service',
     ])
     expect(JSON.parse((await service('status', '--json')).stdout)).toEqual({
@@ -79,7 +88,7 @@ describe('parley service', () => {
       isRunning: true,
     })
     expect((await service('uninstall')).code).toBe(0)
-    expect(told().at(-1)).toBe('--user disable --now parley.service')
+    expect(told().at(-1)).toBe('--user disable --now parley.socket parley.service')
     expect(existsSync(unit)).toBe(false)
     expect((await parley(['ls', '--json'], { home })).stdout).not.toBe('')
   })
@@ -93,4 +102,47 @@ describe('parley service', () => {
     expect((await service('install', '--print')).stdout).toContain('[Service]')
     expect(await service('status')).toMatchObject({ code: 1, stdout: 'The service is not installed.\n' })
   })
+})
+
+/** Listens as systemd would, and hands the socket to one server after the other, the first one when `go` is there. */
+async function socketUnit(home: string): Promise<{ go(): void; stop(): void }> {
+  const path = socketPathOf(home)
+  const [go, stop] = [join(home, 'go'), join(home, 'stop')]
+  const door = createServer().listen(`${path}~`)
+  await once(door, 'listening')
+  renameSync(`${path}~`, path)
+  const { fd } = (door as unknown as { readonly _handle: { readonly fd: number } })._handle
+  const serve = `LISTEN_PID=$$ LISTEN_FDS=1 exec '${process.execPath}' '${binary}' serve`
+  const loop = `until [ -e '${go}' ]; do sleep 0.05; done; until [ -e '${stop}' ]; do sh -c "$SERVE"; done`
+  const env = { ...cleanEnvironment(), PARLEY_HOME: home, SERVE: serve }
+  const manager = spawn('sh', ['-c', loop], { env, stdio: ['ignore', 'ignore', 'ignore', fd] })
+  onTestFinished(() => void manager.kill('SIGKILL'))
+  door.close()
+  return {
+    go: () => writeFileSync(go, ''),
+    stop: () => writeFileSync(stop, ''),
+  }
+}
+
+/** Clients that have connected to the socket, which has two lines in this file as soon as it has one. */
+function waiting(home: string): number {
+  return readFileSync('/proc/net/unix', 'utf8').split(socketPathOf(home)).length - 2
+}
+
+test('a socket of systemd: clients wait while no server runs, start none, and the socket outlives each server', async () => {
+  const home = freshDirectory()
+  const agent = await scriptAgent(home, [{ chunk: 'Hello.' }])
+  const unit = await socketUnit(home)
+  const early = parley(['run', 'Hi'], { home, agent })
+  await expect.poll(() => waiting(home)).toBeGreaterThan(0)
+  expect(readPidFile(home)).toBeUndefined()
+  unit.go()
+  expect(await early).toMatchObject({ code: 0, stdout: 'Hello.\n' })
+  const first = readPidFile(home)?.pid ?? 0
+  process.kill(first, 'SIGKILL')
+  expect((await parley(['ls', '--json'], { home })).stdout).toContain('"Hi"')
+  expect(readPidFile(home)?.pid).not.toBe(first)
+  unit.stop()
+  expect((await parley(['stop'], { home })).code).toBe(0)
+  expect(existsSync(socketPathOf(home))).toBe(true)
 })

@@ -24,10 +24,10 @@ export interface ListeningSocket {
 const RESERVED_DESCRIPTORS = 64
 
 /**
- * Only the holder of the owner's lock may call this: a socket at `path` was left by a dead owner and is replaced. Throws
- * SOCKET_UNUSABLE.
+ * Only the holder of the owner's lock may call this: a socket at `path` was left by a dead owner and is replaced. Where systemd
+ * has made the socket, `passed` is its descriptor, and the file is not ours to replace or remove. Throws SOCKET_UNUSABLE.
  */
-export async function listenOn(path: string, listener: SocketListener): Promise<ListeningSocket> {
+export async function listenOn(path: string, listener: SocketListener, passed?: number): Promise<ListeningSocket> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const limits = new SharedLimits()
@@ -36,15 +36,16 @@ export async function listenOn(path: string, listener: SocketListener): Promise<
       listener.connected(openStreamTransport(socket, socket, limits)),
     )
     turnAwayTooMany(server, listener)
-    await listening(server, `${path}~`)
+    if (passed === undefined) await listening(server, `${path}~`)
+    else await listeningOnPassed(server, passed)
     server.on('error', (error) => listener.report(error))
-    putInPlace(server, path)
+    if (passed === undefined) putInPlace(server, path)
     const created = identityOf(path)
     const isReachable = (): boolean => created !== undefined && identityOf(path) === created
     return {
       isReachable,
       close() {
-        if (isReachable()) rmSync(path, { force: true })
+        if (passed === undefined && isReachable()) rmSync(path, { force: true })
         server.close()
       },
     }
@@ -100,6 +101,17 @@ function listening(server: Server, path: string): Promise<void> {
     }
     // Some systems ignore the mask for sockets.
     if (server.listening) chmodSync(path, 0o600)
+  })
+}
+
+/** Clients that have connected while no server ran are served now. */
+function listeningOnPassed(server: Server, fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ fd }, () => {
+      server.off('error', reject)
+      resolve()
+    })
   })
 }
 

@@ -2,10 +2,10 @@
 import { openSeenMarks } from './seen-file.ts'
 import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
-import { requirePrivate } from '../../config/socket.ts'
+import { passedSocket, requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'
-import { type ListeningSocket, listenOn } from '../../edge/transport/unix-socket.ts'
+import { type ListeningSocket, type SocketListener, listenOn } from '../../edge/transport/unix-socket.ts'
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/session-registry.ts'
 import { Clients } from './clients.ts'
@@ -127,10 +127,12 @@ class Server implements RunningServer {
     requirePrivate(socket, { make: true })
     // First, so that who finds the socket finds the ports too.
     await this.#ports.open(this.#config.listen, access)
-    this.#listening = await listenOn(socket, {
+    const listener: SocketListener = {
       connected: (wire) => void this.#clients.serve(wire, this.#context(LOCAL_USER)),
       report: log.report,
-    }).catch((error: unknown) => {
+    }
+    const passed = passedSocket(this.#config.environment)
+    this.#listening = await listenOn(socket, listener, passed).catch((error: unknown) => {
       this.#ports.destroy()
       throw error
     })

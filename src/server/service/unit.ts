@@ -1,5 +1,6 @@
-/** The server as a service of the user: the unit file for systemd or launchd, and where it is written. */
+/** The server as a service of the user: the unit files for systemd or launchd, and where they are written. */
 import { join } from 'node:path'
+import { NODE_ENVIRONMENT, NODE_FLAGS } from '../launch/launch.ts'
 
 /** What was found out about this machine. */
 export interface ServiceFacts {
@@ -14,15 +15,22 @@ export interface ServiceFacts {
   readonly program: string
   /** The state directory. */
   readonly state: string
+  /** `config.socket`. */
+  readonly socket: string
+}
+
+export interface UnitFile {
+  readonly path: string
+  readonly text: string
 }
 
 export interface ServiceUnit {
   readonly manager: 'systemd' | 'launchd'
-  readonly path: string
-  readonly text: string
-  /** Run in order, once the file is there. */
+  /** The first one is that of the server. */
+  readonly files: readonly [UnitFile, ...(readonly UnitFile[])]
+  /** Run in order, once the files are there. */
   readonly start: readonly (readonly string[])[]
-  /** Run in order, before the file is removed. */
+  /** Run in order, before the files are removed. */
   readonly stop: readonly (readonly string[])[]
   /** Succeeds while it runs. */
   readonly probe: readonly string[]
@@ -38,30 +46,58 @@ export function serviceUnit(facts: ServiceFacts): ServiceUnit | undefined {
   return facts.platform === 'darwin' ? launchdUnit(facts) : undefined
 }
 
-function systemdUnit({ home, environment, node, program, state }: ServiceFacts): ServiceUnit {
-  const name = `${LABEL}.service`
+/**
+ * systemd listens on the server's socket itself: clients that come while the server is replaced or starts again wait instead
+ * of starting one of their own.
+ */
+function systemdUnit({ home, environment, node, program, state, socket }: ServiceFacts): ServiceUnit {
+  const [service, door] = [`${LABEL}.service`, `${LABEL}.socket`]
+  const directory = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'systemd', 'user')
   const systemctl = (...words: readonly string[]) => ['systemctl', '--user', ...words]
+  const variables = Object.entries({ PARLEY_HOME: state, ...NODE_ENVIRONMENT })
   return {
     manager: 'systemd',
-    path: join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'systemd', 'user', name),
-    text: `[Unit]
+    files: [
+      {
+        path: join(directory, service),
+        text: `[Unit]
 Description=Parley, the session server for AI agents
+Requires=${door}
+After=${door}
 
 [Service]
-ExecStart=${[node, program, 'serve'].map(commandWord).join(' ')}
+ExecStart=${[node, ...NODE_FLAGS, program, 'serve'].map(commandWord).join(' ')}
 ExecStop=${[node, program, 'stop', '--grace', String(GRACE_SECONDS)].map(commandWord).join(' ')}
-Environment=${unitWord(`PARLEY_HOME=${state}`)}
+${variables.map(([name, value]) => `Environment=${unitWord(`${name}=${value}`)}`).join('\n')}
 TimeoutStopSec=${GRACE_SECONDS + 60}
 KillMode=mixed
 Restart=on-failure
 RestartSec=1
 
 [Install]
+Also=${door}
 WantedBy=default.target
 `,
-    start: [systemctl('daemon-reload'), systemctl('enable', name), systemctl('restart', name)],
-    stop: [systemctl('disable', '--now', name)],
-    probe: systemctl('is-active', '--quiet', name),
+      },
+      {
+        path: join(directory, door),
+        text: `[Unit]
+Description=The socket of Parley, the session server for AI agents
+
+[Socket]
+ListenStream=${socket.replaceAll('%', '%%')}
+SocketMode=0600
+DirectoryMode=0700
+RemoveOnStop=yes
+
+[Install]
+WantedBy=sockets.target
+`,
+      },
+    ],
+    start: [systemctl('daemon-reload'), systemctl('enable', service), systemctl('restart', door, service)],
+    stop: [systemctl('disable', '--now', door, service)],
+    probe: systemctl('is-active', '--quiet', service),
   }
 }
 
@@ -81,14 +117,16 @@ function launchdUnit({ home, uid, node, program, state }: ServiceFacts): Service
   const text = (value: string) => `<string>${escaped(value)}</string>`
   return {
     manager: 'launchd',
-    path,
-    text: `<?xml version="1.0" encoding="UTF-8"?>
+    files: [
+      {
+        path,
+        text: `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
   <key>Label</key>${text(LABEL)}
   <key>ProgramArguments</key>
-  <array>${[node, program, 'serve'].map(text).join('')}</array>
+  <array>${[node, ...NODE_FLAGS, program, 'serve'].map(text).join('')}</array>
   <key>EnvironmentVariables</key>
   <dict><key>PARLEY_HOME</key>${text(state)}</dict>
   <key>RunAtLoad</key><true/>
@@ -98,6 +136,8 @@ function launchdUnit({ home, uid, node, program, state }: ServiceFacts): Service
 </dict>
 </plist>
 `,
+      },
+    ],
     start: [['launchctl', 'bootstrap', `gui/${uid}`, path]],
     stop: [['launchctl', 'bootout', `gui/${uid}/${LABEL}`]],
     probe: ['launchctl', 'print', `gui/${uid}/${LABEL}`],

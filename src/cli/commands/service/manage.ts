@@ -19,12 +19,18 @@ export async function run({ name, options }: CommandInput): Promise<number> {
   const config = await lenientConfig()
   const unit = unitFor(config)
   if (options['print'] === true) {
-    process.stdout.write(unit.text)
+    process.stdout.write(printed(unit))
     return OK
   }
   if (name === 'service install') await install(unit, config)
   else if (name === 'service uninstall') await uninstall(unit, config)
   return await tell(unit, config, { asJson: options['json'] === true, mustRun: name !== 'service uninstall' })
+}
+
+/** A plist is one file, and has no comments of this kind. */
+function printed({ files }: ServiceUnit): string {
+  const [only] = files
+  return files.length === 1 ? only.text : files.map(({ path, text }) => `# ${path}\n${text}`).join('\n')
 }
 
 /** Throws SERVICE_MANAGER_ABSENT. */
@@ -37,14 +43,17 @@ function unitFor(config: Config): ServiceUnit {
     node: process.execPath,
     program: resolve(process.argv[1] ?? ''),
     state: config.home,
+    socket: config.socket,
   })
   return unit ?? fail('SERVICE_MANAGER_ABSENT', { reason: 'it is known for systemd and launchd alone' })
 }
 
 async function install(unit: ServiceUnit, config: Config): Promise<void> {
   await requireManager(unit, config)
-  mkdirSync(dirname(unit.path), { recursive: true })
-  writeFileSync(unit.path, unit.text)
+  for (const { path, text } of unit.files) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
   // A server that a command started has the state; the service takes over when its turns have ended.
   await stopServer(config, { graceMs: GRACE_MS, onProgress: (sentence) => process.stderr.write(`${sentence}\n`) })
   // What is loaded cannot be loaded again; that nothing was is no failure.
@@ -53,9 +62,9 @@ async function install(unit: ServiceUnit, config: Config): Promise<void> {
 }
 
 async function uninstall(unit: ServiceUnit, config: Config): Promise<void> {
-  if (!existsSync(unit.path)) return
+  if (!existsSync(unit.files[0].path)) return
   for (const command of unit.stop) await call(command, config)
-  rmSync(unit.path, { force: true })
+  for (const { path } of unit.files) rmSync(path, { force: true })
 }
 
 async function tell(
@@ -63,11 +72,12 @@ async function tell(
   config: Config,
   { asJson, mustRun }: { readonly asJson: boolean; readonly mustRun: boolean },
 ): Promise<number> {
-  const isInstalled = existsSync(unit.path)
+  const [{ path }] = unit.files
+  const isInstalled = existsSync(path)
   const isRunning = isInstalled && (await attempt(unit.probe, config)) === undefined
-  if (asJson) printJson({ manager: unit.manager, file: unit.path, isInstalled, isRunning })
+  if (asJson) printJson({ manager: unit.manager, file: path, isInstalled, isRunning })
   else if (!isInstalled) process.stdout.write('The service is not installed.\n')
-  else process.stdout.write(`${unit.path}: the service ${isRunning ? 'runs' : 'does not run'}\n`)
+  else process.stdout.write(`${path}: the service ${isRunning ? 'runs' : 'does not run'}\n`)
   return isRunning || !mustRun ? OK : FAILED
 }
 
