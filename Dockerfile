@@ -11,7 +11,7 @@ COPY src src
 RUN npm ci \
   && npm pack --ignore-scripts \
   && npm install --global --prefix /opt/parley --ignore-scripts ./*.tgz \
-  && find /opt/parley/lib/node_modules -path '*/sqlite/prebuilds/*' -type d ! -name "linux-$(node -p process.arch)" -prune -exec rm -r {} +
+  && node /opt/parley/lib/node_modules/@parley-sessions/parley/bin/prune-binaries.mjs
 
 FROM node:22-bookworm-slim
 COPY --from=build /opt/parley /opt/parley
