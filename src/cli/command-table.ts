@@ -89,6 +89,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'show <id>',
+    isRemote: true,
     summary: 'print the conversation of a session; the beginning of its id is enough',
     options: [json],
     examples: ['parley show 1f3a', 'parley show 1f3a --json'],
@@ -108,6 +109,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'export <id>',
+    isRemote: true,
     summary: 'print a session as Markdown, or as JSON lines for parley import',
     options: [
       { flags: '--format <format>', summary: 'md or jsonl; default: md' },

@@ -23,6 +23,7 @@ import {
   type FoundFiles,
   countedIn,
   directoriesIn,
+  exportIn,
   filesIn,
   outlineIn,
   pageIn,
@@ -290,6 +291,17 @@ export class Client {
   /** The user has seen the session up to this entry; 0 marks it unread. */
   async seen(sessionId: string, seq: number): Promise<void> {
     await this.#call('_parley/seen', { sessionId, seq })
+  }
+
+  /** The session as lines of an export, as it is when the first one comes. The session need not be open here. */
+  async *exported(sessionId: string): AsyncGenerator<string> {
+    let page = exportIn(await this.#call('_parley/export', { sessionId }))
+    yield* page.lines
+    const { lastSeq: upTo } = page
+    while (page.more) {
+      page = exportIn(await this.#call('_parley/export', { sessionId, after: page.seq, upTo }))
+      yield* page.lines
+    }
   }
 
   /** All prompts of the session, the first one first. */

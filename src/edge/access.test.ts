@@ -20,6 +20,7 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/search',
     '_parley/page',
     '_parley/outline',
+    '_parley/export',
     '_parley/seen',
   ],
   prompt: [
@@ -102,6 +103,8 @@ const OF_WHOLE_SERVER: ReadonlySet<string> = new Set([
   '_parley/access/remove',
   '_parley/status',
   '_parley/stop',
+  // Of one session, and all of it.
+  '_parley/export',
 ])
 
 test.each(TRANSPORTS)('over %s a credential for some sessions reaches nothing of the whole server', (transport) => {

@@ -64,6 +64,8 @@ export const METHOD_ACCESS = {
   '_parley/search': READ,
   '_parley/page': READ,
   '_parley/outline': READ,
+  // All that is stored, tool output included: not for a credential of some sessions, such as a share link.
+  '_parley/export': READ,
   '_parley/seen': READ,
   '_parley/ping': ANYONE,
   'session/new': PROMPT,
@@ -321,7 +323,8 @@ function requireAgent({ access, agent }: Opener): void {
 }
 
 function requireServers({ mcpServers }: Named, { access }: Opener): void {
-  if (mcpServers.length > 0) access.requireRole('admin', 'To name MCP servers')
+  if (mcpServers.length > 0)
+    access.requireRole('admin', 'To bring an MCP server that the settings of the server do not have')
 }
 
 function additional({ additionalDirectories }: Named): readonly (readonly [what: string, path: string])[] {

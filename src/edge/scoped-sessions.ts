@@ -64,6 +64,13 @@ class ScopedSessions implements SessionDirectory {
     return this.#sessions.page(id, query)
   }
 
+  async exportPage(
+    ...[id, range]: Parameters<SessionDirectory['exportPage']>
+  ): ReturnType<SessionDirectory['exportPage']> {
+    await this.#require(id)
+    return this.#sessions.exportPage(id, range)
+  }
+
   async outline(id: string): ReturnType<SessionDirectory['outline']> {
     await this.#require(id)
     return this.#sessions.outline(id)

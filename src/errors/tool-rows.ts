@@ -37,6 +37,12 @@ export const toolRows = {
   ),
   TOOL_FAILED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
   FILE_REFUSED: row<{ reason: string }>(INTERNAL, false, (d) => d.reason),
+  MCP_SERVER_UNKNOWN: row<{ server: string; cwd: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `No MCP server with the name ${d.server} is configured on the server for ${d.cwd}. There, parley mcp ls lists those that are.`,
+  ),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
     true,

@@ -35,6 +35,8 @@ export class Elsewhere {
   /** The `cwd` of each request that opens a session, as the editor names it. */
   readonly #opening = new Map<unknown, string>()
   #hasNoticed = false
+  /** What the server allows this connection, as its answer to `initialize` said last. */
+  #role: unknown
 
   constructor(options: ElsewhereOptions) {
     this.#options = options
@@ -59,7 +61,10 @@ export class Elsewhere {
     const result = fieldsOf(message['result'])
     const opening = this.#opening.get(message['id'])
     if (message['method'] === undefined) this.#opening.delete(message['id'])
-    if (isFields(result['agentInfo'])) return JSON.stringify({ ...message, result: this.#named(result) })
+    if (isFields(result['agentInfo'])) {
+      this.#role = roleIn(result)
+      return JSON.stringify({ ...message, result: this.#named(result) })
+    }
     if (opening !== undefined && isWithoutDirectory(message)) {
       const { server } = this.#options
       return errorMessage(message['id'] as RequestId, new ParleyError('CWD_ELSEWHERE', { cwd: opening, server }))
@@ -74,23 +79,37 @@ export class Elsewhere {
     }
     const { mcpServers } = params
     if (!Array.isArray(mcpServers)) return {}
-    const kept = mcpServers.filter((one) => fieldsOf(one)['command'] === undefined)
+    const kept = mcpServers.filter((one) => this.#isForThere(fieldsOf(one)))
     if (kept.length < mcpServers.length) this.#notice(mcpServers.length - kept.length)
     return { params: { ...params, mcpServers: kept } }
+  }
+
+  /** A command is of the editor's machine, and an address of its choice would be refused below the role admin. */
+  #isForThere({ command, url }: Json): boolean {
+    if (command !== undefined) return false
+    return url === undefined || typeof this.#role !== 'string' || this.#role === 'admin'
   }
 
   #notice(count: number): void {
     if (this.#hasNoticed) return
     this.#hasNoticed = true
-    const what =
-      count === 1 ? 'An MCP server of the editor is a command' : `${count} MCP servers of the editor are commands`
-    this.#options.say(`${what} of this machine, and left out: ${this.#options.server} is another one.`)
+    const what = count === 1 ? 'An MCP server of the editor is' : `${count} MCP servers of the editor are`
+    const { server } = this.#options
+    const why =
+      typeof this.#role === 'string' && this.#role !== 'admin'
+        ? `with the role ${this.#role}, ${server} has only the MCP servers of its own settings`
+        : `commands of this machine cannot be started on ${server}`
+    this.#options.say(`${what} left out: ${why}.`)
   }
 
   /** Says where it is. */
   #named(result: Json): Json {
     return { ...result, agentInfo: { ...fieldsOf(result['agentInfo']), title: `Parley · ${this.#options.server}` } }
   }
+}
+
+function roleIn(result: Json): unknown {
+  return fieldsOf(fieldsOf(fieldsOf(result['agentCapabilities'])['_meta'])['parley'])['role']
 }
 
 /** The server does not have the `cwd`, or does not let this connection use it. */

@@ -20,6 +20,7 @@ import type { McpServer, ServerStatus } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
 import type { EndedPrompt, Existing, OpenQuestion, QueuedPrompt } from './domain/state.ts'
+import type { ExportPage } from './lifecycle/export-session.ts'
 import type { OutlinePrompt } from './log/find-entries.ts'
 import type { PageQuery, SessionPage } from './log/read-page.ts'
 
@@ -37,6 +38,8 @@ export interface SessionDirectory {
   find(id: SessionId): Promise<SessionSummary | undefined>
   /** A part of the conversation, without opening the session. Throws SESSION_NOT_FOUND. */
   page(id: SessionId, query: PageQuery): Promise<SessionPage>
+  /** Lines of an export, from the entry after `after` on; entries beyond `upTo` are left out. Throws SESSION_NOT_FOUND. */
+  exportPage(id: SessionId, range: { readonly after: Cursor; readonly upTo?: Cursor }): Promise<ExportPage>
   /** All prompts, the first one first. Throws SESSION_NOT_FOUND. */
   outline(id: SessionId): Promise<readonly OutlinePrompt[]>
   /**
@@ -44,7 +47,10 @@ export interface SessionDirectory {
    * suspended turn goes on. Throws SESSION_NOT_FOUND, PERMISSION_UNKNOWN, PERMISSION_OPTION_UNKNOWN.
    */
   answer(id: SessionId, answer: OutsideAnswer): Promise<CountedAnswer>
-  /** Takes back a prompt that waits, or makes it the next one. False if it does not wait. Throws SESSION_NOT_FOUND. */
+  /**
+   * Takes back a prompt that waits, or makes it the next one. False if it does not wait; true if that was done before, for a
+   * client that lost its connection and asks again. Throws SESSION_NOT_FOUND.
+   */
   changeQueue(id: SessionId, change: QueueChange): Promise<boolean>
   /** Throws SESSION_NOT_FOUND and TITLE_INVALID. */
   rename(id: SessionId, title: string): Promise<void>

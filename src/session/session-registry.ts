@@ -6,7 +6,7 @@ import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import { SessionAgents, agentCapabilities } from './session-agents.ts'
 import type { Command } from './domain/commands.ts'
-import { type Existing, type State, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
+import { type EndedPrompt, type Existing, type State, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
 import type {
   CountedAnswer,
@@ -19,6 +19,7 @@ import type {
 import { answerFromOutside } from './lifecycle/answer.ts'
 import { conversationsToForget } from './lifecycle/conversations.ts'
 import { type OutlinePrompt, outlineOf } from './log/find-entries.ts'
+import { exportPage } from './lifecycle/export-session.ts'
 import { forkSession } from './lifecycle/fork.ts'
 import { loadState, retryRead, SessionLog } from './log/session-log.ts'
 import { type PageQuery, type SessionPage, readPage } from './log/read-page.ts'
@@ -114,6 +115,12 @@ export class SessionRegistry implements SessionDirectory {
     return retryRead(this.#ports.clock, () => readPage(this.#ports.journal, id, query))
   }
 
+  async exportPage(id: SessionId, { after, upTo }: { readonly after: Cursor; readonly upTo?: Cursor }) {
+    const row = await this.#stored(id)
+    const lastSeq = Math.min(upTo ?? row.lastSeq, row.lastSeq)
+    return retryRead(this.#ports.clock, () => exportPage(this.#ports.journal, { ...row, lastSeq }, after))
+  }
+
   async outline(id: SessionId): Promise<readonly OutlinePrompt[]> {
     await this.#stored(id)
     return outlineOf(this.#ports.journal, id)
@@ -129,11 +136,19 @@ export class SessionRegistry implements SessionDirectory {
 
   async changeQueue(id: SessionId, change: QueueChange): Promise<boolean> {
     await this.#stored(id)
-    // Nothing waits in a session that is not in memory, but for behind a suspended turn.
-    const state: State = await this.#withLive(id, async (session) => session?.state ?? loadState(this.#ports, id))
-    if (!isBusy(state) || !state.queue.some(({ promptId }) => promptId === change.promptId)) return false
-    await this.#dispatch(id, change)
-    return true
+    const { kind, promptId } = change
+    const before = await this.#stateOf(id)
+    const waits = isBusy(before) && before.queue.some((queued) => queued.promptId === promptId)
+    if (waits) await this.#dispatch(id, change)
+    if (kind === 'promote') return waits || (isBusy(before) && before.turn.promptId === promptId)
+    // A turn of it may have begun meanwhile; and who asks again has withdrawn it before.
+    const after = waits ? await this.#stateOf(id) : before
+    return after.phase !== 'absent' && after.recentPrompts.some((one) => isWithdrawn(one, promptId))
+  }
+
+  /** Nothing waits in a session that is not in memory, but for behind a suspended turn. */
+  #stateOf(id: SessionId): Promise<State> {
+    return this.#withLive(id, async (session) => session?.state ?? loadState(this.#ports, id))
   }
 
   async #stored(id: SessionId): Promise<SessionSummary> {
@@ -380,4 +395,8 @@ async function orDispose(session: Session, opened: Promise<unknown>): Promise<vo
     await session.dispose()
     throw error
   }
+}
+
+function isWithdrawn(ended: EndedPrompt, promptId: string): boolean {
+  return ended.promptId === promptId && ended.stopReason === 'withdrawn'
 }

@@ -67,8 +67,15 @@ test('commands work there: a session is made, prompted, listed, found, renamed a
   const [session] = jsonLines((await at(['--server', 'studio', 'ls', '--json'])).stdout)
   const id = String(session?.['sessionId'])
   expect(session).toMatchObject({ cwd: there.cwd })
+  expect((await at(['show', id, '--json', '--server', url])).stdout).toContain('Hello.')
   expect(await at(['rename', id, 'Greeting'], { PARLEY_SERVER: url })).toMatchObject({ code: 0 })
   expect((await at(['--server', url, 'search', 'Hello'])).stdout).toContain('Greeting')
+  const name = id.slice(0, 8)
+  for (const read of [['show'], ['export'], ['export', '--format', 'jsonl']]) {
+    const elsewhere = await at([...read, name, '--server', 'studio'])
+    expect(elsewhere).toEqual(await parley([...read, name], { home: there.home }))
+    expect(elsewhere.stdout).toContain('Hello.')
+  }
   expect(JSON.parse((await at(['status', '--server', 'studio', '--json'])).stdout)).toMatchObject({
     socket: there.socket,
   })
@@ -120,7 +127,9 @@ describe('an editor', () => {
     const stdio = { name: 'mine', command: '/usr/bin/false', args: [], env: [] }
     const opened = await client.request('session/new', { cwd: '/Users/ada/app', mcpServers: [stdio] })
     const sessionId = String(opened.result?.['sessionId'])
-    expect(client.stderr).toMatch(/MCP server of the editor is a command of this machine, and left out/u)
+    expect(client.stderr).toMatch(
+      /MCP server of the editor is left out: commands of this machine cannot be started on studio/u,
+    )
     expect((await client.request('session/prompt', promptOf(sessionId, 'Hi'))).result).toEqual({
       stopReason: 'end_turn',
     })

@@ -63,7 +63,7 @@ test('a link shows its session alone, live, lets nothing be said, and ends at on
     { id, sessionId, tools: true },
   ])
   expect(await parley(['share', 'rm', id], place)).toMatchObject({ code: 0 })
-  expect((await reader.closed)[0]).toBe(4401)
+  expect(await reader.closed).toEqual([4401, 'The share link has ended.'])
   await expect(RawWebSocket.open(url, code)).rejects.toThrow(/401/u)
 })
 

@@ -11,7 +11,9 @@ import { WireClient } from './wire-client.ts'
 export const cwd = '/'
 
 /** What a server may be set to. */
-type Settings = Partial<Pick<ServerContext, 'token' | 'experimental' | 'sessions' | 'methods' | 'principal' | 'seen'>>
+type Settings = Partial<
+  Pick<ServerContext, 'token' | 'experimental' | 'sessions' | 'methods' | 'principal' | 'seen' | 'mcpServersOf'>
+>
 
 export class Street {
   readonly house: House

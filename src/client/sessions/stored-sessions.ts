@@ -57,6 +57,19 @@ export function outlineIn({ prompts }: Fields): readonly OutlinePrompt[] {
   })
 }
 
+interface ExportPage {
+  readonly lines: readonly string[]
+  /** Ask for what comes after this entry. */
+  readonly seq: number
+  readonly more: boolean
+  readonly lastSeq: number
+}
+
+export function exportIn({ lines, seq, more, lastSeq }: Fields): ExportPage {
+  const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
+  return { lines: listOf(lines).map(textOf), seq: numberOf(seq), more: more === true, lastSeq: numberOf(lastSeq) }
+}
+
 export interface FoundFiles {
   /** Each with its path, and its name from the session's directory on. */
   readonly files: readonly { readonly path: string; readonly name: string }[]

@@ -6,8 +6,8 @@ import type { Refusal } from './request-checks.ts'
 
 /** A connection that can be ended because of who has it. */
 export interface RemoteTransport extends Transport {
-  /** `ended`: the credential is gone; `role`: it may do other things now. */
-  cut(why: 'ended' | 'role'): void
+  /** The credential of this kind is gone; or `role`: it may do other things now. */
+  cut(why: TokenHolder['kind'] | 'role'): void
 }
 
 /** Who may connect, and what becomes of them. */
@@ -52,7 +52,7 @@ export class Connections {
   recheck(changeFor: (holder: TokenHolder) => 'removed' | 'other role' | undefined): void {
     for (const [transport, holder] of this.#holders) {
       const change = changeFor(holder)
-      if (change !== undefined) transport.cut(change === 'removed' ? 'ended' : 'role')
+      if (change !== undefined) transport.cut(change === 'removed' ? holder.kind : 'role')
     }
   }
 }

@@ -117,7 +117,7 @@ test('who is cut is told why; frames that wait by then are discarded, and nothin
   client.socket.send('{"id":1}')
   expect(await messages.next()).toEqual({ done: false, value: ['{"id":1}'] })
   for (const id of [2, 3]) client.socket.send(`{"id":${id}}`)
-  transport().cut('ended')
+  transport().cut('token')
   transport().send(['{"id":4}'])
   // The client's answer to the close comes behind its frames.
   expect(await client.closed).toEqual([4401, expect.any(String)])

@@ -23,7 +23,9 @@ export const CLOSE = {
   tooLate: [1008, 'Send initialize within 10 seconds.'],
   tooMuch: [1009, 'Send initialize first; only 64 KiB are read before it.'],
   restarting: [1012, 'The server stops. Sessions are stored; connect again and resume.'],
-  ended: [4401, 'The access token was removed.'],
+  token: [4401, 'The access token was removed.'],
+  device: [4401, 'This device was removed; pair it again.'],
+  share: [4401, 'The share link has ended.'],
   role: [4403, 'The access token has another role now; connect again.'],
   slow: [4408, 'Too much was left unread; connect again and resume.'],
 } as const satisfies Readonly<Record<string, readonly [code: number, sentence: string]>>

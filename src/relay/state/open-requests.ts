@@ -52,7 +52,19 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'session/set_mode',
   'session/set_config_option',
   '_parley/status',
+  '_parley/ping',
+  '_parley/page',
+  '_parley/outline',
+  '_parley/export',
+  '_parley/search',
+  '_parley/files',
+  '_parley/directories',
+  '_parley/seen',
   '_parley/rename',
+  '_parley/answer',
+  '_parley/withdraw',
+  '_parley/promote',
+  '_parley/revoke',
 ])
 
 /** Requests of the client. */

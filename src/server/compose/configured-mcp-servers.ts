@@ -16,6 +16,12 @@ export function configuredServers(config: Config, warn: (sentence: string) => vo
   }
 }
 
+/** Their names: all that a client without the role admin may say of MCP servers. */
+export function configuredNames(config: Config, cwd: string): readonly string[] {
+  const { servers } = readMcpFiles(config, cwd)
+  return counting(servers).flatMap(({ entry }) => (entry.place === undefined ? [] : [entry.name]))
+}
+
 /** One server for each name; the user's own is used until the project's is trusted. */
 function counting(servers: readonly FoundMcp[]): readonly FoundMcp[] {
   const active = servers.filter(({ standing }) => standing === 'active')

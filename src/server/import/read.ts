@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fail } from '../../errors/parley-error.ts'
 import { ENTRY_FORMAT, type Entry } from '../../session/domain/entries.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
-import { EXPORT_FORMAT } from '../offline/export.ts'
+import { EXPORT_FORMAT } from '../../session/lifecycle/export-session.ts'
 import { type FileLine, linesOfFile } from './lines.ts'
 import { shapes, time } from './shapes.ts'
 

@@ -3,16 +3,12 @@
  * server owns the state.
  */
 import { configFor } from '../../configured.ts'
-import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { exportedLines } from '../../../server/offline/export.ts'
-import { openReader } from '../../../server/offline/offline-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { OK } from '../../runtime/exit-codes.ts'
 import { escaped } from '../../output/json.ts'
 import { textOption } from '../../runtime/options.ts'
 import { writeOut } from '../../output/output.ts'
-import { watchStops } from '../../runtime/shutdown-signals.ts'
+import { type StoredReader, readStored } from '../../sessions/stored-reader.ts'
 import { markdownOf } from '../../output/view/transcript-markdown.ts'
 import { turnsOf } from '../../output/view/stored-transcript.ts'
 
@@ -20,24 +16,19 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const [id = ''] = args
   const format = formatOf(textOption(options, 'format') ?? 'md')
   const config = await configFor()
-  const { signal } = watchStops()
-  const lines = format === 'md' ? markdownLines(config, id) : jsonLines(config, id)
-  await writeOut(lines, { path: textOption(options, 'output'), signal })
-  return signal.aborted ? (signal.reason as number) : OK
+  return readStored(config, (reader, signal) => {
+    const lines = format === 'md' ? markdownLines(reader, id) : jsonLines(reader, id)
+    return writeOut(lines, { path: textOption(options, 'output'), signal })
+  })
 }
 
-async function* markdownLines(config: Config, id: string): AsyncGenerator<string> {
-  const reader = await openReader(config)
-  try {
-    const session = await reader.find(id)
-    yield* markdownOf({ session, turns: turnsOf(reader, session.sessionId) })
-  } finally {
-    await reader.close()
-  }
+async function* markdownLines(reader: StoredReader, id: string): AsyncGenerator<string> {
+  const session = await reader.find(id)
+  yield* markdownOf({ session, turns: turnsOf(reader, session.sessionId) })
 }
 
-async function* jsonLines(config: Config, id: string): AsyncGenerator<string> {
-  for await (const line of exportedLines(config, id)) yield escaped(line)
+async function* jsonLines(reader: StoredReader, id: string): AsyncGenerator<string> {
+  for await (const line of reader.exported(id)) yield escaped(line)
 }
 
 function formatOf(value: string): 'md' | 'jsonl' {

@@ -1,13 +1,11 @@
 /** `parley show ID` prints the conversation of a session. It only reads, so it also works while a server owns the state. */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/settings.ts'
-import { type Reader, openReader } from '../../../server/offline/offline-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { OK } from '../../runtime/exit-codes.ts'
 import { jsonLine } from '../../output/json.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
+import { type StoredReader, type StoredSession, readStored } from '../../sessions/stored-reader.ts'
 import { writeOut } from '../../output/output.ts'
-import { watchStops } from '../../runtime/shutdown-signals.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import { ago } from '../../output/terminal/pace.ts'
 import { oneLine } from '../../output/terminal/text.ts'
@@ -15,28 +13,21 @@ import { planRows } from '../../output/view/rows.ts'
 import { type StoredTranscript, turnsOf } from '../../output/view/stored-transcript.ts'
 import { itemRows } from '../../output/view/transcript-rows.ts'
 
-type Session = Awaited<ReturnType<Reader['find']>>
-
 export async function run({ args, options }: CommandInput): Promise<number> {
   const config = await configFor()
-  const { signal } = watchStops()
-  const reader = await openReader(config)
-  try {
+  return readStored(config, async (reader, signal) => {
     const session = await reader.find(args[0] ?? '')
     const lines = options['json'] === true ? jsonLines(reader, session) : textLines(reader, session, config)
     await writeOut(lines, { path: undefined, signal })
-  } finally {
-    await reader.close()
-  }
-  return signal.aborted ? (signal.reason as number) : OK
+  })
 }
 
-async function* jsonLines(reader: Reader, { sessionId }: Session): AsyncGenerator<string> {
+async function* jsonLines(reader: StoredReader, { sessionId }: StoredSession): AsyncGenerator<string> {
   for await (const params of reader.updates(sessionId)) yield jsonLine(params)
 }
 
 /** Yields one turn at a time, then the final plan, and the state of the last turn. */
-async function* textLines(reader: Reader, session: Session, config: Config): AsyncGenerator<string> {
+async function* textLines(reader: StoredReader, session: StoredSession, config: Config): AsyncGenerator<string> {
   const paint = paintOn(process.stdout, config)
   const columns = process.stdout.isTTY ? (process.stdout.columns || 80) - 1 : Number.MAX_SAFE_INTEGER
   const look = { paint, width: () => columns }

@@ -1,8 +1,13 @@
 /** The transcript of a stored session, turn by turn, and how far its last turn is. */
 import { roleOf } from '../../../client/transcript/items.ts'
+import { seqOf } from '../../../client/sessions/attachments.ts'
 import { type Transcript, emptyTranscript, withUpdates } from '../../../client/transcript/transcript.ts'
-import type { Update } from '../../../client/incoming/updates.ts'
-import type { Reader, Unfinished } from '../../../server/offline/offline-sessions.ts'
+import type { Update, UpdateParams } from '../../../client/incoming/updates.ts'
+import type { Unfinished } from '../../../server/offline/offline-sessions.ts'
+
+interface Updates {
+  updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
+}
 
 export interface StoredTranscript {
   readonly transcript: Transcript
@@ -15,7 +20,7 @@ export interface StoredTranscript {
  * Yields one turn at a time, so that a long session needs no more memory than its longest turn. A prompt begins a turn and
  * completes the one before. Each has its own items, and the plan and other state of the session as they were then.
  */
-export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerator<StoredTranscript> {
+export async function* turnsOf(reader: Updates, sessionId: string): AsyncGenerator<StoredTranscript> {
   const updates = reader.updates(sessionId)
   let before: Transcript = emptyTranscript
   let turn: Update[] = []
@@ -23,7 +28,7 @@ export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerato
   for (;;) {
     const { done, value } = await updates.next()
     if (done) return yield { transcript: withUpdates(before, turn), before: entryBefore(prompt), unfinished: value }
-    const { update, _meta } = value
+    const { update } = value
     if (beginsTurn(update, turn)) {
       const transcript = withUpdates(before, turn)
       yield { transcript, before: entryBefore(prompt), unfinished: undefined }
@@ -31,7 +36,7 @@ export async function* turnsOf(reader: Reader, sessionId: string): AsyncGenerato
       turn = []
       prompt = undefined
     }
-    if (roleOf(update) === 'user') prompt ??= _meta['parley/seq']
+    if (roleOf(update) === 'user') prompt ??= seqOf(value)
     turn.push(update)
   }
 }

@@ -89,9 +89,10 @@ class V1Connection implements VersionConnection {
     const { agents, clock, experimental = false } = server
     const sessions = withinScope(await server.sessions, access.scope)
     const { seen = new SeenMarks({}, { now: () => clock.now(), save: async () => undefined }) } = server
-    const { roots = [] } = server
+    const { roots = [], mcpServersOf = () => [] } = server
     const files = () => sessionFilesOf(server.sessions, clock)
-    return new Methods({ sessions, client, agents, agent, experimental, access, seen, files, roots, clock })
+    const opening = { sessions, client, agents, agent, access, roots, mcpServersOf }
+    return new Methods({ ...opening, experimental, seen, files, clock })
   }
 
   async #authenticate(params: unknown): Promise<object> {

@@ -3,6 +3,7 @@
  * one for the connection and one for each session.
  */
 import type { ServerResponse } from 'node:http'
+import type { TokenHolder } from '../../../credentials/access-tokens.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { RequestId } from '../../../rpc/json-rpc.ts'
 import { BACKPRESSURE_BYTES, type Holder, MAX_UNREAD_BYTES, type SharedLimit } from '../../transport/streams.ts'
@@ -156,7 +157,7 @@ export class HttpTransport implements RemoteTransport, Holder {
     this.#end()
   }
 
-  cut(why: 'ended' | 'role' | 'slow' | 'restarting'): void {
+  cut(why: TokenHolder['kind'] | 'role' | 'slow' | 'restarting'): void {
     if (this.#hasEnded) return
     for (const { taken } of this.#posted.splice(0)) taken()
     const [code, sentence] = CLOSE[why]

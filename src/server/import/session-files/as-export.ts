@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ENTRY_FORMAT } from '../../../session/domain/entries.ts'
 import { toldEntries } from '../../../session/lifecycle/import-conversation.ts'
-import { EXPORT_FORMAT } from '../../offline/export.ts'
+import { EXPORT_FORMAT } from '../../../session/lifecycle/export-session.ts'
 import type { FileSession } from './conversation.ts'
 import { type Tool, titles } from './find.ts'
 

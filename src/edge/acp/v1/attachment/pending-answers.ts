@@ -25,6 +25,8 @@ export interface AdoptedPrompt {
 export class PendingPrompts {
   readonly #sessionId: string
   readonly #waiting = new Map<string, readonly RequestId[]>()
+  /** All that this client has sent or adopted, ended ones included. */
+  readonly #own = new Set<string>()
   /** Prompts that are being stored: their own request is answered if that fails. */
   readonly #storing = new Set<string>()
   /** False while a prompt may have ended before this client subscribed: then no entry will say so. */
@@ -46,6 +48,11 @@ export class PendingPrompts {
     return this.#waiting.has(promptId)
   }
 
+  /** Whether this client has sent or adopted it, also when it has ended. */
+  isOwn(promptId: string): boolean {
+    return this.#own.has(promptId)
+  }
+
   /** The prompt whose end this request waits for. */
   of(requestId: RequestId): string | undefined {
     return this.ids.find((promptId) => this.#waiting.get(promptId)?.includes(requestId))
@@ -58,6 +65,7 @@ export class PendingPrompts {
 
   /** From now on the end of `promptId` answers `requestId`. */
   wait(promptId: string, requestId: RequestId): void {
+    this.#own.add(promptId)
     this.#waiting.set(promptId, [...(this.#waiting.get(promptId) ?? []), requestId])
   }
 

@@ -11,6 +11,7 @@ const PROTOCOL_VERSION = 1
 const SESSION_METHODS = [
   '_parley/page',
   '_parley/outline',
+  '_parley/export',
   '_parley/files',
   '_parley/directories',
   '_parley/seen',

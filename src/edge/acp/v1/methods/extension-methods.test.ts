@@ -17,6 +17,7 @@ test('what can be asked is advertised', async () => {
   const names = [
     'page',
     'outline',
+    'export',
     'files',
     'directories',
     'seen',

@@ -46,7 +46,7 @@ export class V1Methods implements VersionMethods {
     this.#open = new OpenMethods(context, this.#attachments)
     this.#stored = new StoredMethods({
       ...context,
-      isOwnPrompt: (sessionId, promptId) => this.#attachments.get(sessionId)?.prompts.has(promptId) === true,
+      isOwnPrompt: (sessionId, promptId) => this.#attachments.get(sessionId)?.prompts.isOwn(promptId) === true,
     })
     const { sessions, client, access, seen } = context
     this.#reader = { sessions, isUnread: (row) => seen.isUnread(access.person, row) }

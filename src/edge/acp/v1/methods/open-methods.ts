@@ -26,6 +26,8 @@ export interface OpenContext {
   readonly access: Access
   /** Where clients without the role admin may name directories: the setting `remote_roots`. */
   readonly roots: readonly string[]
+  /** The names of the MCP servers that the settings have for a directory. */
+  readonly mcpServersOf: (cwd: string) => readonly string[]
 }
 
 /** A stored session that was opened with this configuration, and that the client is not attached to yet. */
@@ -57,6 +59,7 @@ export class OpenMethods {
   async new(params: Parsed<'session/new'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayCreate(params, this.#context)
     await requireDirectories(params)
+    this.#requireConfigured(params)
     const { sessions, agents, agent } = this.#context
     const config = {
       ...params,
@@ -71,6 +74,7 @@ export class OpenMethods {
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     await requireDirectories(params)
+    this.#requireConfigured(params)
     const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
@@ -182,6 +186,7 @@ export class OpenMethods {
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     const cwdExists = await requireDirectoriesOfStored(params)
+    this.#requireConfigured(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen
       ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
@@ -191,12 +196,31 @@ export class OpenMethods {
     const session = await sessions.open(params.sessionId, config)
     try {
       requireNotCancelled(request)
+      await this.#requireOwnPrompts(session, params)
       if (!cwdExists) await this.#note(session, missingCwd(params.cwd))
       return { session, config, after: await cursorIn(params, session) }
     } catch (error) {
       session.releaseConfig(config)
       throw error
     }
+  }
+
+  /** They join every session of that directory by themselves. Throws MCP_SERVER_UNKNOWN. */
+  #requireConfigured({ cwd, configured }: { readonly cwd: string; readonly configured: readonly string[] }): void {
+    if (configured.length === 0) return
+    const known = new Set(this.#context.mcpServersOf(cwd))
+    const server = configured.find((name) => !known.has(name))
+    if (server !== undefined) fail('MCP_SERVER_UNKNOWN', { server: JSON.stringify(server), cwd })
+  }
+
+  /** Who waits for a prompt may withdraw it, and below the role approve not that of another. Throws ROLE_TOO_LOW. */
+  async #requireOwnPrompts(session: SessionHandle, params: ResumeParams): Promise<void> {
+    const { access, client } = this.#context
+    const adopted = new Set(adoptedIn(params).map(({ promptId }) => promptId))
+    if (adopted.size === 0 || access.hasRole('approve')) return
+    const { queue } = await session.snapshot()
+    const isForeign = queue.some(({ promptId, by }) => adopted.has(promptId) && by !== client.author)
+    if (isForeign) access.requireRole('approve', 'To wait for a prompt that another client sent')
   }
 
   /** On a full disk the session opens without the note. */

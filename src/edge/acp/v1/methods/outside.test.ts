@@ -101,13 +101,38 @@ describe('the queue', () => {
     expect((await ends[1])?.result).toEqual({ stopReason: 'cancelled' })
     expect(await ask('_parley/withdraw', { promptId: 'p3' })).toEqual({ withdrawn: false })
     expect(await ask('_parley/promote', { promptId: 'p2' })).toEqual({ promoted: false })
+    // Who lost its connection asks again: that it was done is said again, and nothing more happens.
+    expect(await ask('_parley/withdraw', { promptId: 'p2' })).toEqual({ withdrawn: true })
+    expect(await ask('_parley/promote', { promptId: 'p3', now: true })).toEqual({ promoted: true })
+    await quiet()
+    expect(street.house.agent.turns).toHaveLength(2)
   })
 
   test('with the role prompt only its own prompts are withdrawn', async () => {
     const { street, sessionId } = await queued()
-    const other = await street.client({}, { principal: remote })
+    const other = await street.client({}, { principal: { ...remote, name: 'ci' } })
     const { error } = await other.request('_parley/withdraw', { sessionId, promptId: 'p2' })
     expect(error?.data).toMatchObject({ code: 'ROLE_TOO_LOW', needed: 'approve' })
+    const adopted = { 'parley/prompts': [{ requestId: 9, promptId: 'p2' }] }
+    const claim = await other.request('session/resume', { sessionId, cwd: '/', _meta: adopted })
+    expect(claim.error?.data).toMatchObject({ code: 'ROLE_TOO_LOW' })
+  })
+
+  test('is changed by who comes back for its own prompt, and once', async () => {
+    const { street, sessionId } = await queued()
+    const principal = { ...remote, name: 'phone' }
+    const before = await street.client({}, { principal })
+    await before.request('session/resume', { sessionId, cwd: '/' })
+    void before.request('session/prompt', prompt(sessionId, 'mine', 'p4'))
+    await quiet()
+    expect((await before.request('_parley/withdraw', { sessionId, promptId: 'p4' })).result).toEqual({
+      withdrawn: true,
+    })
+    const after = await street.client({}, { principal })
+    const adopted = { 'parley/prompts': [{ requestId: 9, promptId: 'p4' }] }
+    await after.request('session/resume', { sessionId, cwd: '/', _meta: adopted })
+    const again = await after.request('_parley/withdraw', { sessionId, promptId: 'p4' })
+    expect(again.result).toEqual({ withdrawn: true })
   })
 })
 

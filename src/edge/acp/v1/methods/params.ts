@@ -74,11 +74,11 @@ const stdio = z.object({
     .nullish()
     .transform((env) => env ?? []),
 })
-const mcpServer = z
-  .union([z.object({ type: z.enum(['http', 'sse']), ...remote }), stdio], {
-    error: 'must be a stdio server (name, command, args, env) or an http or sse server (name, url, headers)',
-  })
-  .transform(asMcpServer)
+const SERVER_FORMS =
+  'must be a stdio server (name, command, args, env), an http or sse server (name, url, headers), or the name of one in the settings (name)'
+const mcpServer = z.union([z.object({ type: z.enum(['http', 'sse']), ...remote }), stdio]).transform(asMcpServer)
+/** The name alone: a server that the settings of this machine have. */
+const namedServer = z.strictObject({ name: z.string().min(1), _meta: meta }).transform(({ name }) => name)
 
 const sessionId = z.string().min(1)
 const directories = {
@@ -89,7 +89,7 @@ const directories = {
     .transform((directories) => directories ?? []),
 }
 const requiredServers = z
-  .array(mcpServer)
+  .array(z.union([namedServer, mcpServer], { error: SERVER_FORMS }))
   .max(MAX_SESSION_SERVERS, { error: `must name at most ${MAX_SESSION_SERVERS} servers` })
   .nullable()
   .transform((servers) => servers ?? [])
@@ -122,11 +122,29 @@ const listMeta = z
   })
   .nullish()
 
+/** `configured`: the names of servers that the client named alone. */
+function withServers<Params extends { readonly mcpServers: readonly (McpServer | string)[] }>({
+  mcpServers,
+  ...params
+}: Params) {
+  return {
+    ...params,
+    mcpServers: mcpServers.filter((one) => typeof one !== 'string'),
+    configured: mcpServers.filter((one) => typeof one === 'string'),
+  }
+}
+
 export const schemas = {
-  'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: meta }),
-  'session/load': z.object({ sessionId, ...directories, mcpServers: requiredServers, _meta: resumeMeta }),
-  'session/resume': z.object({ sessionId, ...directories, mcpServers: optionalServers, _meta: resumeMeta }),
-  'session/fork': z.object({ sessionId, ...directories, mcpServers: optionalServers, _meta: meta }),
+  'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: meta }).transform(withServers),
+  'session/load': z
+    .object({ sessionId, ...directories, mcpServers: requiredServers, _meta: resumeMeta })
+    .transform(withServers),
+  'session/resume': z
+    .object({ sessionId, ...directories, mcpServers: optionalServers, _meta: resumeMeta })
+    .transform(withServers),
+  'session/fork': z
+    .object({ sessionId, ...directories, mcpServers: optionalServers, _meta: meta })
+    .transform(withServers),
   'session/set_mode': z.object({ sessionId, modeId: z.string(), _meta: meta }),
   // ACP also has a `type` for the value; it is not needed, so clients that omit it are understood too.
   'session/set_config_option': z.object({
@@ -143,6 +161,12 @@ export const schemas = {
     sessionId,
     before: z.int().min(1).nullish(),
     limit: z.int().min(1).max(MAX_PAGE_UPDATES).nullish(),
+    _meta: meta,
+  }),
+  '_parley/export': z.object({
+    sessionId,
+    after: z.int().min(0).nullish(),
+    upTo: z.int().min(1).nullish(),
     _meta: meta,
   }),
   '_parley/outline': z.object({ sessionId, _meta: meta }),

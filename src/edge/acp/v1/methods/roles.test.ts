@@ -48,6 +48,19 @@ describe('a new session', () => {
     expect(refusal(await (await as('admin')).request('session/new', directories))).toBeUndefined()
   })
 
+  test('has the MCP servers of the settings, which anyone may name', async () => {
+    const initialize = { protocolVersion: 1, clientCapabilities: {} }
+    const principal = { transport: 'websocket', isLocalUser: false, role: 'prompt' } as const
+    const mcpServersOf = (directory: string) => (directory === cwd ? ['notes'] : [])
+    const prompter = await street.client(initialize, { principal, mcpServersOf })
+    const named = (...mcpServers: readonly Fields[]) => prompter.request('session/new', { cwd, mcpServers })
+    expect((await named({ name: 'notes' })).result).toMatchObject({ sessionId: expect.any(String) as string })
+    expect(refusal(await named({ name: 'notes' }, { name: 'other' }))).toBe('MCP_SERVER_UNKNOWN')
+    expect(refusal(await named({ ...stdioServer, name: 'notes' }))).toBe('ROLE_TOO_LOW')
+    const opened = await prompter.request('session/resume', opening(sessionId, { mcpServers: [{ name: 'notes' }] }))
+    expect(opened.error).toBeUndefined()
+  })
+
   test('has no script of its client as agent, unless that is admin', async () => {
     const meta = { _meta: { 'parley/agent': 'script:/tmp/x.jsonl' } }
     expect(refusal(await (await as('approve', meta)).request('session/new', { cwd, mcpServers: [] }))).toBe(

@@ -49,6 +49,8 @@ export class StoredMethods {
         return this.#promote(parseParams(method, params))
       case '_parley/seen':
         return this.#seen(parseParams(method, params))
+      case '_parley/export':
+        return this.#export(parseParams(method, params))
       case '_parley/outline':
         return this.#outline(parseParams(method, params))
       case '_parley/files':
@@ -102,6 +104,11 @@ export class StoredMethods {
     const { access, seen } = this.#context
     await seen.mark(access.person, sessionId, Math.min(seq, row.lastSeq))
     return { result: {} }
+  }
+
+  async #export({ sessionId, after, upTo }: Parsed<'_parley/export'>): Promise<MethodAnswer> {
+    const range = { after: after ?? 0, ...(typeof upTo === 'number' && { upTo }) }
+    return { result: await this.#sessions.exportPage(sessionId, range) }
   }
 
   async #outline({ sessionId }: Parsed<'_parley/outline'>): Promise<MethodAnswer> {

@@ -1,0 +1,90 @@
+/** What `show` and `export` read: the journal of this machine, or over a connection that of a server elsewhere. */
+import type { Client, SessionInfo } from '../../client/client.ts'
+import type { UpdateParams } from '../../client/incoming/updates.ts'
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import type { Config } from '../../config/settings.ts'
+import { type Unfinished, openReader } from '../../server/offline/offline-sessions.ts'
+import { exportedLines } from '../../server/offline/export.ts'
+import { noDisplay, workWith } from '../connect/with-client.ts'
+import { OK } from '../runtime/exit-codes.ts'
+import { watchStops } from '../runtime/shutdown-signals.ts'
+import { findSession } from './session-resolution.ts'
+
+/** Updates of one page; more make fewer round trips, and no answer too large. */
+const PAGE_UPDATES = 500
+
+export interface StoredSession {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly updatedAt: string
+  readonly title?: string | null
+}
+
+export interface StoredReader {
+  /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
+  find(prefix: string): Promise<StoredSession>
+  /** The updates that `session/load` would send. Returns how far the last turn is, if it still runs. */
+  updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
+  /** As `parley import` reads it. */
+  exported(prefix: string): AsyncGenerator<string>
+}
+
+type Reading = (reader: StoredReader, signal: AbortSignal) => Promise<void>
+
+/** Resolves with the exit code. */
+export async function readStored(config: Config, read: Reading): Promise<number> {
+  if (config.server === undefined) return readHere(config, read)
+  return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
+    await read(new RemoteReader(client), stops.signal)
+    return OK
+  })
+}
+
+async function readHere(config: Config, read: Reading): Promise<number> {
+  const { signal } = watchStops()
+  const reader = await openReader(config)
+  try {
+    await read({ ...reader, exported: (prefix) => exportedLines(config, prefix) }, signal)
+  } finally {
+    await reader.close()
+  }
+  return signal.aborted ? (signal.reason as number) : OK
+}
+
+/** Attaches to nothing: the session stays as it is, and its agent is not started. */
+class RemoteReader implements StoredReader {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async find(prefix: string): Promise<StoredSession> {
+    const { updatedAt, ...session } = await findSession(this.#client, prefix)
+    return { ...session, updatedAt: updatedAt ?? '' }
+  }
+
+  /** Pages come from the end backwards, and all are needed before the first one can be shown. */
+  async *updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined> {
+    const pages: (readonly UpdateParams[])[] = []
+    for (let before: number | undefined, more = true; more;) {
+      const page = await this.#client.page(sessionId, { limit: PAGE_UPDATES, ...(before !== undefined && { before }) })
+      pages.push(page.updates)
+      before = page.from
+      more = page.more
+    }
+    yield* pages.toReversed().flat()
+    return unfinishedIn(await findSession(this.#client, sessionId))
+  }
+
+  async *exported(prefix: string): AsyncGenerator<string> {
+    const { sessionId } = await findSession(this.#client, prefix)
+    yield* this.#client.exported(sessionId)
+  }
+}
+
+function unfinishedIn(session: SessionInfo): Unfinished | undefined {
+  const phase = fieldsOf(fieldsOf(session)['_meta'])['parley/phase']
+  if (phase === 'working') return 'working'
+  return phase === 'waiting' || phase === 'suspended' ? 'waiting' : undefined
+}
