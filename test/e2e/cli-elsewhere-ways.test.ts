@@ -37,7 +37,10 @@ function linkTo({ place }: Remote, page: string): string {
 }
 
 /** A program named `ssh` that runs the command on this machine, as the server's user. Returns the environment that finds it. */
-function sshTo(home: string, agent: string): { readonly env: Readonly<Record<string, string>>; asked(): string } {
+function sshTo(
+  home: string,
+  agent: string,
+): { readonly env: Readonly<Record<string, string>>; readonly asked: () => string } {
   const directory = freshDirectory()
   const log = join(directory, 'asked')
   const lines = [

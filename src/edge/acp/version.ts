@@ -109,7 +109,7 @@ export interface ServerContext {
   /** Where clients without the role admin may name directories; absent: only where sessions are. */
   readonly roots?: readonly string[]
   /** The names of the MCP servers that the settings have for a directory; absent: none are known. */
-  readonly mcpServersOf?: (cwd: string) => readonly string[]
+  readonly mcpServersOf?: (cwd: string) => Promise<readonly string[]>
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   untilReplyTimeout(): Promise<void>

@@ -49,6 +49,8 @@ export interface Owner {
   mcp(): readonly SessionServers[]
   /** Completions for the text behind a slash command of a session; undefined where no server completes it. */
   complete(session: string, typed: Typed): Promise<Suggestions | undefined>
+  /** The names of the MCP servers that the settings have for a directory. */
+  mcpServersOf(cwd: string): Promise<readonly string[]>
   readonly log: Log
   /** Where sessions are kept in a cluster: what an acknowledgement means in each of its databases. */
   databases(): Promise<readonly DatabaseState[]>
@@ -131,6 +133,7 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
     search,
     mcp: () => live?.tools.live() ?? [],
     complete: async (session, typed) => (await opening).tools.complete(session, typed),
+    mcpServersOf: async (cwd) => (await import('./configured-mcp-servers.ts')).configuredNames(config, cwd),
     log,
     telemetry,
     databases: async () => (await journal).databases?.() ?? [],

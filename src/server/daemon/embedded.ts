@@ -7,7 +7,6 @@ import { openStdio } from '../../edge/transport/stdio.ts'
 import { openStreamTransport } from '../../edge/transport/streams.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
-import { configuredNames } from '../compose/configured-mcp-servers.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
 import { searchMethod } from '../compose/session-search.ts'
 import { serverInfo } from '../server-info.ts'
@@ -81,9 +80,12 @@ async function openWithAgent(config: Config): Promise<Owner> {
   }
 }
 
-function serve(owner: Owner, config: Config, wire: Transport): Promise<void> {
+function serve(
+  owner: Owner,
+  { agentChosen: chosen, serverToken: token, experimental }: Config,
+  wire: Transport,
+): Promise<void> {
   const { sessions, agents, search } = owner
-  const { agentChosen: chosen, serverToken: token, experimental } = config
   return serveConnection(wire, {
     sessions,
     principal: localUser('stdio'),
@@ -94,7 +96,7 @@ function serve(owner: Owner, config: Config, wire: Transport): Promise<void> {
     token,
     experimental,
     activity: owner.activity,
-    mcpServersOf: (cwd) => configuredNames(config, cwd),
+    mcpServersOf: (cwd) => owner.mcpServersOf(cwd),
     clock: owner.clock,
     report: (error) => owner.report(error),
     untilReplyTimeout: () => owner.after(REPLY_TIMEOUT_MS),

@@ -9,7 +9,6 @@ import { type ListeningSocket, type SocketListener, listenOn } from '../../edge/
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/session-registry.ts'
 import { Clients } from './clients.ts'
-import { configuredNames } from '../compose/configured-mcp-servers.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
 import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
@@ -171,7 +170,7 @@ class Server implements RunningServer {
       activity,
       seen: this.#seen,
       roots: this.#config.remoteRoots,
-      mcpServersOf: (cwd) => configuredNames(this.#config, cwd),
+      mcpServersOf: (cwd) => this.#owner.mcpServersOf(cwd),
       stopping: this.#silence.signal,
       draining: this.#drain,
       clock,

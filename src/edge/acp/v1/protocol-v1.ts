@@ -89,7 +89,7 @@ class V1Connection implements VersionConnection {
     const { agents, clock, experimental = false } = server
     const sessions = withinScope(await server.sessions, access.scope)
     const { seen = new SeenMarks({}, { now: () => clock.now(), save: async () => undefined }) } = server
-    const { roots = [], mcpServersOf = () => [] } = server
+    const { roots = [], mcpServersOf = async () => [] } = server
     const files = () => sessionFilesOf(server.sessions, clock)
     const opening = { sessions, client, agents, agent, access, roots, mcpServersOf }
     return new Methods({ ...opening, experimental, seen, files, clock })

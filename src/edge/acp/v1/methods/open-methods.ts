@@ -27,7 +27,7 @@ export interface OpenContext {
   /** Where clients without the role admin may name directories: the setting `remote_roots`. */
   readonly roots: readonly string[]
   /** The names of the MCP servers that the settings have for a directory. */
-  readonly mcpServersOf: (cwd: string) => readonly string[]
+  readonly mcpServersOf: (cwd: string) => Promise<readonly string[]>
 }
 
 /** A stored session that was opened with this configuration, and that the client is not attached to yet. */
@@ -59,7 +59,7 @@ export class OpenMethods {
   async new(params: Parsed<'session/new'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayCreate(params, this.#context)
     await requireDirectories(params)
-    this.#requireConfigured(params)
+    await this.#requireConfigured(params)
     const { sessions, agents, agent } = this.#context
     const config = {
       ...params,
@@ -74,7 +74,7 @@ export class OpenMethods {
   async fork({ sessionId, ...params }: Parsed<'session/fork'>, asker: Asker): Promise<MethodAnswer> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     await requireDirectories(params)
-    this.#requireConfigured(params)
+    await this.#requireConfigured(params)
     const { sessions, agent } = this.#context
     const cwd = (await sessions.find(sessionId))?.cwd ?? fail('SESSION_NOT_FOUND', { session: sessionId })
     if (cwd !== params.cwd) fail('SESSION_CWD_DIFFERS', { session: sessionId, cwd, given: params.cwd })
@@ -186,7 +186,7 @@ export class OpenMethods {
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     const cwdExists = await requireDirectoriesOfStored(params)
-    this.#requireConfigured(params)
+    await this.#requireConfigured(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen
       ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
@@ -206,9 +206,10 @@ export class OpenMethods {
   }
 
   /** They join every session of that directory by themselves. Throws MCP_SERVER_UNKNOWN. */
-  #requireConfigured({ cwd, configured }: { readonly cwd: string; readonly configured: readonly string[] }): void {
+  async #requireConfigured(params: { readonly cwd: string; readonly configured: readonly string[] }): Promise<void> {
+    const { cwd, configured } = params
     if (configured.length === 0) return
-    const known = new Set(this.#context.mcpServersOf(cwd))
+    const known = new Set(await this.#context.mcpServersOf(cwd))
     const server = configured.find((name) => !known.has(name))
     if (server !== undefined) fail('MCP_SERVER_UNKNOWN', { server: JSON.stringify(server), cwd })
   }

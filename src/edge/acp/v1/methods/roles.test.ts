@@ -51,7 +51,7 @@ describe('a new session', () => {
   test('has the MCP servers of the settings, which anyone may name', async () => {
     const initialize = { protocolVersion: 1, clientCapabilities: {} }
     const principal = { transport: 'websocket', isLocalUser: false, role: 'prompt' } as const
-    const mcpServersOf = (directory: string) => (directory === cwd ? ['notes'] : [])
+    const mcpServersOf = async (directory: string) => (directory === cwd ? ['notes'] : [])
     const prompter = await street.client(initialize, { principal, mcpServersOf })
     const named = (...mcpServers: readonly Fields[]) => prompter.request('session/new', { cwd, mcpServers })
     expect((await named({ name: 'notes' })).result).toMatchObject({ sessionId: expect.any(String) as string })
