@@ -2,9 +2,11 @@
 export { type Client, type PromptContent, type PromptOptions, type SessionInfo, connect } from './client/client.ts'
 export type { ClientDelegate, ConnectionEvent } from './client/client-delegate.ts'
 export { type ClientErrorCode, ClientError, isClientError } from './client/client-error.ts'
+export { type WebSocketConnection, type WebSocketOptions, overWebSocket } from './client/connection/over-web-socket.ts'
 export type { ConnectionDeps } from './client/connection/reconnecting-connection.ts'
 export type { PromptResult, Stopping, Suggested } from './client/connection/responses.ts'
 export type { SilenceTimeout } from './client/connection/silence-timeout.ts'
+export type { WebSocketLike } from './client/connection/web-socket.ts'
 export { type ClientTransport, type LineOutput, openLineTransport } from './client/connection/transport.ts'
 export type {
   ClientFiles,

@@ -1,5 +1,5 @@
 /** The client in a page of yours: one question to a server elsewhere, with an access token that `parley token add` made. */
-import { type ClientTransport, connect, textIn } from '@parley-sessions/parley/client'
+import { connect, overWebSocket, textIn } from '@parley-sessions/parley/client'
 
 export interface Place {
   /** As `parley serve` prints it, with `wss:` or `ws:` and the path `/acp`. */
@@ -9,15 +9,11 @@ export interface Place {
   readonly cwd: string
 }
 
-/** Resolves with the answer. */
+/** Resolves with the answer, also when the connection is lost and comes back meanwhile. */
 export async function ask({ url, token, cwd }: Place, question: string): Promise<string> {
   let answer = ''
   const client = await connect(
-    {
-      dial: () => openSocket(url, token),
-      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      newId: () => crypto.randomUUID(),
-    },
+    overWebSocket(url, { token }),
     {
       updated({ update }) {
         if (update.sessionUpdate === 'agent_message_chunk') answer += textIn(update)
@@ -33,30 +29,4 @@ export async function ask({ url, token, cwd }: Place, question: string): Promise
   } finally {
     client.close()
   }
-}
-
-/** One message per frame. A page cannot set headers, so the token is a subprotocol beside `acp.v1`. */
-function openSocket(url: string, token: string): Promise<ClientTransport> {
-  const socket = new WebSocket(url, ['acp.v1', `bearer.${token}`])
-  const messages = new ReadableStream<string>({
-    start(arrived) {
-      socket.onmessage = ({ data }) => arrived.enqueue(String(data))
-      socket.onclose = () => arrived.close()
-    },
-  })
-  return new Promise((resolve, reject) => {
-    socket.onerror = () => reject(new Error(`${url} cannot be reached`))
-    socket.onopen = () =>
-      resolve({
-        messages: received(messages),
-        send: (message) => socket.send(message),
-        close: () => socket.close(),
-      })
-  })
-}
-
-/** Not every browser lets `for await` read a stream. */
-async function* received(messages: ReadableStream<string>): AsyncGenerator<string> {
-  const reader = messages.getReader()
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
 }

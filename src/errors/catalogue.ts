@@ -248,11 +248,6 @@ export const catalogue = {
     false,
     (d) => `No server ${d.name} is known here. Log in to it first: parley login URL`,
   ),
-  SERVER_REFUSED: row<{ server: string; reason: string }>(
-    AUTH_REQUIRED,
-    false,
-    (d) => `The server ${d.server} refuses the connection: ${d.reason}`,
-  ),
   COMMAND_LOCAL: row<{ command: string; server: string }>(
     INVALID_REQUEST,
     false,

@@ -1,5 +1,5 @@
 /** The errors that a client raises itself: rows of the catalogue. */
-import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
+import { AUTH_REQUIRED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
 
 export const clientRows = {
   SERVER_STOPPED: row(
@@ -12,6 +12,11 @@ export const clientRows = {
     INTERNAL,
     true,
     (d) => `The connection ended before ${d.method} was answered. Everything up to then is stored; try again.`,
+  ),
+  SERVER_REFUSED: row<{ server: string; reason: string }>(
+    AUTH_REQUIRED,
+    false,
+    (d) => `The server ${d.server} refuses the connection: ${d.reason}`,
   ),
   PROTOCOL_UNSUPPORTED: row<{ found: string; known: number }>(
     INTERNAL,

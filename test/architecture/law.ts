@@ -252,6 +252,7 @@ export const habits = {
       'src/adapters/fault.ts', // delays a step on purpose, when a test says so
       'src/cli/relay.ts', // starts before anything that has a clock is loaded
       'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
+      'src/client/connection/over-web-socket.ts', // for programs that leave their timers to it
       'src/cli/remote/remote-stream.ts', // pings another machine, and does not wait for it for ever
       'src/server/admin/admin-client.ts', // does not wait for ever for a server that hangs
       'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet

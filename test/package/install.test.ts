@@ -215,7 +215,7 @@ describe('the examples', () => {
         logLevel: 'silent',
         output: { format: 'iife', name: 'example' },
       })
-      const page = createContext({ WebSocket, ReadableStream, TextDecoder, AbortController, setTimeout, crypto })
+      const page = createContext({ WebSocket, TextDecoder, AbortController, setTimeout, clearTimeout, crypto })
       runInContext(output[0].code, page)
       const place = JSON.stringify({ url: `ws://127.0.0.1:${port}/acp`, token, cwd: work })
       const question = `example.ask(${place}, 'What is a session?')`

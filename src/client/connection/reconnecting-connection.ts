@@ -16,6 +16,8 @@ export interface ConnectionDeps {
   /** Reaches the server, and starts it if need be. */
   dial(): Promise<ClientTransport>
   pause(ms: number): Promise<void>
+  /** The client is closed: what `dial` still waits for is not wanted any more. */
+  leave?(): void
   /** Returns an id that differs from all others. */
   newId(): string
   /** False when dialling again reaches another server: then a lost connection stays lost. */
@@ -124,6 +126,7 @@ export class ReconnectingConnection {
     const before = this.#state
     if (before.kind === 'closed') return
     this.#state = { kind: 'closed' }
+    this.#deps.leave?.()
     if (before.kind === 'up') before.peer.leave()
     this.#resolveClosed()
   }

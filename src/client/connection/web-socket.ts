@@ -1,5 +1,5 @@
-/** The connection of a page: one WebSocket, each frame one or more messages as lines. It is given up when it is dead. */
-import type { ClientTransport } from '../../client/connection/transport.ts'
+/** A connection over one WebSocket: each frame has one or more messages as lines. It is given up when it is dead. */
+import type { ClientTransport } from './transport.ts'
 
 /** Ours: a frame may hold many messages. */
 const MANY_LINES = 'parley.lines.v1'
@@ -13,47 +13,88 @@ const PROBE_MS = 3_000
 /** Its answer is no response to anything that the client has asked. */
 const PROBE = '{"jsonrpc":"2.0","id":"probe","method":"_parley/ping","params":{}}'
 
+/** What a browser's WebSocket has, and that of the package `ws`. */
+export interface WebSocketLike {
+  readonly readyState: number
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  send(text: string): void
+  close(): void
+}
+
+const OPEN = 1
+
+/** The time of day, since timers do not count the time that a device sleeps; and timers. */
+export interface SocketClock {
+  now(): number
+  /** Returns how to call it off. */
+  after(ms: number, run: () => void): () => void
+}
+
+export interface Closing {
+  readonly code: number
+  readonly reason: string
+}
+
 export interface LiveSocket extends ClientTransport {
   /** Gives the connection up unless the server says something soon: a device that slept has sockets that look alive. */
   probe(): void
+  /** How the server closed it; undefined while it is open, or where nothing was said. */
+  readonly closing: Closing | undefined
 }
 
-/** Throws when there is no answer in time, or none that is a WebSocket. */
-export function openWebSocket(url: string): Promise<LiveSocket> {
+/** Opens a socket with these subprotocols. */
+export type OpenSocket = (protocols: readonly string[]) => WebSocketLike
+
+/** Without a cookie, `token` goes as a subprotocol, which is never echoed. Throws when there is no answer in time, or none that is a WebSocket. */
+export function openWebSocket(open: OpenSocket, clock: SocketClock, token?: string): Promise<LiveSocket> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, MANY_LINES)
-    const transport = new WebSocketLines(socket)
+    const socket = open([MANY_LINES, 'acp.v1', ...(token === undefined ? [] : [`bearer.${token}`])])
+    const transport = new WebSocketLines(socket, clock)
     const giveUp = (why: string): void => {
-      clearTimeout(timer)
+      stopTimer()
       transport.ended()
       reject(new Error(why))
     }
-    const timer = setTimeout(() => {
+    const stopTimer = clock.after(HANDSHAKE_MS, () => {
       socket.close()
       giveUp('the handshake was not answered')
-    }, HANDSHAKE_MS)
+    })
     socket.onopen = () => {
-      clearTimeout(timer)
+      stopTimer()
       transport.watch()
       resolve(transport)
     }
-    socket.onclose = ({ code, reason }) => giveUp(reason === '' ? `closed with ${code}` : reason)
+    // Why it failed is said by what closes it, if at all.
+    socket.onerror = ({ message }: { readonly message?: string }) => {
+      if (message !== undefined && message !== '') giveUp(message)
+    }
+    socket.onclose = (closing: Closing) => {
+      transport.closed(closing)
+      giveUp(closing.reason === '' ? `closed with ${closing.code}` : closing.reason)
+    }
   })
 }
 
 class WebSocketLines implements LiveSocket {
-  readonly #socket: WebSocket
+  readonly #socket: WebSocketLike
+  readonly #clock: SocketClock
   #lines: string[] = []
   #hasEnded = false
-  #heardAt = Date.now()
+  #closing: Closing | undefined
+  #heardAt: number
   #wake: () => void = () => undefined
-  #watch: ReturnType<typeof setInterval> | undefined
-  #probe: ReturnType<typeof setTimeout> | undefined
+  #stopWatching: () => void = () => undefined
+  #stopProbe: (() => void) | undefined
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocketLike, clock: SocketClock) {
     this.#socket = socket
-    socket.onmessage = ({ data }: MessageEvent<unknown>) => {
-      this.#heardAt = Date.now()
+    this.#clock = clock
+    this.#heardAt = clock.now()
+    socket.onmessage = ({ data }: { readonly data: unknown }) => {
+      this.#heardAt = clock.now()
       if (typeof data !== 'string') return
       this.#lines.push(...data.split('\n').filter((line) => line !== ''))
       this.#wake()
@@ -64,8 +105,12 @@ class WebSocketLines implements LiveSocket {
     return this.#messages()
   }
 
+  get closing(): Closing | undefined {
+    return this.#closing
+  }
+
   send(message: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message)
+    if (this.#socket.readyState === OPEN) this.#socket.send(message)
   }
 
   close(): void {
@@ -73,29 +118,34 @@ class WebSocketLines implements LiveSocket {
     this.ended()
   }
 
+  closed(closing: Closing): void {
+    this.#closing ??= closing
+  }
+
   ended(): void {
-    clearInterval(this.#watch)
-    clearTimeout(this.#probe)
+    this.#stopWatching()
+    this.#stopProbe?.()
     this.#hasEnded = true
     this.#wake()
   }
 
-  /** By the clock of the day: timers do not count the time that a device sleeps. */
   watch(): void {
-    this.#heardAt = Date.now()
-    this.#watch = setInterval(() => {
-      if (Date.now() - this.#heardAt > SILENCE_MS) this.close()
-    }, CHECK_MS)
+    this.#heardAt = this.#clock.now()
+    const check = (): void => {
+      if (this.#clock.now() - this.#heardAt > SILENCE_MS) this.close()
+      else this.#stopWatching = this.#clock.after(CHECK_MS, check)
+    }
+    this.#stopWatching = this.#clock.after(CHECK_MS, check)
   }
 
   probe(): void {
-    if (this.#hasEnded || this.#probe !== undefined) return
-    const askedAt = Date.now()
+    if (this.#hasEnded || this.#stopProbe !== undefined) return
+    const askedAt = this.#clock.now()
     this.send(PROBE)
-    this.#probe = setTimeout(() => {
-      this.#probe = undefined
+    this.#stopProbe = this.#clock.after(PROBE_MS, () => {
+      this.#stopProbe = undefined
       if (this.#heardAt < askedAt) this.close()
-    }, PROBE_MS)
+    })
   }
 
   async *#messages(): AsyncGenerator<string> {

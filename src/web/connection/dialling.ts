@@ -1,6 +1,8 @@
-/** Reaches the server again and again until it is there, sooner when something suggests that it may be. */
+/** The connection of the page: dialled again until it is there, and shown as a line that is on or off. */
 import { type Signal, signal } from '@preact/signals'
-import { type LiveSocket, openWebSocket } from './web-socket.ts'
+import { systemClock } from '../../client/connection/over-web-socket.ts'
+import { Redialling } from '../../client/connection/redialling.ts'
+import { type LiveSocket, openWebSocket } from '../../client/connection/web-socket.ts'
 
 export type Line =
   | { readonly kind: 'on' }
@@ -9,20 +11,17 @@ export type Line =
   /** The server does not know this browser, or no longer. */
   | { readonly kind: 'stranger' }
 
-const FIRST_MS = 250
-const LONGEST_MS = 15_000
 const ANSWER_MS = 10_000
 
 export class Dialling {
   readonly line: Signal<Line> = signal({ kind: 'off', since: Date.now() })
-  #wake: () => void = () => undefined
-  /** The next pause is left out. */
-  #isHurried = false
-  /** The last connection was refused or has never been: a WebSocket that is refused leaves an error in the console. */
-  #mustAsk = true
-  #socket: LiveSocket | undefined
-  #pauseMs = FIRST_MS
   readonly #url = new URL('acp', document.baseURI)
+  readonly #redialling = new Redialling({
+    open: () => openWebSocket((protocols) => new WebSocket(this.#url.href, [...protocols]), systemClock),
+    mayOpen: () => this.#isKnown(),
+    clock: systemClock,
+    chance: () => Math.random(),
+  })
 
   constructor() {
     this.#url.protocol = this.#url.protocol === 'https:' ? 'wss:' : 'ws:'
@@ -36,50 +35,25 @@ export class Dialling {
   }
 
   /** Resolves when there is a connection, however long that takes. */
-  async dial(): Promise<LiveSocket> {
+  dial(): Promise<LiveSocket> {
     if (this.line.value.kind === 'on') this.line.value = { kind: 'off', since: Date.now() }
-    for (;;) {
-      if (!this.#mustAsk || (await this.#isKnown())) {
-        try {
-          this.#socket = await openWebSocket(this.#url.href)
-          return this.#socket
-        } catch {
-          // A browser does not tell a page why; a request of the same credential does.
-          this.#mustAsk = true
-        }
-      }
-      await this.pause()
-    }
+    return this.#redialling.dial()
   }
 
   /** A connection of the client is up. */
   connected(): void {
-    this.#mustAsk = false
-    this.#pauseMs = FIRST_MS
+    this.#redialling.connected()
     this.line.value = { kind: 'on' }
   }
 
   /** Does not wait out the pause; a connection that may be dead must answer soon. */
   now(): void {
-    this.#isHurried = true
-    this.#wake()
-    this.#socket?.probe()
+    this.#redialling.now()
   }
 
   /** Before the next attempt; longer each time until one succeeds. */
-  async pause(): Promise<void> {
-    // All pages of a server that was gone would otherwise come back at the same moment.
-    const ms = this.#pauseMs * (0.75 + Math.random() / 2)
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_MS)
-    if (!this.#isHurried)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    this.#isHurried = false
+  pause(): Promise<void> {
+    return this.#redialling.pause()
   }
 
   /** False when the server says that it does not know this browser. */

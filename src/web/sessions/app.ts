@@ -13,7 +13,7 @@ import { deviceName } from '../connection/pairing.ts'
 import { type SessionRow, groupOf } from './groups.ts'
 import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
-import { newId } from './new-id.ts'
+import { newId } from '../../client/connection/over-web-socket.ts'
 import { OpenSession, codeOf, firstAnswer, sentenceOf } from './open-session.ts'
 import { Router } from './place.ts'
 

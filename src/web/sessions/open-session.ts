@@ -26,7 +26,7 @@ import { Folds } from '../thread/folds.ts'
 import { History } from '../thread/history.ts'
 import { textOf } from '../thread/rows.ts'
 import type { Inquiry } from './inquiries.ts'
-import { newId } from './new-id.ts'
+import { newId } from '../../client/connection/over-web-socket.ts'
 import { OncePerFrame } from './frames.ts'
 import { keep, kept, keptText } from './kept.ts'
 
