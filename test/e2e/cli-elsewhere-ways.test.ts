@@ -83,6 +83,8 @@ test('ssh that does not come through is said in a sentence', async () => {
   expect(failed.stderr).toContain('no route to studio')
   expect(failed.stderr).toMatch(/studio/u)
   expect(failed.stderr).not.toMatch(/ {4}at /u)
+  // What looks like an option of ssh is no host.
+  expect((await at(['--server', 'ssh://-oProxyCommand=x', 'ls'], env)).stderr).toContain('parley login')
 })
 
 /** Passes on who sends the header, as an access proxy before a tunnel does. */

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, renameSync } from 'node:fs'
-import { type ClientHttp2Session, type IncomingHttpHeaders, connect as connectHttp2 } from 'node:http2'
+import { type ClientHttp2Session, type IncomingHttpHeaders, connect as connectHttp2, constants } from 'node:http2'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { type ConnectionOptions, type TLSSocket, connect } from 'node:tls'
@@ -91,6 +91,25 @@ test('over HTTP/2 the host is checked too, and must be said once', async () => {
   expect(await overHttp2(foreign)).toMatchObject({ ':status': 421 })
   const twice = { ':path': '/acp', ':authority': `127.0.0.1:${server.port}`, host: 'evil.example', authorization }
   expect(await overHttp2(twice)).toMatchObject({ ':status': 421 })
+})
+
+test('over HTTP/2 who opens requests only to reset them is cut, and others are served meanwhile', async () => {
+  const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+  sessions.push(session)
+  session.on('error', () => undefined)
+  const isOver = new Promise((resolve) => session.once('close', () => resolve(true)))
+  let resets = 0
+  while (!session.destroyed && resets < 20_000) {
+    const streams = Array.from({ length: 50 }, () => session.request({ ':path': '/acp', ':method': 'POST' }))
+    for (const stream of streams) stream.on('error', () => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
+    resets += streams.length
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await isOver).toBe(true)
+  expect(resets).toBeLessThan(20_000)
+  expect(await overHttp2({ ':path': '/healthz' })).toMatchObject({ ':status': 200 })
 })
 
 test('TLS 1.1 is refused', async () => {

@@ -13,6 +13,7 @@ import { AcpEndpoint } from './acp-endpoint.ts'
 import { Connections, type RemoteClientele } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import { Gate } from './admission/gate.ts'
+import { SilentSockets } from './admission/silent-sockets.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 import { PREFLIGHT, type Reachable, type Refusal, cookieName, isPreflight } from './request-checks.ts'
 import type { RemoteLimits } from './admission/remote-limits.ts'
@@ -49,6 +50,12 @@ interface Port {
   readonly address: { readonly host: string; readonly port: number }
   /** With those that became WebSockets. */
   readonly sockets: Set<Socket>
+}
+
+/** What a request is checked against, and what is told when it is let in. */
+interface Door {
+  readonly reachable: Reachable
+  readonly silent: SilentSockets
 }
 
 export class HttpListener {
@@ -100,14 +107,16 @@ export class HttpListener {
   async listen({ host, port, isLoopback }: ListenAddress): Promise<void> {
     if (port !== 0 && this.#ports.some((one) => one.address.host === host && one.address.port === port)) return
     let reachable: Reachable | undefined
+    const silent = new SilentSockets()
     const server = new HttpServer(
       this.#options.tls,
-      this.#handlers(() => reachable ?? this.#reachable({ host, isLoopback, port })),
+      this.#handlers(() => ({ reachable: reachable ?? this.#reachable({ host, isLoopback, port }), silent })),
     )
     const { listening } = server
     const sockets = new Set<Socket>()
     listening.on('connection', (socket: Socket) => {
       sockets.add(socket)
+      silent.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
     try {
@@ -138,21 +147,22 @@ export class HttpListener {
     return { host, isLoopback, hasTls, publicUrl, allowedOrigins, cookie: cookieName({ hasTls, publicUrl, port }) }
   }
 
-  #handlers(reachable: () => Reachable): Handlers {
+  #handlers(door: () => Door): Handlers {
     return {
       request: (request, response) => {
-        this.#answer(request, response, reachable()).catch((error: unknown) => {
+        this.#answer(request, response, door()).catch((error: unknown) => {
           this.#options.clients.report(error)
           response.destroy()
         })
       },
-      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, reachable()),
+      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, door()),
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, reachable: Reachable): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
+    const { reachable } = door
     const path = pathOf(request, reachable)
-    const admitted = this.#admit(request, path, reachable)
+    const admitted = this.#admit(request, path, door)
     const holder = 'status' in admitted ? undefined : admitted.holder
     const exchange = new Exchange(request, response, { path, reachable, holder })
     this.#hurry(request)
@@ -176,11 +186,11 @@ export class HttpListener {
   #upgrade(
     request: IncomingMessage,
     { wire, head }: { readonly wire: Duplex; readonly head: Buffer },
-    reachable: Reachable,
+    door: Door,
   ): void {
     // A connection that breaks harms no other.
     wire.on('error', () => wire.destroy())
-    const admitted = this.#admit(request, pathOf(request, reachable), reachable)
+    const admitted = this.#admit(request, pathOf(request, door.reachable), door)
     if ('status' in admitted) return refuseUpgrade(wire, admitted)
     const { route, holder } = admitted
     if (route.upgrade === undefined || holder === undefined) return refuseUpgrade(wire, NOT_FOUND)
@@ -191,7 +201,7 @@ export class HttpListener {
   #admit(
     request: IncomingMessage,
     path: string,
-    reachable: Reachable,
+    { reachable, silent }: Door,
   ): { readonly route: Route; readonly holder: TokenHolder | undefined } | Refusal {
     const route = this.#routes.find(path)
     if (route === HEALTH) return { route, holder: undefined }
@@ -201,6 +211,7 @@ export class HttpListener {
     const holder = this.#gate.holderOf(request, reachable)
     if ('status' in holder)
       return route?.access === 'optional' && holder.status === 401 ? { route, holder: undefined } : holder
+    silent.admitted(request.socket)
     return route === undefined ? NOT_FOUND : { route, holder }
   }
 }

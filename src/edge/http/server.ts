@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream'
 import { type Server as TlsServer, type TLSSocket, createServer as createTlsServer } from 'node:tls'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 
-/** Connections that have shown nothing yet; they are gone after `HEADERS_MS`. */
-const MAX_SOCKETS = 1_024
+/** Of one port. Those without a credential make room for each other long before. */
+const MAX_SOCKETS = 8_192
 const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
 const HEADER_BYTES = 16 * 1024

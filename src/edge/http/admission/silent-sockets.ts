@@ -1,0 +1,39 @@
+/**
+ * Connections that have shown no credential yet. Anyone who reaches the port can open thousands; so the oldest of them make
+ * room for the newest, and who has a credential comes in all the same.
+ */
+import type { Socket } from 'node:net'
+
+/** Of one port, at once. */
+const MOST = 1_024
+
+/** What identifies a connection also below TLS and HTTP/2. */
+type Ends = Pick<Socket, 'remoteAddress' | 'remotePort'>
+
+export class SilentSockets {
+  /** The oldest first. */
+  readonly #sockets = new Map<string, Socket>()
+
+  add(socket: Socket): void {
+    const key = keyOf(socket)
+    this.#sockets.set(key, socket)
+    socket.once('close', () => this.#forget(key, socket))
+    if (this.#sockets.size <= MOST) return
+    const [[oldestKey, oldest] = []] = this.#sockets
+    if (oldestKey !== undefined) this.#sockets.delete(oldestKey)
+    oldest?.destroy()
+  }
+
+  /** A credential was shown on it. */
+  admitted(ends: Ends): void {
+    this.#sockets.delete(keyOf(ends))
+  }
+
+  #forget(key: string, socket: Socket): void {
+    if (this.#sockets.get(key) === socket) this.#sockets.delete(key)
+  }
+}
+
+function keyOf({ remoteAddress = '', remotePort = 0 }: Ends): string {
+  return `${remoteAddress} ${remotePort}`
+}
