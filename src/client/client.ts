@@ -47,6 +47,8 @@ import { type Setting, settingRequest } from './sessions/agent-settings.ts'
 export interface SessionInfo extends SessionToOpen {
   readonly title?: string | null
   readonly updatedAt?: string | null
+  /** From a Parley server: `parley/phase`, `parley/agent` and so on, as `docs/internals/protocol.md` lists them. */
+  readonly _meta?: Readonly<Record<string, unknown>> | null
 }
 
 /**

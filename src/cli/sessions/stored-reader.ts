@@ -1,7 +1,6 @@
 /** What `show` and `export` read: the journal of this machine, or over a connection that of a server elsewhere. */
 import type { Client, SessionInfo } from '../../client/client.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
-import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { Config } from '../../config/settings.ts'
 import { type Unfinished, openReader } from '../../server/offline/offline-sessions.ts'
 import { exportedLines } from '../../server/offline/export.ts'
@@ -84,7 +83,7 @@ class RemoteReader implements StoredReader {
 }
 
 function unfinishedIn(session: SessionInfo): Unfinished | undefined {
-  const phase = fieldsOf(fieldsOf(session)['_meta'])['parley/phase']
+  const phase = session._meta?.['parley/phase']
   if (phase === 'working') return 'working'
   return phase === 'waiting' || phase === 'suspended' ? 'waiting' : undefined
 }
