@@ -52,6 +52,12 @@ function user({ message, timestamp }: Fields, conversation: Conversation): void 
   conversation.prompt(prompt, timestamp)
 }
 
+/** What a command printed, and that the user has stopped a turn. */
+const WRITTEN_BY_CLAUDE = /^(?:<local-command-|\[Request interrupted by user)/u
+
+/** Of messages that no model has said, such as failures of the network. */
+const NO_MODEL = '<synthetic>'
+
 /** A command stands between tags, and so does what it printed. */
 function typed(text: string): readonly Content[] {
   const command = /<command-name>(.*?)<\/command-name>/su.exec(text)?.[1]
@@ -59,12 +65,13 @@ function typed(text: string): readonly Content[] {
     const [, given = ''] = /<command-args>(.*?)<\/command-args>/su.exec(text) ?? []
     return [{ type: 'text', text: `${command} ${given}`.trim() }]
   }
-  return text === '' || text.startsWith('<local-command-') ? [] : [{ type: 'text', text }]
+  return text === '' || WRITTEN_BY_CLAUDE.test(text) ? [] : [{ type: 'text', text }]
 }
 
 function assistant({ message, timestamp }: Fields, conversation: Conversation): void {
   conversation.seen(timestamp)
-  const { content } = fieldsOf(message)
+  const { content, model } = fieldsOf(message)
+  if (model === NO_MODEL) return
   if (typeof content === 'string') conversation.say('agent', content)
   for (const { type, text, thinking, id, name, input } of listOf(content)) {
     if (type === 'text') conversation.say('agent', text)

@@ -150,7 +150,17 @@ export function imageOf(url: unknown): readonly Content[] {
   return data === '' ? [] : [{ type: 'image', mimeType, data }]
 }
 
-const TITLE_FIELDS = ['command', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description'] as const
+const TITLE_FIELDS = [
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'description',
+] as const
 
 function titleOf(name: string, input: unknown): string {
   const fields = fieldsOf(input)

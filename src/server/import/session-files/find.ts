@@ -1,5 +1,6 @@
 /** Finds the session files of other tools on this machine, and reads them. It never writes to them. */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
@@ -32,7 +33,7 @@ const FILES: Readonly<Record<Tool, RegExp>> = {
   // Subagents have files of their own.
   claude: /(?:^|\/)(?!agent-)[^/]+\.jsonl$/u,
   codex: /(?:^|\/)rollout-[^/]*\.jsonl$/u,
-  gemini: /\/chats\/[^/]+\.json$/u,
+  gemini: /\/chats\/[^/]+\.jsonl?$/u,
   opencode: /\/session\/[^/]+\/[^/]+\.json$/u,
 }
 
@@ -40,18 +41,31 @@ const FILES: Readonly<Record<Tool, RegExp>> = {
 export function folderOf(tool: Tool, { home, environment }: Place): string {
   switch (tool) {
     case 'claude':
-      return join(environment['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'), 'projects')
+      return join(environment['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')
     case 'codex':
-      return join(environment['CODEX_HOME'] ?? join(home, '.codex'), 'sessions')
+      return join(environment['CODEX_HOME'] || join(home, '.codex'), 'sessions')
     case 'gemini':
       return join(home, '.gemini', 'tmp')
     case 'opencode':
-      return join(environment['XDG_DATA_HOME'] ?? join(home, '.local', 'share'), 'opencode', 'storage', 'session')
+      return join(environment['XDG_DATA_HOME'] || join(home, '.local', 'share'), 'opencode')
   }
 }
 
 /** The file itself, or the files of sessions in this folder and below it, by name. Throws IMPORT_UNREADABLE. */
 export async function sessionFiles(tool: Tool, path: string): Promise<readonly string[]> {
+  if (tool !== 'opencode') return filesBelow(tool, path)
+  const { sessionInDatabase, sessionsInDatabase } = await import('./opencode-database.ts')
+  if (sessionInDatabase(path) !== undefined) return [path]
+  if (path.endsWith('.db')) return sessionsInDatabase(path)
+  const database = join(path, 'opencode.db')
+  const stored = existsSync(database) ? sessionsInDatabase(database) : []
+  // Beside the sessions there are whole repositories.
+  const sessions = join(path, 'storage', 'session')
+  const folder = existsSync(sessions) ? sessions : path
+  return stored.length > 0 && folder === path ? stored : [...stored, ...(await filesBelow(tool, folder))]
+}
+
+async function filesBelow(tool: Tool, path: string): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path]
     const names = await readdir(path, { recursive: true })
@@ -66,6 +80,7 @@ export async function sessionFiles(tool: Tool, path: string): Promise<readonly s
 
 /** The reader of a tool is loaded when its first file is read. Throws IMPORT_UNREADABLE and IMPORT_INVALID. */
 export async function readSession(tool: Tool, path: string, place: Place): Promise<FileSession> {
+  if (tool === 'opencode') return opencode(path)
   const file = await textFile(path)
   switch (tool) {
     case 'claude':
@@ -74,8 +89,6 @@ export async function readSession(tool: Tool, path: string, place: Place): Promi
       return (await import('./codex.ts')).readCodex(file)
     case 'gemini':
       return await gemini(file, place)
-    case 'opencode':
-      return await opencode(file)
   }
 }
 
@@ -96,7 +109,12 @@ async function gemini(file: TextFile, { home, cwd }: Place): Promise<FileSession
   const projects = fieldsOf((await jsonIfThere(join(home, '.gemini', 'projects.json')))['projects'])
   const trusted = await jsonIfThere(join(home, '.gemini', 'trustedFolders.json'))
   const known = [cwd, home, ...Object.keys(projects), ...Object.keys(trusted)]
-  return readGemini(file, (hash) => (named === '' ? known.find((directory) => hashOf(directory) === hash) : named))
+  const folder = basename(dirname(dirname(file.path)))
+  return readGemini(file, (hash) => {
+    if (named !== '') return named
+    const hashed = known.find((directory) => hashOf(directory) === hash)
+    return hashed ?? Object.keys(projects).find((directory) => projects[directory] === folder)
+  })
 }
 
 function hashOf(directory: string): string {
@@ -121,8 +139,12 @@ async function jsonIfThere(path: string): Promise<Fields> {
   }
 }
 
-async function opencode(file: TextFile): Promise<FileSession> {
+async function opencode(path: string): Promise<FileSession> {
+  const { readFromDatabase, sessionInDatabase } = await import('./opencode-database.ts')
+  const stored = sessionInDatabase(path)
+  if (stored !== undefined) return readFromDatabase(stored.database, stored.id, MAX_BYTES)
   const { readOpencode } = await import('./opencode.ts')
+  const file = await textFile(path)
   const storage = dirname(dirname(dirname(file.path)))
   const messages = []
   for (const path of await jsonFiles(join(storage, 'message', basename(file.path, '.json')))) {

@@ -1,4 +1,4 @@
-/** Gemini CLI: one JSON file a session. It names its directory only by a hash, or by the folder that the file lies in. */
+/** Gemini CLI: a file for each session. It names its directory only by a hash, or by the folder that the file lies in. */
 import {
   Conversation,
   type Fields,
@@ -7,24 +7,55 @@ import {
   fieldsOf,
   listOf,
   objectIn,
+  recordsOf,
   textOf,
 } from './conversation.ts'
 
 /** `directoryOf` finds the directory of this hash, if it can. Throws IMPORT_INVALID. */
 export function readGemini(file: TextFile, directoryOf: (hash: string) => string | undefined): FileSession {
   const conversation = new Conversation(file.path)
-  const { sessionId, projectHash, startTime, lastUpdated, messages, summary } = objectIn(file)
+  const { sessionId, projectHash, startTime, lastUpdated, messages, summary } = file.path.endsWith('.jsonl')
+    ? afterAllLines(file)
+    : objectIn(file)
   conversation.seen(startTime)
   conversation.seen(lastUpdated)
   for (const message of listOf(messages)) take(message, conversation)
   return conversation.session({ id: sessionId, cwd: directoryOf(textOf(projectHash)), title: summary })
 }
 
+/** A line for each change, as versions since 0.40 write them: fields of the session, a message in place of the one with its id, or a rewind. */
+function afterAllLines(file: TextFile): Fields {
+  const session: Record<string, unknown> = {}
+  const messages = new Map<string, Fields>()
+  const put = (all: unknown) => listOf(all).forEach((message) => messages.set(textOf(message['id']), message))
+  for (const record of recordsOf(file)) {
+    const { $set: changed, $rewindTo: first, id } = record
+    if (typeof first === 'string') rewind(messages, first)
+    else if (typeof id === 'string') messages.set(id, record)
+    else {
+      const fields = changed === undefined ? record : fieldsOf(changed)
+      if (changed !== undefined && Array.isArray(fields['messages'])) messages.clear()
+      put(fields['messages'])
+      Object.assign(session, fields)
+    }
+  }
+  return { ...session, messages: [...messages.values()] }
+}
+
+/** Takes back this message and those after it; all of them, if it is not there. */
+function rewind(messages: Map<string, Fields>, first: string): void {
+  const ids = [...messages.keys()]
+  for (const id of ids.slice(Math.max(0, ids.indexOf(first)))) messages.delete(id)
+}
+
+/** What Gemini CLI says to the model in the user's place. */
+const CONTEXT = /^\s*<(?:session|hook)_context>/u
+
 function take(message: Fields, conversation: Conversation): void {
   const { type, content, timestamp } = message
   if (type === 'user') {
     const text = wordsOf(content)
-    conversation.prompt(text === '' ? [] : [{ type: 'text', text }], timestamp)
+    conversation.prompt(text === '' || CONTEXT.test(text) ? [] : [{ type: 'text', text }], timestamp)
   } else if (type === 'gemini') {
     conversation.seen(timestamp)
     for (const { subject, description } of listOf(message['thoughts']))

@@ -1,11 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../sqlite/database.ts'
 import { readClaude } from './claude.ts'
 import { readCodex } from './codex.ts'
 import type { TextFile } from './conversation.ts'
-import { readSession } from './find.ts'
+import { readSession, sessionFiles } from './find.ts'
 import { readGemini } from './gemini.ts'
 import { readOpencode } from './opencode.ts'
 
@@ -44,6 +45,8 @@ describe('Claude Code', () => {
           { type: 'tool_use', id: 'k', name: 'Bash', input: { command: 'ls' } },
         ]),
         record('assistant', [words('from a subagent')], { isSidechain: true }),
+        record('user', [words('[Request interrupted by user]')]),
+        { ...record('assistant', ''), message: { model: '<synthetic>', content: [words('No response requested.')] } },
         record('user', [{ type: 'tool_result', tool_use_id: 'k', is_error: true, content: [words('no')] }]),
         record('assistant', [words('done'), { type: 'hologram' }]),
         { type: 'file-history-snapshot' },
@@ -165,7 +168,30 @@ describe('Gemini CLI', () => {
     })
   })
 
-  test('one whose directory nobody knows is refused, and so is what is no JSON', () => {
+  test('a file of changes is read as it stands after all of them, without what the tool says for the user', () => {
+    const head = { sessionId: 'g', projectHash: 'h', startTime: at, kind: 'main' }
+    const said = (id: string, content: string) => ({ id, type: 'gemini', content })
+    const asked = (id: string, text: string) => ({ id, type: 'user', timestamp: at, content: [{ text }] })
+    const context = asked('c', '<session_context>\nToday is Friday.</session_context>')
+    const file = fileOf(
+      head,
+      { $set: { messages: [asked('x', 'replaced')] } },
+      head,
+      { $set: { messages: [context], lastUpdated: at } },
+      asked('1', 'look'),
+      said('2', 'do'),
+      said('2', 'done'),
+      asked('3', 'taken back'),
+      said('4', 'gone'),
+      { $rewindTo: '3' },
+      { $set: { summary: 'Hay' } },
+    )
+    const read = readGemini({ ...file, path: '/f.jsonl' }, () => '/w')
+    expect(read).toMatchObject({ id: 'g', title: 'Hay' })
+    expect(read.turns).toEqual([{ at: Date.parse(at), prompt: [words('look')], said: [chunk('agent', 'done')] }])
+  })
+
+  test('one whose directory is unknown is refused, and so is what is no JSON', () => {
     expect(() => readGemini(session(), () => undefined)).toThrow('directory')
     expect(() => readGemini(fileOf('{'), () => '/w')).toThrow(broken)
   })
@@ -221,4 +247,34 @@ test('a file that is no UTF-8 is refused with its line', async () => {
   writeFileSync(path, Buffer.concat([Buffer.from('{}\n"'), Buffer.from([0xff, 0xfe]), Buffer.from('"\n')]))
   const place = { home: '/h', environment: {}, cwd: '/w' }
   await expect(readSession('claude', path, place)).rejects.toThrow('Line 2')
+})
+
+test('sessions in the database of OpenCode are read while it has it open, and nothing is written', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'opencode-'))
+  const path = join(folder, 'opencode.db')
+  const db = openDatabase(path, { pragmas: ['journal_mode = WAL'] })
+  db.exec(`
+    CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, title text, time_created integer, time_updated integer);
+    CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, data text);
+    CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, data text);
+    INSERT INTO session VALUES ('ses_1', NULL, '/w', 'Hay', 5, 6), ('ses_2', 'ses_1', '/w', 'a subagent', 6, 6);
+    INSERT INTO message VALUES ('m2', 'ses_1', 7, '{"role":"assistant"}'), ('m1', 'ses_1', 6, '{"role":"user","time":{"created":5}}');
+    INSERT INTO part VALUES ('p2', 'm2', 'ses_1', '{"type":"text","text":"done"}'), ('p1', 'm1', 'ses_1', '{"type":"text","text":"look"}');
+  `)
+  const before = readFileSync(path)
+  const files = await sessionFiles('opencode', folder)
+  expect(files).toEqual([`${path}#ses_1`])
+  const place = { home: '/', environment: {}, cwd: '/' }
+  expect(await readSession('opencode', `${path}#ses_1`, place)).toMatchObject({
+    id: 'ses_1',
+    cwd: '/w',
+    title: 'Hay',
+    turns: [{ prompt: [words('look')], said: [chunk('agent', 'done')] }],
+  })
+  await expect(readSession('opencode', `${path}#ses_3`, place)).rejects.toThrow('it has no session ses_3')
+  expect(readFileSync(path)).toEqual(before)
+  db.close()
+  const other = join(folder, 'other.db')
+  writeFileSync(other, 'no database')
+  await expect(sessionFiles('opencode', other)).rejects.toThrow(expect.objectContaining({ code: 'IMPORT_UNREADABLE' }))
 })
