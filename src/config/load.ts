@@ -137,7 +137,17 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
 
 function clusterOf(values: SettingValues): ClusterSettings | undefined {
   const { cluster: urls, cluster_schema: schema, cluster_node: node, cluster_unsafe: unsafe } = values
-  return urls && { urls, schema: schema ?? 'parley', node: node ?? hostname(), unsafe: unsafe ?? false }
+  return (
+    urls && {
+      urls,
+      schema: schema ?? 'parley',
+      node: node ?? hostname(),
+      listen: values.cluster_listen ?? { host: '127.0.0.1', port: 0 },
+      advertise: values.cluster_advertise,
+      token: values.cluster_token,
+      unsafe: unsafe ?? false,
+    }
+  )
 }
 
 function fromEnvironment(environment: Environment): SettingTexts {

@@ -29,6 +29,9 @@ export interface Setting {
     | 'cluster'
     | 'cluster_schema'
     | 'cluster_node'
+    | 'cluster_listen'
+    | 'cluster_advertise'
+    | 'cluster_token'
     | 'cluster_unsafe'
     | 'faults'
   readonly env: string
@@ -200,6 +203,26 @@ export const settings: readonly Setting[] = [
     sentence: 'The name of this machine among the nodes of the cluster. Default: its host name.',
   },
   {
+    key: 'cluster_listen',
+    env: 'PARLEY_CLUSTER_LISTEN',
+    files: 'user',
+    sentence:
+      'Where this node listens for the other nodes of the cluster: `HOST:PORT`. Default: `127.0.0.1` and a free port, which nodes of the same machine reach.',
+  },
+  {
+    key: 'cluster_advertise',
+    env: 'PARLEY_CLUSTER_ADVERTISE',
+    files: 'user',
+    sentence: 'Where the other nodes reach this one, `HOST:PORT`, if that is not where it listens.',
+  },
+  {
+    key: 'cluster_token',
+    env: 'PARLEY_CLUSTER_TOKEN',
+    files: 'user',
+    sentence:
+      'The secret by which the nodes of the cluster know each other; the same on all of them. Default: one that they keep in its database.',
+  },
+  {
     key: 'cluster_unsafe',
     env: 'PARLEY_CLUSTER_UNSAFE',
     files: 'user',
@@ -230,6 +253,12 @@ export interface ClusterSettings {
   readonly schema: string
   /** Of this machine. */
   readonly node: string
+  /** For the other nodes. */
+  readonly listen: ListenAddress
+  /** Where they reach it; absent: where it listens. */
+  readonly advertise: ListenAddress | undefined
+  /** Secret; absent: the one in the database. */
+  readonly token: string | undefined
   readonly unsafe: boolean
 }
 

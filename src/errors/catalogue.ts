@@ -78,7 +78,7 @@ export const catalogue = {
   ),
   STATE_IN_USE: row<{ path: string; pid: number | null; node?: string }>(INTERNAL, true, (d) =>
     d.node !== undefined
-      ? `The node ${d.node} (pid ${d.pid} there) serves the cluster in ${d.path}, and one node serves at a time. Connect to that one, or let parley serve wait for its end.`
+      ? `The node ${d.node} (pid ${d.pid} there) serves the cluster in ${d.path}. Stop all of its nodes first.`
       : `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
   ),
   STATE_NOT_PRIVATE: row<{ path: string; reason: string }>(
@@ -149,6 +149,18 @@ export const catalogue = {
     true,
     (d) =>
       `The database of the cluster, ${d.address}, cannot be reached: ${d.reason}. What was stored is safe; try again once it answers.`,
+  ),
+  SESSION_ELSEWHERE: row<{ session: string; node: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `Session ${d.session} is on the node ${d.node} of the cluster, which lives. Ask a server of the cluster for it.`,
+  ),
+  NODE_SILENT: row<{ node: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `The node ${d.node}, which has the session, does not answer: ${d.reason}. Another node goes on with it once that one has died; try again.`,
   ),
   CLUSTER_ABSENT: row<{ address: string }>(
     INVALID_PARAMS,

@@ -1,7 +1,8 @@
 /**
- * Who may append to the sessions of a state and recover them: one owner at a time. Today an adapter holds the lock of the state directory;
- * one for several machines holds a lease. Every adapter passes `test/contracts/ownership.ts`.
+ * Who may append to sessions and recover them. Alone, one process owns the whole state: it holds the lock of the state directory, and
+ * passes `test/contracts/ownership.ts`. In a cluster a node owns its place among the nodes, and each session that it has claimed.
  */
+import type { SessionId } from './journal.ts'
 import type { Signal } from './values/signal.ts'
 
 export interface Ownership {
@@ -16,3 +17,14 @@ export interface Ownership {
 
 /** Becomes the owner. Throws STATE_IN_USE with the pid of the present owner, which may be this process, and changes nothing then. */
 export type AcquireOwnership = () => Promise<Ownership>
+
+/** Whose each session is, where several nodes serve the same sessions. */
+export interface SessionOwnership {
+  /**
+   * Resolved: no other node can append to the session, unless it claims it in turn. Call it before anything is decided about a stored
+   * session. Does nothing for one that is not stored. Throws SESSION_ELSEWHERE while the node that owns it lives.
+   */
+  claim(id: SessionId): Promise<void>
+  /** Calls `listener` when another node has died: turns of its sessions may be open. */
+  whenOrphaned(listener: () => void): void
+}

@@ -1,6 +1,6 @@
 /** All sessions of one server: creates, opens, closes, deletes and recovers them, and keeps those in memory that are in use. */
 import { waitAtMost } from '../async/with-timeout.ts'
-import { fail } from '../errors/parley-error.ts'
+import { fail, isParleyError } from '../errors/parley-error.ts'
 import type { Cursor, ListQuery, SessionChange, SessionId, SessionPhase, SessionSummary } from '../ports/journal.ts'
 import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
@@ -218,16 +218,32 @@ export class SessionRegistry implements SessionDirectory {
   }
 
   /**
-   * Ends or suspends the turns that a crashed server left open. The server calls this once, before it serves a client. A
-   * session that cannot be recovered does not stop the others: the next `open` tries again and throws what is wrong.
+   * Ends or suspends the turns that a crashed server left open. The server calls this before it serves a client, and a node of a
+   * cluster once more when another one has died. A session that cannot be recovered does not stop the others: the next `open` tries
+   * again and throws what is wrong.
    */
   async recover(): Promise<number> {
     const { faults, journal, report } = this.#ports
     await faults.at('recovery.started')
     const unfinished = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
-    for (const row of unfinished) await this.#dispatchToStored(row.id, { kind: 'halt' }).catch(report)
+    let recovered = 0
+    for (const { id } of unfinished) if (await this.#recover(id).catch(report)) recovered += 1
     await faults.at('recovery.finished')
-    return unfinished.length
+    return recovered
+  }
+
+  /** False for a session whose turn runs: here, or on another node. */
+  async #recover(id: SessionId): Promise<boolean> {
+    return this.#withLive(id, async (session) => {
+      if (session !== undefined) return false
+      try {
+        await this.#leave(id, this.#dispatchToStored(id, { kind: 'halt' }))
+        return true
+      } catch (error) {
+        if (isParleyError(error, 'SESSION_ELSEWHERE')) return false
+        throw error
+      }
+    })
   }
 
   /** The server stops: shuts every session down, also those that are being opened or closed. Idempotent. */
@@ -254,6 +270,7 @@ export class SessionRegistry implements SessionDirectory {
   }
 
   async #load(id: SessionId, config: SessionConfig): Promise<Session> {
+    await this.#ports.ownership?.claim(id)
     const state = await retryRead(this.#ports.clock, () => loadState(this.#ports, id))
     if (state.phase === 'absent') return fail('SESSION_NOT_FOUND', { session: id })
     requireSameCwd(state, config)
@@ -348,6 +365,7 @@ export class SessionRegistry implements SessionDirectory {
 
   /** Without opening the session: no client has it open and no turn runs, so it needs no agent and no tools. */
   async #dispatchToStored(id: SessionId, command: Command): Promise<void> {
+    await this.#ports.ownership?.claim(id)
     await new SessionLog(this.#ports, await loadState(this.#ports, id)).dispatch(command)
   }
 

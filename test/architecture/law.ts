@@ -102,6 +102,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'async',
       'rpc',
       'credentials',
+      'relay', // a node of a cluster moves its clients to another node as an editor's relay does to another server
       'sqlite',
       'threads',
       'path-rules',
@@ -176,7 +177,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unpdf: ['docs-search/index'],
   uqr: ['cli', 'web'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
-  ws: ['edge', 'cli'], // who listens, and who connects to a server elsewhere
+  ws: ['edge', 'cli', 'relay', 'server'], // who listens, and who connects to a server elsewhere or to another node
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 
@@ -253,7 +254,7 @@ export const habits = {
       'src/cli/relay.ts', // starts before anything that has a clock is loaded
       'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
       'src/client/connection/over-web-socket.ts', // for programs that leave their timers to it
-      'src/cli/remote/remote-stream.ts', // pings another machine, and does not wait for it for ever
+      'src/relay/websocket-stream.ts', // pings another machine, and does not wait for it for ever
       'src/server/admin/admin-client.ts', // does not wait for ever for a server that hangs
       'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet
       'src/web/', // frames, and the time of day, for people who look at a screen

@@ -35,8 +35,8 @@ afterEach(async () => {
 })
 
 /** A process of its own, as far as the database knows. */
-async function open(url = server.url, clock: Clock = systemClock): Promise<PostgresJournal> {
-  const given = { urls: [url], schema, boot: systemClock.id(), unsafe: false }
+async function open(url = server.url, clock: Clock = systemClock, boot = systemClock.id()): Promise<PostgresJournal> {
+  const given = { urls: [url], schema, boot, unsafe: false }
   const journal = await openPostgresJournal({ ...given, clock, report: () => undefined })
   journals.push(journal)
   return journal
@@ -204,10 +204,11 @@ const hasty: Clock = {
 
 describe('a draft', () => {
   test('that another node takes while it is written makes no session, and all of it is cleared away', async () => {
-    const [importing, serving] = [await open(), await open()]
+    const boot = systemClock.id()
+    const [importing, serving] = [await open(server.url, systemClock, boot), await open()]
     async function* pieces(): AsyncIterable<readonly StoredEntry[]> {
       yield entriesOf('s', 0, 2)
-      await serving.inherit()
+      await serving.disown(boot)
       await expect.poll(() => server.query(`SELECT * FROM ${schema}.orphan`)).toEqual([])
       yield entriesOf('s', 2, 2)
     }
@@ -217,7 +218,7 @@ describe('a draft', () => {
       message: expect.stringContaining('try again') as string,
     })
     expect(await serving.head('s')).toBeUndefined()
-    await serving.inherit()
+    await serving.disown(boot)
     await expect.poll(() => server.query(`SELECT * FROM ${schema}.entry`)).toEqual([])
   })
 

@@ -1,16 +1,17 @@
-/** One node of a cluster serves at a time, whichever dies, hangs or loses touch with the database. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+/** Whose a session is: of the nodes that live one, whichever dies, hangs or loses touch with the database. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { claimingJournal } from '../../src/adapters/journal/postgres/ownership/claiming-journal.ts'
 import {
   type PostgresOwnership,
   acquirePostgresOwnership,
 } from '../../src/adapters/journal/postgres/ownership/postgres-ownership.ts'
-import { openPostgresJournal } from '../../src/adapters/journal/postgres/postgres-journal.ts'
+import { SessionClaims } from '../../src/adapters/journal/postgres/ownership/session-claims.ts'
+import { type PostgresJournal, openPostgresJournal } from '../../src/adapters/journal/postgres/postgres-journal.ts'
 import { initCluster } from '../../src/adapters/journal/postgres/tables/init.ts'
 import type { ImportingJournal } from '../../src/ports/journal.ts'
 import { appendOf, entriesOf, wide } from '../contracts/journal-words.ts'
-import { ownershipContract } from '../contracts/ownership.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { DatabaseProxy } from './proxy.ts'
 import { PostgresServer } from './server.ts'
 
@@ -28,99 +29,115 @@ beforeEach(async () => {
   await initCluster({ urls: [server.url], schema }, systemClock.id())
 })
 
-interface Acquire {
-  readonly url?: string
-  readonly boot?: string
-  readonly waits?: () => void
+/** A node in this process. */
+interface Node {
+  readonly boot: string
+  readonly ownership: PostgresOwnership
+  readonly stored: PostgresJournal
+  readonly claims: SessionClaims
+  /** As its sessions have it. */
+  readonly journal: ImportingJournal
 }
 
-function acquire({ url = server.url, boot = systemClock.id(), waits }: Acquire = {}): Promise<PostgresOwnership> {
-  const record = { name: 'here', pid: process.pid, version: '0', listen: [], startedAt: 0 }
-  return acquirePostgresOwnership({ url, schema, boot, clock: systemClock, record, ...(waits && { waits }) })
+const nodes = new PerTest<Node>(async (opened) => {
+  for (const { stored, ownership } of opened) {
+    await stored.close()
+    await ownership.release()
+  }
+})
+nodes.closeAfterEach()
+
+/** `beats`: where it reaches the database with its beats; its journal reaches it anyway. */
+async function join(name: string, beats = server.url): Promise<Node> {
+  const boot = systemClock.id()
+  const shared = { schema, boot, clock: systemClock }
+  const report = (): void => undefined
+  const stored = await openPostgresJournal({ ...shared, urls: [server.url], unsafe: false, report })
+  const facts = { pid: process.pid, version: '0', listen: [], address: '', startedAt: 0 }
+  const record = { name, ...facts, sessions: 0, working: 0, isDraining: false }
+  const ownership = await acquirePostgresOwnership({ ...shared, url: beats, record: () => record, buried: report })
+  const claims = new SessionClaims(stored, ownership)
+  const node = { boot, ownership, stored, claims, journal: claimingJournal(stored, ownership, claims) }
+  nodes.add(node)
+  return node
 }
 
-describe('the place of the node that serves', () => {
-  ownershipContract(async () => {
-    const boots = new Map<object, string>()
-    return {
-      async acquire() {
-        const boot = systemClock.id()
-        const ownership = await acquire({ boot })
-        boots.set(ownership, boot)
-        return ownership
-      },
-      async takeAway(owner) {
-        await server.query(`UPDATE ${schema}.node SET dead = true WHERE boot = $1`, [boots.get(owner)])
-      },
-      clear: () => Promise.resolve(),
-    }
-  })
+test('a session is of the node that made it, and no other one claims it while that one lives', async () => {
+  const [one, two] = await Promise.all([join('one'), join('two')])
+  await one.journal.append(appendOf('s', 0, 2))
+  expect(await one.claims.locate('s')).toEqual({ kind: 'ours' })
+  expect(await two.claims.locate('s')).toMatchObject({ kind: 'elsewhere', node: { name: 'one' } })
+  await expect(two.claims.claim('s')).rejects.toMatchObject({ code: 'SESSION_ELSEWHERE', details: { node: 'one' } })
+  await expect(two.journal.delete('s')).rejects.toMatchObject({ code: 'SESSION_ELSEWHERE' })
+  await expect(two.journal.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+  await one.journal.append(appendOf('s', 2, 1))
+  expect(await two.claims.locate('absent')).toEqual({ kind: 'absent' })
 })
 
-async function journalOf(boot: string, ownership: PostgresOwnership, url = server.url): Promise<ImportingJournal> {
-  const given = { urls: [url], schema, boot, unsafe: false, report: () => undefined }
-  return claimingJournal(await openPostgresJournal({ ...given, clock: systemClock }), ownership)
-}
+test('of many nodes that claim a session that is nobody’s one gets it', async () => {
+  const first = await join('first')
+  await first.journal.append(appendOf('s', 0, 1))
+  const others = await Promise.all(['a', 'b', 'c', 'd'].map((name) => join(name)))
+  await first.stored.disown(first.boot)
+  const tries = await Promise.allSettled(others.map(({ claims }) => claims.claim('s')))
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  await expect(first.journal.append(appendOf('s', 1, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+})
 
-test('a node that hangs is counted out, the one that waits goes on with its sessions, and the first one is told', async () => {
+test('a node that hangs is counted out, another one goes on with its sessions, and the first one hears of it', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
-  const boots = [systemClock.id(), systemClock.id()] as const
-  const first = await acquire({ url: proxy.url, boot: boots[0] })
-  const before = await journalOf(boots[0], first)
-  await before.append(appendOf('s', 0, 2))
-  let waited = 0
-  const acquiring = acquire({ boot: boots[1], waits: () => (waited += 1) })
-  await expect.poll(() => waited).toBe(1)
-  // Its beats come to nothing; its journal still reaches the database.
+  const [first, second] = [await join('first', proxy.url), await join('second')]
+  await first.journal.append(appendOf('s', 0, 2))
   proxy.isStalled = true
-  const second = await acquiring
-  expect(first.lost.aborted).toBe(false)
-  const after = await journalOf(boots[1], second)
-  expect((await after.head('s'))?.row.lastSeq).toBe(2)
-  await after.append(appendOf('s', 2, 1))
-  await expect(before.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+  await expect
+    .poll(() =>
+      second.claims.claim('s').then(
+        () => 'claimed',
+        () => 'refused',
+      ),
+    )
+    .toBe('claimed')
+  expect(first.ownership.lost.aborted).toBe(false)
+  await second.journal.append(appendOf('s', 2, 1))
+  await expect(first.journal.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
   // Stored, for nobody has claimed that name; but not acknowledged by a node that may be counted out.
   let isAcknowledged = false
-  const refused = before.append(appendOf('new', 0, 1)).then(
+  const refused = first.journal.append(appendOf('new', 0, 1)).then(
     () => (isAcknowledged = true),
     (error: unknown) => error,
   )
   proxy.isStalled = false
-  await expect.poll(() => first.lost.aborted).toBe(true)
+  await expect.poll(() => first.ownership.lost.aborted).toBe(true)
   expect(await refused).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
   expect(isAcknowledged).toBe(false)
-  expect(await after.page('s', 0, wide)).toEqual(entriesOf('s', 0, 3))
-  await Promise.all([before.close(), after.close(), first.release(), second.release()])
+  expect(await second.journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 3))
   await proxy.close()
 })
 
 test('while the database is away nobody is counted out', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
-  const owner = await acquire()
-  let waited = 0
-  const acquiring = acquire({ url: proxy.url, waits: () => (waited += 1) })
-  await expect.poll(() => waited).toBe(1)
+  const [one, two] = [await join('one'), await join('two', proxy.url)]
+  await one.journal.append(appendOf('s', 0, 1))
   await server.stop('SIGQUIT')
   // More beats than a node is counted out by come to nothing.
   const before = proxy.connections
   await expect.poll(() => proxy.connections - before).toBeGreaterThan(6)
   await server.run()
-  await owner.certain()
-  expect(owner.lost.aborted).toBe(false)
-  await owner.release()
-  await (await acquiring).release()
+  await Promise.all([one.ownership.certain(), two.ownership.certain()])
+  expect([one.ownership.lost.aborted, two.ownership.lost.aborted]).toEqual([false, false])
+  expect(await two.claims.locate('s')).toMatchObject({ kind: 'elsewhere' })
   await proxy.close()
 })
 
 test('what waits for certainty when the node leaves is refused, and so is what asks later', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
-  const owner = await acquire({ url: proxy.url })
+  const { ownership } = await join('one', proxy.url)
   proxy.isStalled = true
-  await expect.poll(() => isSettled(owner.certain())).toBe(false)
-  const waiting = owner.certain().catch((error: unknown) => error)
-  await owner.release()
+  await expect.poll(() => isSettled(ownership.certain())).toBe(false)
+  const waiting = ownership.certain().catch((error: unknown) => error)
+  await ownership.release()
   expect(await waiting).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
-  await expect(owner.certain()).rejects.toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+  await expect(ownership.certain()).rejects.toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
   await proxy.close()
 })
 
@@ -134,13 +151,12 @@ async function isSettled(promise: Promise<void>): Promise<boolean> {
   return isOver
 }
 
-test('a node that leaves in order is followed at once', async () => {
-  const owner = await acquire()
-  let waited = 0
-  const acquiring = acquire({ waits: () => (waited += 1) })
-  await expect.poll(() => waited).toBe(1)
-  await owner.release()
-  const next = await acquiring
-  await next.release()
-  expect(await server.query(`SELECT * FROM ${schema}.node`)).toEqual([])
+test('a node that leaves in order leaves no row, and what it owned can be claimed at once', async () => {
+  const [one, two] = await Promise.all([join('one'), join('two')])
+  await one.journal.append(appendOf('s', 0, 1))
+  await one.stored.disown(one.boot)
+  await one.ownership.release()
+  await two.claims.claim('s')
+  const rows = await server.query(`SELECT boot FROM ${schema}.node`)
+  expect(rows).toEqual([{ boot: two.boot }])
 })

@@ -1,4 +1,4 @@
-/** Two servers and one cluster, as users have them: one serves, the other waits, and goes on where the first one was killed. */
+/** A cluster as its users have it: commands, settings, copies. */
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Cli, endServers, parley } from '../e2e/cli.ts'
@@ -43,31 +43,24 @@ async function json(args: readonly string[], run: Machine): Promise<readonly Rec
 }
 
 describe('a cluster', () => {
-  test('is served by one node; another one waits and follows when the first one is killed', async () => {
-    const steps = [{ chunk: 'Part {n}. ', times: 3 }, { sleepMs: 600_000 }]
-    const [one, two] = [machine('one', await scriptAgent(cwd, steps)), machine('two')]
-    const first = new Cli(['serve'], one)
-    await first.until('listens on')
-    const waiting = new Cli(['serve'], two)
-    await waiting.until('the node one serves the cluster')
-    expect((await json(['cluster', 'status'], two)).map(({ name, serves }) => [name, serves])).toEqual([
-      ['one', true],
+  test('is served by all of its nodes, whose commands see the same sessions', async () => {
+    const [one, two] = [machine('one', await scriptAgent(cwd, [{ chunk: 'Part {n}. ', times: 3 }])), machine('two')]
+    for (const node of [one, two]) await new Cli(['serve'], node).until('listens on')
+    const nodes = await json(['cluster', 'status'], two)
+    expect(nodes.map(({ name, isDraining }) => [name, isDraining])).toEqual([
+      ['one', false],
       ['two', false],
     ])
-    const run = new Cli(['run', 'Talk to me'], one)
-    await run.until('Part 3.')
+    expect(await parley(['run', 'Talk to me'], one)).toMatchObject({ code: 0 })
     const [listed] = await json(['ls'], two)
-    expect(listed).toMatchObject({ cwd, _meta: { 'parley/phase': 'working' } })
-    run.child.kill('SIGKILL')
-    first.child.kill('SIGKILL')
-    await waiting.until('listens on')
     const id = String(listed?.['sessionId'])
-    const shown = async () => (await parley(['show', id], two)).stdout
-    // It listens before it has ended what the first one left.
-    await expect.poll(shown).toContain('Interrupted')
-    expect(await shown()).toContain('Part 1. Part 2. Part 3.')
-    const more = await parley(['run', '--session', id, 'Are you there?'], two)
-    expect(more).toMatchObject({ code: 0 })
+    // Over the node that has the session.
+    expect(await parley(['run', '--session', id, 'Are you there?'], two)).toMatchObject({ code: 0 })
+    const shown = await parley(['show', id], one)
+    expect(shown.stdout).toContain('Are you there?')
+    // A stop in order leaves the session to the other one.
+    await parley(['stop'], one)
+    expect(await parley(['run', '--session', id, 'And now?'], two)).toMatchObject({ code: 0 })
     expect((await json(['cluster', 'status'], two)).map(({ name }) => name)).toEqual(['two'])
   })
 

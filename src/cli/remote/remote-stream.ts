@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { WebSocketStream } from '../../relay/websocket-stream.ts'
 import { type KnownServer, isSsh } from './known-servers.ts'
 
 const HANDSHAKE_MS = 10_000
@@ -14,7 +15,7 @@ const PING_MS = 20_000
 
 /** Throws SERVER_REFUSED where another try is of no use, and SERVER_LOST where it may be. */
 export async function openRemote(server: KnownServer): Promise<Duplex> {
-  return isSsh(server.url) ? overSsh(server.url) : new WebSocketStream(await openSocket(server))
+  return isSsh(server.url) ? overSsh(server.url) : new WebSocketStream(await openSocket(server), PING_MS)
 }
 
 function overSsh(url: string): Duplex {
@@ -69,64 +70,6 @@ function unreachable(server: string, error: Error): ParleyError {
       error,
     )
   return new ParleyError('SERVER_LOST', { reason: `${server}: ${reasonOf(error)}` }, error)
-}
-
-/** Frames as lines, each with its newline. */
-class WebSocketStream extends Duplex {
-  readonly #socket: WebSocket
-  readonly #ping: NodeJS.Timeout
-  #rest = ''
-  #isAlive = true
-
-  constructor(socket: WebSocket) {
-    super({ allowHalfOpen: false })
-    this.#socket = socket
-    socket.on('message', (data: Buffer) => {
-      this.#isAlive = true
-      if (!this.push(`${data.toString()}\n`)) socket.pause()
-    })
-    socket.on('pong', () => (this.#isAlive = true))
-    socket.on('close', () => this.#ended())
-    socket.on('error', () => this.#ended())
-    this.#ping = setInterval(() => this.#check(), PING_MS)
-    this.#ping.unref()
-  }
-
-  override _read(): void {
-    this.#socket.resume()
-  }
-
-  override _write(bytes: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    const lines = `${this.#rest}${bytes.toString()}`.split('\n')
-    this.#rest = lines.pop() ?? ''
-    const text = lines.filter((line) => line !== '').join('\n')
-    // The reader sees the end.
-    if (text === '' || this.#socket.readyState !== this.#socket.OPEN) return done()
-    this.#socket.send(text, () => done())
-  }
-
-  override _final(done: () => void): void {
-    this.#socket.close(1000)
-    done()
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    clearInterval(this.#ping)
-    this.#socket.terminate()
-    done(error)
-  }
-
-  /** A connection of which nothing is heard is one no longer. */
-  #check(): void {
-    if (!this.#isAlive) return this.#socket.terminate()
-    this.#isAlive = false
-    this.#socket.ping()
-  }
-
-  #ended(): void {
-    clearInterval(this.#ping)
-    if (!this.readableEnded) this.push(null)
-  }
 }
 
 /** Uses the code of a pairing link up. Throws SERVER_REFUSED and SERVER_LOST, as `openRemote` does. */

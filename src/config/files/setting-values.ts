@@ -66,6 +66,12 @@ const parsers = {
     if (/^[\w.-]{1,64}$/u.test(text)) return text
     throw new Reason('a node has up to 64 letters, digits, dots, hyphens and underscores')
   },
+  cluster_listen: oneAddress,
+  cluster_advertise: oneAddress,
+  cluster_token(text: string): string {
+    if (text.length >= 32) return text
+    throw new Reason('it has at least 32 characters; make one with: openssl rand -hex 32')
+  },
   cluster_unsafe: parseSwitch,
   docs_key: String,
   server_token: String,
@@ -100,7 +106,7 @@ function parsed(key: Key, text: string): unknown {
   } catch (error) {
     if (!(error instanceof Reason)) throw error
     // An address may hold a password.
-    const value = key === 'cluster' ? {} : { value: JSON.stringify(text) }
+    const value = key === 'cluster' || key === 'cluster_token' ? {} : { value: JSON.stringify(text) }
     return fail('CONFIG_INVALID', { key, ...value, reason: error.message }, error)
   }
 }
@@ -110,6 +116,12 @@ function number(reason: string, fits: (value: number) => boolean): Parse<number>
     if (text.trim() !== '' && fits(Number(text))) return Number(text)
     throw new Reason(reason)
   }
+}
+
+function oneAddress(text: string): ListenAddress {
+  const addresses = parseListen(text)
+  if (addresses?.length === 1 && addresses[0] !== undefined) return addresses[0]
+  throw new Reason('an address is PORT, HOST:PORT or [IPV6]:PORT')
 }
 
 function parseSwitch(text: string): boolean {

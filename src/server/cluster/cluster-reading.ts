@@ -51,14 +51,19 @@ export interface ClusterNode {
   readonly version: string
   readonly listen: readonly string[]
   readonly startedAt: string
-  /** The one that serves; the others wait. */
-  readonly serves: boolean
+  /** Where the other nodes reach it. */
+  readonly address: string
+  /** Sessions in its memory, and how many of these are at work. */
+  readonly sessions: number
+  readonly working: number
+  /** It gives its sessions away and takes no new ones. */
+  readonly isDraining: boolean
 }
 
-/** Those that are not counted out, the one that serves first. A node that has just died is among them. */
+/** Those that are not counted out. A node that has just died is among them. */
 export async function clusterNodes({ urls: [url = ''], schema }: ClusterSettings): Promise<readonly ClusterNode[]> {
   const nodes = await readNodes({ url, schema, clock: systemClock })
-  return nodes.map(({ name, pid, version, listen, startedAt, serves }) => {
-    return { name, pid, version, listen, startedAt: new Date(startedAt).toISOString(), serves }
-  })
+  return nodes.map(({ boot: _boot, beat: _beat, startedAt, ...node }) =>
+    Object.assign(node, { startedAt: new Date(startedAt).toISOString() }),
+  )
 }

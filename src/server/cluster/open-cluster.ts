@@ -1,22 +1,32 @@
-/** The journal of a server whose sessions are kept in PostgreSQL. Loaded only where a cluster is configured. */
-import { mkdirSync } from 'node:fs'
+/** The journal of a server whose sessions are kept in PostgreSQL, and its place among the nodes. Loaded only where a cluster is configured. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
-import { type ShardFitness, openPostgresJournal } from '../../adapters/journal/postgres/postgres-journal.ts'
 import { claimingJournal } from '../../adapters/journal/postgres/ownership/claiming-journal.ts'
 import type { NodeRecord } from '../../adapters/journal/postgres/ownership/heartbeat.ts'
 import {
   type PostgresOwnership,
   acquirePostgresOwnership,
 } from '../../adapters/journal/postgres/ownership/postgres-ownership.ts'
+import { SessionClaims } from '../../adapters/journal/postgres/ownership/session-claims.ts'
+import {
+  type PostgresJournal,
+  type ShardFitness,
+  openPostgresJournal,
+} from '../../adapters/journal/postgres/postgres-journal.ts'
 import { takeLock } from '../../adapters/journal/sqlite/lock/lock.ts'
 import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
+import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
+import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
+import { ClusterNode } from './cluster-node.ts'
+import { NodeListener } from './links/node-listener.ts'
 
 export interface ClusterOrder {
-  /** Called for each node that serves while this one waits; absent: it does not wait. */
-  readonly waits?: ((serving: NodeRecord) => void) | undefined
+  /** How the other nodes come in; absent: they cannot. */
+  readonly access?: RemoteAccess | undefined
   readonly report: (error: unknown) => void
 }
 
@@ -24,59 +34,132 @@ export interface ClusterOrder {
 export type DatabaseState = Pick<ShardFitness, 'address' | 'durability' | 'warnings'>
 
 export interface ClusterJournal extends OwnedJournal {
+  readonly claims: SessionOwnership
+  readonly node: ClusterNode
   databases(): readonly DatabaseState[]
 }
 
 /**
- * Resolves when this process serves the cluster. The state directory, which has the log and the children of this machine, has one
- * process too. Throws STATE_IN_USE for either, and what keeps the databases from being used.
+ * Resolves when this process is a node of the cluster. The state directory, which has the log and the children of this machine, has
+ * one process. Throws STATE_IN_USE for that, and what keeps the databases from being used.
  */
 export async function openClusterJournal(config: Config, order: ClusterOrder): Promise<ClusterJournal> {
   const cluster = config.cluster ?? fail('CONFIG_INVALID', { key: 'cluster', reason: 'it names no database' })
   mkdirSync(config.home, { recursive: true, mode: 0o700 })
   const lock = takeLock(config.home)
+  let opened: OpenNode | undefined
   try {
-    const { journal, ownership } = await served(config, cluster, order)
-    let closing: Promise<void> | undefined
-    const close = async (): Promise<void> => {
-      await journal.close()
-      await ownership.release()
-      lock.release()
-    }
-    const release = () => (closing ??= close())
-    return {
-      ...claimingJournal(journal, ownership),
-      databases: () =>
-        journal.fitness().map(({ address, durability, warnings }) => ({ address, durability, warnings })),
-      close: release,
-      ownership: { lost: ownership.lost, release },
-    }
+    opened = await openNode(config, cluster, order)
+    return journalOf(opened, () => lock.release())
   } catch (error) {
+    await opened?.ownership.release()
+    await opened?.journal.close()
     lock.release()
     throw error
   }
 }
 
-async function served(config: Config, { urls, schema, node, unsafe }: ClusterSettings, order: ClusterOrder) {
+interface OpenNode {
+  readonly journal: PostgresJournal
+  readonly ownership: PostgresOwnership
+  readonly claims: SessionClaims
+  readonly node: ClusterNode
+}
+
+function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () => void): ClusterJournal {
+  let closing: Promise<void> | undefined
+  async function close(): Promise<void> {
+    node.close()
+    // What this node does not own any more is claimed by the others at once; a row that it leaves behind is of no more use.
+    if (!ownership.lost.aborted) await journal.disown(ownership.boot).catch(() => undefined)
+    await journal.close()
+    await ownership.release()
+    unlock()
+  }
+  const release = () => (closing ??= close())
+  return {
+    ...claimingJournal(journal, ownership, claims),
+    claims,
+    node,
+    databases: () => journal.fitness().map(({ address, durability, warnings }) => ({ address, durability, warnings })),
+    close: release,
+    ownership: { lost: ownership.lost, release },
+  }
+}
+
+async function openNode(config: Config, cluster: ClusterSettings, { access, report }: ClusterOrder): Promise<OpenNode> {
   const boot = systemClock.id()
+  const { urls, schema, unsafe } = cluster
   const shared = { schema, boot, clock: systemClock }
-  const journal = await openPostgresJournal({ ...shared, urls, unsafe, report: order.report })
+  const listener = access && (await openListener(cluster, access))
+  const journal = await openPostgresJournal({ ...shared, urls, unsafe, report })
   let ownership: PostgresOwnership | undefined
   try {
-    const record = {
-      name: node,
-      pid: process.pid,
-      version: serverInfo.version,
-      listen: config.listen.map(({ host, port }) => `${host}:${port}`),
-      startedAt: systemClock.now(),
-    }
     const [url = ''] = urls
-    ownership = await acquirePostgresOwnership({ ...shared, url, record, ...(order.waits && { waits: order.waits }) })
-    await journal.inherit()
-    return { journal, ownership }
+    const address = listener?.addressOf(cluster.advertise ?? cluster.listen) ?? ''
+    const inherit = async (dead: string): Promise<void> => {
+      await journal.disown(dead)
+      claims?.orphaned()
+      await ownership?.forget(dead)
+    }
+    let claims: SessionClaims | undefined
+    let node: ClusterNode | undefined
+    ownership = await acquirePostgresOwnership({
+      ...shared,
+      url,
+      record: () => recordOf(config, cluster, { address, ...node?.load }),
+      buried: (dead) => void inherit(dead).catch(report),
+    })
+    claims = new SessionClaims(journal, ownership)
+    await inheritDrafts(journal, ownership)
+    const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
+    const located = claims
+    const locate = (session: string) => located.locate(session)
+    node = new ClusterNode({ clock: systemClock, token, listener, locate, report })
+    return { journal, ownership, claims, node }
   } catch (error) {
+    listener?.close()
     await ownership?.release()
     await journal.close()
     throw error
   }
+}
+
+async function openListener({ listen }: ClusterSettings, access: RemoteAccess): Promise<NodeListener> {
+  requireSafe([listen], { ...access, publicUrl: undefined })
+  const { tls } = access
+  const pair = tls && { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
+  return NodeListener.open(listen, pair, systemClock)
+}
+
+const startedAt = systemClock.now()
+
+interface Standing {
+  readonly address: string
+  readonly sessions?: number
+  readonly working?: number
+}
+
+function recordOf(
+  { listen }: Config,
+  { node }: ClusterSettings,
+  { address, sessions = 0, working = 0 }: Standing,
+): NodeRecord {
+  return {
+    name: node,
+    pid: process.pid,
+    version: serverInfo.version,
+    listen: listen.map(({ host, port }) => `${host}:${port}`),
+    address,
+    startedAt,
+    sessions,
+    working,
+    isDraining: false,
+  }
+}
+
+/** What processes that are gone left half made. */
+async function inheritDrafts(journal: PostgresJournal, ownership: PostgresOwnership): Promise<void> {
+  for (const boot of await journal.drafters())
+    if (boot !== ownership.boot && (await ownership.living(boot)) === undefined) await journal.disown(boot)
 }

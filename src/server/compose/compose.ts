@@ -14,6 +14,7 @@ import { agentName } from '../../config/agent-choice.ts'
 import { promptDirectory } from '../../config/places.ts'
 import { wantsTelemetry } from '../../config/telemetry.ts'
 import { readProviderTables } from '../../config/models/configured-providers.ts'
+import type { RemoteAccess } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents, ClientVariables } from '../../ports/agent.ts'
@@ -26,6 +27,7 @@ import type { SearchIndex } from '../../ports/search.ts'
 import type { Importing } from '../../session/lifecycle/import-session.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
 import type { AgentImports } from '../agents/import-sessions.ts'
+import type { ClusterNode } from '../cluster/cluster-node.ts'
 import type { ClusterJournal, ClusterOrder, DatabaseState } from '../cluster/open-cluster.ts'
 import { openSearch } from './compose-reading.ts'
 import { logPathIn } from '../log/log-line.ts'
@@ -52,6 +54,8 @@ export interface Owner {
   /** The names of the MCP servers that the settings have for a directory. */
   mcpServersOf(cwd: string): Promise<readonly string[]>
   readonly log: Log
+  /** Undefined where this process has all sessions. */
+  cluster(): Promise<ClusterNode | undefined>
   /** Where sessions are kept in a cluster: what an acknowledgement means in each of its databases. */
   databases(): Promise<readonly DatabaseState[]>
   readonly activity: Activity
@@ -69,22 +73,14 @@ export interface Owner {
   close(): Promise<void>
 }
 
-interface Waits {
-  /** Called for each node of the cluster that serves while this one waits; absent: it does not wait. */
-  readonly waits?: ClusterOrder['waits']
-}
-
 /** Returns at once; the slow part is `sessions`. A default agent that cannot be opened does not affect other agents. */
-export async function openOwner(config: Config, { waits }: Waits = {}): Promise<Owner> {
+export async function openOwner(config: Config, { access }: { readonly access?: RemoteAccess } = {}): Promise<Owner> {
   const log = openLog(config.home)
   const { report } = log
   const telemetry = await telemetryOf(config, log)
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
-  const journal: Promise<OwnedJournal & Partial<ClusterJournal>> =
-    config.cluster === undefined
-      ? openFollowedJournal(config, search, activity)
-      : openCluster(config, { waits, report })
+  const journal = openJournal(config, { search, activity, order: { access, report } })
   let haveServices: (services: Promise<AgentServices>) => void = () => undefined
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
@@ -106,10 +102,19 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
   }
 
   async function open(): Promise<OpenSessions> {
-    const owned = telemetry.journal(await journal)
+    const opened = await journal
+    const owned = telemetry.journal(opened)
     // A client that only initializes does not wait for it.
     const { openSessions } = await import('./sessions.ts')
-    live = await openSessions(config, { journal: owned, agents, search, activity, telemetry, log })
+    live = await openSessions(config, {
+      journal: owned,
+      ownership: opened.claims,
+      agents,
+      search,
+      activity,
+      telemetry,
+      log,
+    })
     return live
   }
 
@@ -136,6 +141,7 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
     mcpServersOf: async (cwd) => (await import('./configured-mcp-servers.ts')).configuredNames(config, cwd),
     log,
     telemetry,
+    cluster: async () => (await journal).node,
     databases: async () => (await journal).databases?.() ?? [],
     activity,
     clock: systemClock,
@@ -144,11 +150,21 @@ export async function openOwner(config: Config, { waits }: Waits = {}): Promise<
     importSession: async (importing) => (await opening).importSession(importing),
     agentImports: () => (imports ??= openImports()),
     after: (ms) => new Promise((over) => systemClock.setTimer(ms, over)),
-    close() {
-      closing ??= close()
-      return closing
-    },
+    close: () => (closing ??= close()),
   }
+}
+
+interface Around {
+  readonly search: SearchIndex
+  readonly activity: SharedActivity
+  readonly order: ClusterOrder
+}
+
+async function openJournal(
+  config: Config,
+  { search, activity, order }: Around,
+): Promise<OwnedJournal & Partial<ClusterJournal>> {
+  return config.cluster === undefined ? openFollowedJournal(config, search, activity) : openCluster(config, order)
 }
 
 async function openFollowedJournal(

@@ -26,6 +26,7 @@ import type { Agents } from '../../ports/agent.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { ImportingJournal } from '../../ports/journal.ts'
 import type { McpFront } from '../../ports/mcp-front.ts'
+import type { SessionOwnership } from '../../ports/ownership.ts'
 import type { Processes } from '../../ports/process.ts'
 import type { Rules } from '../../ports/rules.ts'
 import type { SearchIndex } from '../../ports/search.ts'
@@ -43,6 +44,8 @@ import { workerUrl } from './workers.ts'
 /** What the owner has opened already; it closes these itself. */
 export interface OwnerServices {
   readonly journal: ImportingJournal
+  /** Of each session; absent where one process has them all. */
+  readonly ownership: SessionOwnership | undefined
   readonly agents: Agents
   readonly search: SearchIndex
   readonly activity: Activity
@@ -65,7 +68,7 @@ export interface OpenSessions {
 
 /** Settles what a former owner left: its children are ended, its turns are ended or suspended. Then search follows. */
 export async function openSessions(config: Config, services: OwnerServices): Promise<OpenSessions> {
-  const { journal, agents, search, activity, telemetry, log } = services
+  const { journal, ownership, agents, search, activity, telemetry, log } = services
   const { report } = log
   const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
@@ -89,7 +92,8 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const tools = telemetry.tools(host)
   const front = new LazyMcpFront(tools, rules)
   const faults = faultsFrom(config.faults as FaultsSpec)
-  const registry = new SessionRegistry({ journal, clock: systemClock, faults, agents, tools, rules, report })
+  const ports = { journal, ownership, clock: systemClock, faults, agents, tools, rules, report }
+  const registry = new SessionRegistry(ports)
   telemetry.gauge('parley.sessions', '{session}', () => registry.counts().sessions)
   const close = async (): Promise<void> => {
     await front.close()
@@ -101,6 +105,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const recovered = await registry.recover()
     if (recovered > 0) log.note('recovered what a former owner had left open', { sessions: recovered })
+    ownership?.whenOrphaned(() => void registry.recover().catch(report))
   } catch (error) {
     await close()
     throw error

@@ -12,6 +12,7 @@ export class Clients {
   /** Each with its close, once that has begun. */
   readonly #wires = new Map<Transport, Promise<void> | undefined>()
   #lastSeen: number
+  #serve: typeof serveConnection = serveConnection
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -27,11 +28,16 @@ export class Clients {
     return this.count > 0 ? this.#clock.monotonicNow() : this.#lastSeen
   }
 
+  /** From now on clients are served so: their sessions may be on other machines. */
+  serveBy(serve: typeof serveConnection): void {
+    this.#serve = serve
+  }
+
   /** Never rejects: a connection that breaks ends alone. */
   async serve(wire: Transport, server: ServerContext): Promise<void> {
     this.#wires.set(wire, undefined)
     try {
-      await serveConnection(wire, server)
+      await this.#serve(wire, server)
     } catch (error) {
       server.report(error)
     } finally {

@@ -30,8 +30,6 @@ export interface ServeOptions {
   readonly background?: boolean
   /** How remote clients come in; absent: only over loopback. */
   readonly access?: RemoteAccess
-  /** Called with the name of each node of the cluster that serves while this one waits; absent: it does not wait. */
-  readonly waits?: ((serving: string) => void) | undefined
 }
 
 const ONLY_LOOPBACK: RemoteAccess = { insecureHttp: false }
@@ -56,8 +54,7 @@ export interface RunningServer {
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
   requireSafe(config.listen, options.access ?? ONLY_LOOPBACK)
-  const { waits } = options
-  const owner = await openOwner(config, waits && { waits: ({ name }) => waits(name) })
+  const owner = await openOwner(config, { access: options.access ?? ONLY_LOOPBACK })
   try {
     await Promise.all([owner.ownership, loadVersions()])
     putLongLogAside(config.home)
@@ -124,6 +121,12 @@ class Server implements RunningServer {
   async open({ background = false, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {
     const { socket } = this
     const { log, sessions } = this.#owner
+    const cluster = await this.#owner.cluster()
+    cluster?.begin(
+      (principal) => this.#context(principal),
+      () => this.#census(),
+    )
+    if (cluster !== undefined) this.#clients.serveBy((wire, context) => cluster.serveClient(wire, context))
     requirePrivate(socket, { make: true })
     // First, so that who finds the socket finds the ports too.
     await this.#ports.open(this.#config.listen, access)

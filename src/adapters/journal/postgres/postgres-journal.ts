@@ -56,9 +56,12 @@ export interface PostgresJournal extends ImportingJournal {
   holds(id: SessionId): boolean
   /** Once true no other process can append, unless it claims the session in turn. False when the epoch is not `seen` any more. */
   claim(id: SessionId, seen: number): Promise<boolean>
-  release(id: SessionId): Promise<void>
-  /** Clears away what was deleted, and what processes that are gone left half done. For the one process that serves. */
-  inherit(): Promise<void>
+  /** Gives it to the process `to`; absent: any may claim it. */
+  release(id: SessionId, to?: string): Promise<void>
+  /** The processes that have begun to make sessions and have not ended that. */
+  drafters(): Promise<readonly string[]>
+  /** A process is gone, or owns nothing any more: its sessions become nobody's, and what it left half done is cleared away. */
+  disown(boot: string): Promise<void>
 }
 
 /** Throws CLUSTER_ABSENT, CLUSTER_FOREIGN, CLUSTER_UNREACHABLE, PG_UNSAFE, PG_UNFIT and JOURNAL_TOO_NEW. */
@@ -94,8 +97,12 @@ class ShardedJournal implements PostgresJournal {
     this.#sweepers = new Map(shards.map((shard) => [shard, new Sweeper(shard, report)]))
   }
 
-  async inherit(): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => shard.inherit()))
+  async drafters(): Promise<readonly string[]> {
+    return [...new Set((await Promise.all(this.#shards.map((shard) => shard.drafters()))).flat())]
+  }
+
+  async disown(boot: string): Promise<void> {
+    await Promise.all(this.#shards.map((shard) => shard.disown(boot)))
     for (const sweeper of this.#sweepers.values()) sweeper.begin()
   }
 
@@ -177,9 +184,9 @@ class ShardedJournal implements PostgresJournal {
     return shard.inTurn(id, () => shard.claim(id, seen))
   }
 
-  async release(id: SessionId): Promise<void> {
+  async release(id: SessionId, to?: string): Promise<void> {
     const shard = this.#of(id)
-    await shard.inTurn(id, () => shard.release(id))
+    await shard.inTurn(id, () => shard.release(id, to))
   }
 
   close(): Promise<void> {

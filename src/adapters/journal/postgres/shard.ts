@@ -248,16 +248,26 @@ export class Shard {
     return true
   }
 
-  /** Lets any process claim it. */
-  async release(id: SessionId): Promise<void> {
+  /** Gives it to the process `to`; absent: any may claim it. */
+  async release(id: SessionId, to?: string): Promise<void> {
     const held = this.#held.get(id)
     this.#held.delete(id)
-    if (held !== undefined) await this.write(this.statements.claim, [escapeText(id), held.epoch, null])
+    if (held !== undefined) await this.write(this.statements.claim, [escapeText(id), held.epoch, to ?? null])
   }
 
-  /** The drafts of processes that are gone come to nothing. Only the one process that serves may say that they are. */
-  async inherit(): Promise<void> {
-    await this.write(this.statements.inherit, [this.boot])
+  /** The processes that have drafts. */
+  async drafters(): Promise<readonly string[]> {
+    const { rows } = await this.read(this.statements.drafters, [])
+    return rows.flatMap(([boot]) => boot ?? [])
+  }
+
+  /** A process is gone, or owns nothing any more: its sessions are nobody's, and its drafts come to nothing. */
+  async disown(boot: string): Promise<void> {
+    for (let released = 1; released > 0;) {
+      const { rows } = await this.write(this.statements.disown, [boot])
+      released = rows.length
+    }
+    await this.write(this.statements.inherit, [boot])
   }
 
   holds(id: SessionId): boolean {

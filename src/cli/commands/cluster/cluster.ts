@@ -1,4 +1,4 @@
-/** `parley cluster` and its commands: sessions in PostgreSQL, which several machines can serve in turn. */
+/** `parley cluster` and its commands: sessions in PostgreSQL, which several machines serve together. */
 import type { CommandRow, OptionRow } from '../../runtime/command.ts'
 import { json, jsonObject } from '../../runtime/options.ts'
 
@@ -30,7 +30,7 @@ export const cluster: CommandRow = {
     },
     {
       usage: 'status',
-      summary: 'show the nodes of the cluster: which one serves, and which ones wait',
+      summary: 'show the nodes of the cluster and how much they do',
       options: [clusterOption, json],
       examples: ['parley cluster status', 'parley cluster status --json'],
       load: () => import('./status.ts'),

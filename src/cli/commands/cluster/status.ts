@@ -9,11 +9,11 @@ export async function run(input: CommandInput): Promise<number> {
   const { cluster } = await clusterConfig(input)
   const nodes = await clusterNodes(cluster)
   for (const node of nodes) {
-    const { name, pid, version, listen, serves } = node
+    const { name, pid, version, listen, sessions, working, isDraining } = node
     if (input.options['json'] === true) printJson(node)
     else
       process.stdout.write(
-        `${name}  ${serves ? 'serves' : 'waits'}  pid ${pid}  version ${version}${listen.map((one) => `  ${one}`).join('')}\n`,
+        `${name}  ${isDraining ? 'drains' : 'serves'}  ${working} of ${sessions} sessions at work  pid ${pid}  version ${version}${listen.map((one) => `  ${one}`).join('')}\n`,
       )
   }
   if (nodes.length === 0)

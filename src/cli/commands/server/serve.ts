@@ -34,16 +34,12 @@ async function opened(background: boolean, options: CommandInput['options']): Pr
       listen: listen.length === 0 ? undefined : listen.join(','),
       cluster: textOption(options, 'cluster'),
     })
-    return await openServer(config, { background, access: accessFrom(options), ...(!background && { waits }) })
+    return await openServer(config, { background, access: accessFrom(options) })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
     complain(reasonOf(error))
     return undefined
   }
-}
-
-function waits(serving: string): void {
-  process.stdout.write(`Parley waits: the node ${serving} serves the cluster, and this one follows when it ends\n`)
 }
 
 /** Throws CONFIG_INVALID. */

@@ -21,7 +21,14 @@ export interface NodeRecord {
   readonly version: string
   /** Where it listens for remote clients. */
   readonly listen: readonly string[]
+  /** Where it listens for the other nodes: `ws://HOST:PORT`. */
+  readonly address: string
   readonly startedAt: number
+  /** Sessions in its memory, and how many of these are at work. */
+  readonly sessions: number
+  readonly working: number
+  /** It gives its sessions away and takes no new ones. */
+  readonly isDraining: boolean
 }
 
 export interface Node extends NodeRecord {
@@ -37,7 +44,9 @@ export interface HeartbeatOptions {
   readonly clock: Clock
   /** The address of the database. */
   readonly shown: string
-  readonly record: NodeRecord
+  readonly record: () => NodeRecord
+  /** This node has counted another one out. */
+  readonly buried: (boot: string) => void
 }
 
 export class Heartbeat {
@@ -50,12 +59,14 @@ export class Heartbeat {
   #confirmed: number
   #waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #beating: Promise<void> | undefined
+  /** As they were at the last beat. */
+  #others: readonly Node[] = []
 
   /** Resolves when this node is in the table. */
   static async begin(options: HeartbeatOptions): Promise<Heartbeat> {
     const { connection, statements, boot, clock } = options
     const heartbeat = new Heartbeat(options, clock.monotonicNow())
-    const { record } = options
+    const record = options.record()
     await connection.query(statements.enter, [`${record.name}/${boot.slice(0, 8)}`, boot, JSON.stringify(record)])
     heartbeat.#beating = heartbeat.#run()
     return heartbeat
@@ -96,10 +107,9 @@ export class Heartbeat {
     })
   }
 
-  /** The nodes that have not been counted out. */
-  living(): Promise<readonly Node[]> {
-    const { connection, statements } = this.#options
-    return livingNodes(connection, statements)
+  /** The other nodes that had not been counted out by the last beat. */
+  get others(): readonly Node[] {
+    return this.#others
   }
 
   /** Takes this node out of the table. */
@@ -128,7 +138,7 @@ export class Heartbeat {
 
   async #renew(sent: number): Promise<void> {
     const { connection, statements, boot } = this.#options
-    const values = [boot, this.#beat, JSON.stringify(this.#options.record)]
+    const values = [boot, this.#beat, JSON.stringify(this.#options.record())]
     const { rows, isHereOnly } = await connection.query(statements.beat, values, ANSWER_MS)
     if (rows[0] === undefined) return this.#findOut()
     this.#beat = Number(rows[0][0])
@@ -161,10 +171,12 @@ export class Heartbeat {
   }
 
   async #bury(): Promise<void> {
-    const { connection, statements, boot } = this.#options
-    const others = (await this.living()).filter((node) => node.boot !== boot)
-    for (const dead of this.#count.renewed(others))
+    const { connection, statements, boot, buried } = this.#options
+    this.#others = (await livingNodes(connection, statements)).filter((node) => node.boot !== boot)
+    for (const dead of this.#count.renewed(this.#others)) {
       await connection.query(statements.bury, [dead.boot, dead.beat], ANSWER_MS)
+      buried(dead.boot)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-/** The statements by which nodes say that they live, and by which one of them serves. All are in the first database of the cluster. */
+/** The statements by which nodes say that they live, and know each other. All are in the first database of the cluster. */
 import { quotedSchema } from '../tables/layout.ts'
 
 export type NodeStatements = ReturnType<typeof nodeStatementsOf>
@@ -22,13 +22,13 @@ export function nodeStatementsOf(name: string) {
       text: `UPDATE ${s}.node SET dead = true WHERE boot = $1 AND beat = $2::bigint AND NOT dead`,
     },
     leave: { name: 'parley_leave', text: `DELETE FROM ${s}.node WHERE boot = $1` },
-    clear: { name: 'parley_clear', text: `DELETE FROM ${s}.node WHERE dead` },
-    owner: { name: 'parley_owner', text: `SELECT value FROM ${s}.meta WHERE name = 'owner'` },
-    /** $1 becomes the owner, if it still is $2. */
-    own: {
-      name: 'parley_own',
-      text: `INSERT INTO ${s}.meta (name, value) VALUES ('owner', $1)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value = $2 RETURNING value`,
+    /** A dead one that owns nothing any more. */
+    forget: { name: 'parley_forget', text: `DELETE FROM ${s}.node WHERE boot = $1 AND dead` },
+    token: { name: 'parley_token', text: `SELECT value FROM ${s}.meta WHERE name = 'node_token'` },
+    /** The first one that is offered is kept. */
+    offer: {
+      name: 'parley_offer',
+      text: `INSERT INTO ${s}.meta (name, value) VALUES ('node_token', $1) ON CONFLICT (name) DO NOTHING`,
     },
   }
 }

@@ -13,20 +13,11 @@ export interface ReadNodes {
   readonly clock: Clock
 }
 
-export interface ListedNode extends Node {
-  readonly serves: boolean
-}
-
-/** The one that serves comes first. */
-export async function readNodes({ url, schema, clock }: ReadNodes): Promise<readonly ListedNode[]> {
+export async function readNodes({ url, schema, clock }: ReadNodes): Promise<readonly Node[]> {
   const address = parseAddress(url)
-  const statements = nodeStatementsOf(schema)
   const connection = new Connection({ address, clock, connected: () => undefined })
   try {
-    const { rows } = await connection.query(statements.owner, [])
-    const nodes = await livingNodes(connection, statements)
-    const listed = nodes.map((node) => Object.assign({ serves: node.boot === rows[0]?.[0] }, node))
-    return listed.toSorted((left, right) => Number(right.serves) - Number(left.serves))
+    return await livingNodes(connection, nodeStatementsOf(schema))
   } catch (error) {
     throw journalError(error, address.shown)
   } finally {

@@ -119,6 +119,12 @@ function ofSessions(s: string) {
       name: 'parley_claim',
       text: `UPDATE ${s}.session SET epoch = epoch + 1, boot = $3 WHERE id = $1 AND epoch = $2::bigint RETURNING key, epoch`,
     },
+    /** Some of the sessions of a process that owns none any more become nobody's. */
+    disown: {
+      name: 'parley_disown',
+      text: `UPDATE ${s}.session SET epoch = epoch + 1, boot = NULL
+        WHERE key IN (SELECT key FROM ${s}.session WHERE boot = $1 LIMIT 1000) AND boot = $1 RETURNING key`,
+    },
   }
 }
 
@@ -145,7 +151,8 @@ function ofDrafts(s: string) {
         SELECT $1::bigint, first, count, 1, 0, at, body
         FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) AS b(first, count, at, body)`,
     },
-    inherit: { name: 'parley_inherit', text: `UPDATE ${s}.orphan SET boot = NULL WHERE boot <> $1` },
+    drafters: { name: 'parley_drafters', text: `SELECT DISTINCT boot FROM ${s}.orphan WHERE boot IS NOT NULL` },
+    inherit: { name: 'parley_inherit', text: `UPDATE ${s}.orphan SET boot = NULL WHERE boot = $1` },
     orphans: { name: 'parley_orphans', text: `SELECT session FROM ${s}.orphan WHERE boot IS NULL LIMIT 100` },
     /** Answers how many it removed: none of a draft that a process still writes. */
     sweep: {

@@ -1,0 +1,57 @@
+/** Whose each session is, by the tables: the epoch and the boot in its row, and the nodes that live. */
+import { fail } from '../../../../errors/parley-error.ts'
+import type { SessionId } from '../../../../ports/journal.ts'
+import type { SessionOwnership } from '../../../../ports/ownership.ts'
+import type { PostgresJournal } from '../postgres-journal.ts'
+import type { Node } from './heartbeat.ts'
+import type { PostgresOwnership } from './postgres-ownership.ts'
+
+/** `absent`: there is no such session. `nobody`: any node may claim it. */
+export type Whereabouts =
+  | { readonly kind: 'ours' | 'nobody' | 'absent' }
+  | { readonly kind: 'elsewhere'; readonly node: Node }
+
+export class SessionClaims implements SessionOwnership {
+  readonly #journal: PostgresJournal
+  readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
+  readonly #listeners = new Set<() => void>()
+
+  constructor(journal: PostgresJournal, nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>) {
+    this.#journal = journal
+    this.#nodes = nodes
+  }
+
+  async locate(id: SessionId): Promise<Whereabouts> {
+    if (this.#journal.holds(id)) return { kind: 'ours' }
+    return (await this.#stored(id)).where
+  }
+
+  async claim(id: SessionId): Promise<void> {
+    while (!this.#journal.holds(id)) {
+      const { where, epoch } = await this.#stored(id)
+      if (where.kind === 'absent') return
+      if (where.kind === 'elsewhere') fail('SESSION_ELSEWHERE', { session: id, node: where.node.name })
+      await this.#nodes.certain()
+      await this.#journal.claim(id, epoch)
+    }
+  }
+
+  whenOrphaned(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /** Another node has died. */
+  orphaned(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  async #stored(id: SessionId): Promise<{ readonly where: Whereabouts; readonly epoch: number }> {
+    const owner = await this.#journal.owner(id)
+    if (owner === undefined) return { where: { kind: 'absent' }, epoch: 0 }
+    const { boot, epoch } = owner
+    if (boot === undefined) return { where: { kind: 'nobody' }, epoch }
+    if (boot === this.#nodes.boot) return { where: { kind: 'ours' }, epoch }
+    const node = await this.#nodes.living(boot)
+    return { where: node === undefined ? { kind: 'nobody' } : { kind: 'elsewhere', node }, epoch }
+  }
+}

@@ -1,0 +1,63 @@
+/** How the connection of one client reaches the node that has a session: this one or another. */
+import { type Duplex, duplexPair } from 'node:stream'
+import type { Principal } from '../../../edge/access.ts'
+import { openStreamTransport } from '../../../edge/transport/streams.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { type ReachableNode, openNodeLink } from '../links/node-link.ts'
+import { SessionEnd } from '../links/session-end.ts'
+
+export type Located =
+  | { readonly kind: 'ours' | 'nobody' | 'absent' }
+  | { readonly kind: 'elsewhere'; readonly node: ReachableNode }
+
+export interface NodeServices {
+  readonly clock: Clock
+  readonly token: string
+  locate(session: string): Promise<Located>
+  /** Serves one session of a client on this node. Throws SESSION_ELSEWHERE while it is on its way to another one. */
+  serve(end: SessionEnd, order: { readonly principal: Principal; readonly session?: string | undefined }): void
+  note(sentence: string): void
+  report(error: unknown): void
+}
+
+export class SessionNodes {
+  readonly clock: Clock
+  readonly #services: NodeServices
+  readonly #principal: Principal
+
+  constructor(principal: Principal, services: NodeServices) {
+    this.clock = services.clock
+    this.#services = services
+    this.#principal = principal
+  }
+
+  newId(): string {
+    return this.clock.id()
+  }
+
+  note(sentence: string): void {
+    this.#services.note(sentence)
+  }
+
+  report(error: unknown): void {
+    this.#services.report(error)
+  }
+
+  /**
+   * To the node that has the session; to this one, which claims it then, where none has. A new one is made here, and a fork where its
+   * `source` is. Throws NODE_SILENT and CLUSTER_UNREACHABLE.
+   */
+  async connect(session: string | undefined, source: string | undefined): Promise<Duplex> {
+    const named = session ?? source
+    const located = named === undefined ? undefined : await this.#services.locate(named)
+    const order = { principal: this.#principal, session }
+    return located?.kind === 'elsewhere' ? openNodeLink(located.node, this.#services.token, order) : this.#here(order)
+  }
+
+  #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {
+    const [front, back] = duplexPair()
+    front.on('error', () => undefined)
+    this.#services.serve(new SessionEnd(openStreamTransport(back, back)), order)
+    return front
+  }
+}

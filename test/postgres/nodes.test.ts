@@ -1,0 +1,132 @@
+/** Several nodes serve one cluster at once: a client at any of them has every session, and goes on when the node of a session dies. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endServers, parley } from '../e2e/cli.ts'
+import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
+import { type Environment, TestNode, cursorsIn, openedBy, said } from './nodes.ts'
+import { PostgresServer } from './server.ts'
+
+endServers()
+
+let server: PostgresServer
+let env: Environment
+/** The directory of all sessions, which all nodes have. */
+let cwd: string
+
+beforeAll(async () => {
+  server = await PostgresServer.start()
+})
+
+afterAll(() => server.close())
+
+beforeEach(async () => {
+  env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: server.schema() }
+  cwd = freshDirectory()
+  expect(await parley(['cluster', 'init'], { home: freshDirectory(), env })).toMatchObject({ code: 0 })
+})
+
+const startTwo = () => Promise.all([TestNode.start('one', env), TestNode.start('two', env)])
+
+describe('two nodes', () => {
+  test('serve at once: what one makes, a client of the other lists, loads, prompts, cancels, renames and deletes', async () => {
+    const [one, two] = await startTwo()
+    const agent = await scriptAgent(cwd, [{ chunk: 'Part {n}. ', times: 3 }])
+    const ada = await one.client({ agent })
+    const bob = await two.client({ notifications: ['presence'] })
+    const sessionId = await openedBy(ada, cwd)
+    expect((await ada.request('session/prompt', promptOf(sessionId, 'Talk'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+    const listed = await bob.request('session/list', {})
+    expect(listed.result).toMatchObject({ sessions: [{ sessionId, cwd }] })
+    const loaded = await bob.request('session/load', { sessionId, cwd, mcpServers: [] })
+    expect(loaded.error).toBeUndefined()
+    expect(said(bob.received, sessionId)).toBe('Part 1. Part 2. Part 3. ')
+    expect((await bob.request('session/prompt', promptOf(sessionId, 'More'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+    const twice = 'Part 1. Part 2. Part 3. '.repeat(2)
+    await expect.poll(() => said(ada.received, sessionId)).toBe(twice)
+    expect(said(bob.received, sessionId)).toBe(twice)
+    expect((await bob.request('_parley/rename', { sessionId, title: 'Ours' })).error).toBeUndefined()
+    const again = await ada.request('session/list', {})
+    expect(again.result).toMatchObject({ sessions: [{ sessionId, title: 'Ours' }] })
+    expect((await bob.request('session/delete', { sessionId })).error).toBeUndefined()
+    expect((await ada.request('session/list', {})).result).toMatchObject({ sessions: [] })
+    const gone = await bob.request('session/load', { sessionId, cwd, mcpServers: [] })
+    expect(gone.error?.data).toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+
+  test('a question reaches clients of both, and the answer of one counts', async () => {
+    const [one, two] = await startTwo()
+    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
+    const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
+    const ada = await one.client({ agent })
+    const bob = await two.client()
+    const sessionId = await openedBy(ada, cwd)
+    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const asked = bob.ask('session/prompt', promptOf(sessionId, 'Ask us'))
+    const isQuestion = ({ method }: { readonly method?: string }) => method === 'session/request_permission'
+    const [toAda, toBob] = await Promise.all([ada.until(isQuestion), bob.until(isQuestion)])
+    bob.reply(toBob.id, { outcome: { outcome: 'selected', optionId: 'yes' } })
+    expect((await bob.answerTo(asked)).result).toEqual({ stopReason: 'end_turn' })
+    await ada.until(({ method, params }) => method === '$/cancel_request' && params?.['requestId'] === toAda.id)
+    expect(said(bob.received, sessionId)).toBe('Thank you.')
+  })
+})
+
+describe('a node that dies', () => {
+  test('in a turn: clients of another node see it interrupted, each entry once, and go on there', async () => {
+    const [one, two] = await startTwo()
+    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 2_000, everyMs: 5 }])
+    const ada = await one.client({ agent })
+    const bob = await two.client()
+    const sessionId = await openedBy(ada, cwd)
+    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
+    await expect.poll(() => said(bob.received, sessionId)).toContain('w50 ')
+    await one.kill()
+    expect((await bob.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+    const cursors = cursorsIn(bob.received, sessionId)
+    expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+    await writeFile(join(cwd, 'script.jsonl'), `${JSON.stringify({ chunk: 'Here again.' })}\n`)
+    expect((await bob.request('session/prompt', promptOf(sessionId, 'And now?'))).result).toEqual({
+      stopReason: 'end_turn',
+    })
+    expect(said(bob.received, sessionId)).toMatch(/Here again\.$/u)
+    const whole = await two.client()
+    await whole.request('session/load', { sessionId, cwd, mcpServers: [] })
+    expect(said(whole.received, sessionId)).toContain(said(bob.received, sessionId).slice(0, 200))
+  })
+
+  test('while a question waits: it is asked again by another node, and the prompt ends once', async () => {
+    const [one, two] = await startTwo()
+    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
+    const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
+    const ada = await one.client({ agent })
+    const bob = await two.client()
+    const sessionId = await openedBy(ada, cwd)
+    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Ask me'))
+    const questions = () => bob.received.filter(({ method }) => method === 'session/request_permission')
+    await expect.poll(() => questions().length).toBe(1)
+    await one.kill()
+    await expect.poll(() => questions().length).toBe(2)
+    bob.reply(questions()[1]?.id ?? null, { outcome: { outcome: 'selected', optionId: 'yes' } })
+    await bob.answerTo(prompt)
+    expect(bob.received.filter(({ id, method }) => id === prompt && method === undefined)).toHaveLength(1)
+  })
+
+  test('without clients: another node ends what it left open', async () => {
+    const [one, two] = await startTwo()
+    const agent = await scriptAgent(cwd, [{ chunk: 'Begun.' }, { sleepMs: 600_000 }])
+    const ada = await one.client({ agent })
+    const sessionId = await openedBy(ada, cwd)
+    ada.ask('session/prompt', promptOf(sessionId, 'Work'))
+    await expect.poll(() => said(ada.received, sessionId)).toBe('Begun.')
+    await one.kill()
+    const shown = async () => (await parley(['show', sessionId], two.run)).stdout
+    await expect.poll(shown, { interval: 300 }).toContain('Interrupted')
+  })
+})
