@@ -191,15 +191,23 @@ function openOwnerStore(directory: string, faults: Faults): WorkerStore {
     const db = openForOwner(path)
     const journal: OpenJournal = { db, store: new Store(db, path), faults, path }
     const requireSameFiles = openFilesCheck(lockPathIn(directory), path)
+    let isSwept = false
     return {
       read: (call) => answer(call, path, () => journal.store),
       async write(group) {
+        // Appends leave no orphans behind, and are too frequent to look for some after each.
+        isSwept &&= group.every(([, kind]) => kind === 'append')
         const answers = await commitGroup(journal, group)
         // Before any write is answered as stored. An error here ends the thread, and with it the ownership.
         requireSameFiles()
         return answers
       },
-      sweep: () => sweep(journal),
+      sweep() {
+        if (isSwept) return false
+        const found = sweep(journal)
+        isSwept = found === false
+        return found === true
+      },
       tidy: () => truncateWal(db),
       close() {
         closeOwner(db)
@@ -325,14 +333,15 @@ function apply(store: Store, [, kind, ask]: WriteCall): unknown {
   }
 }
 
-function sweep({ db, store }: OpenJournal): boolean {
+/** Undefined: it is not known whether there are any. */
+function sweep({ db, store }: OpenJournal): boolean | undefined {
   try {
     return store.sweep()
   } catch {
     // No call waits for this. Orphans that remain are swept later, and the next append meets the failing disk.
     store.renew()
     rollBack(db)
-    return false
+    return undefined
   }
 }
 
