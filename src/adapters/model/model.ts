@@ -18,7 +18,7 @@ import type {
 import type { Provider } from '../../ports/values/provider.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
 import { type FailureContext, failFor, titleIn } from './http/failure.ts'
-import { type SseChunkMerger, type StreamTimeouts, type Transport, Watch } from './http/provider-requests.ts'
+import { type StreamTimeouts, type Transport, Watch } from './http/provider-requests.ts'
 import { type ConvertedMessages, type ProviderMetadata, newCallId, promptOf, toolsOf } from './protocol/prompt.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 
@@ -59,13 +59,14 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
   watch.signal.addEventListener('abort', stop, { once: true })
   try {
     reader = await watch.word(async () => await begin(opened, request, watch.signal))
-    const read = reader.read.bind(reader)
+    watch.parts.from(reader)
+    const next = () => watch.parts.next()
     for (;;) {
-      const { done, value } = await watch.word(read)
+      const heard = await watch.word(next)
       if (watch.endReason !== undefined) throw new Error('the request was ended')
-      if (done) break
-      const part = collector.take(value)
-      if (part !== undefined) yield piecesOf(part, watch.runs)
+      if (heard === undefined) break
+      const part = collector.take(heard.part)
+      if (part !== undefined) yield withPieces(part, heard.pieces)
     }
   } catch (error) {
     failFor(error, blamed)
@@ -77,10 +78,9 @@ async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<Mod
   yield collector.end
 }
 
-function piecesOf(part: ModelPart, runs: SseChunkMerger): ModelPart {
-  if (part.kind !== 'text' && part.kind !== 'thought') return part
-  const pieces = runs.pieces(part.text)
-  return pieces === undefined ? part : { ...part, pieces }
+function withPieces(part: ModelPart, pieces: readonly string[] | undefined): ModelPart {
+  if (pieces === undefined || (part.kind !== 'text' && part.kind !== 'thought')) return part
+  return { ...part, pieces }
 }
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>

@@ -8,6 +8,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
+import { AnswerParts } from './answer-parts.ts'
 
 export interface Transport {
   /** A `fetch` for the provider packages. A request is identified by its abort signal. */
@@ -109,8 +110,8 @@ export type EndReason =
 export class Watch {
   /** Why the request was ended; undefined while it runs. */
   endReason: EndReason | undefined
-  /** Joins small events of the answer. */
-  readonly runs = new SseChunkMerger()
+  /** Joins small events of the answer, and passes most of them by the package. */
+  readonly parts: AnswerParts
   readonly #timeouts: StreamTimeouts
   readonly #asked: Signal
   readonly #source
@@ -121,6 +122,7 @@ export class Watch {
   constructor(clock: Clock, timeouts: StreamTimeouts, asked: Signal) {
     this.#timeouts = timeouts
     this.#asked = asked
+    this.parts = new AnswerParts(clock)
     this.#source = clock.abortSource()
     const idle = (ms: number) => this.end({ kind: 'idle', ms })
     this.#bytes = new IdleTimer(clock, idle)
@@ -157,31 +159,83 @@ export class Watch {
   }
 
   /** The time runs only while the answer is being read: a reader that pauses does not make the provider silent. */
-  watched(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = body[Symbol.asyncIterator]()
+  watched(body: Readable): ReadableStream<Uint8Array> {
+    const reader = new BytesReader(body)
     const limits = new Limits()
     let limitMs = this.#timeouts.firstMs
     const read = () => reader.next()
     /** The next bytes for the package; undefined at the end. */
     const next = async (): Promise<Uint8Array | undefined> => {
-      const { done, value } = await this.#bytes.during(limitMs, read)
+      const value = await this.#bytes.during(limitMs, read)
       limitMs = this.#timeouts.nextMs
-      if (done === true) return undefined
+      if (value === undefined) return undefined
       if (limits.isPassedBy(value)) this.end({ kind: 'flooded' })
-      const joined = this.runs.join(value)
-      return joined.length > 0 ? joined : next()
+      const given = await this.parts.give(value)
+      return given.length > 0 ? given : next()
     }
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const bytes = await next()
         if (bytes !== undefined) return controller.enqueue(bytes)
-        const rest = this.runs.rest()
+        const rest = this.parts.rest()
         if (rest.length > 0) controller.enqueue(rest)
         controller.close()
       },
       // A pending read ends with the request.
-      cancel: () => void reader.return?.().catch(() => undefined),
+      cancel: () => void body.destroy(),
     })
+  }
+}
+
+/** Bytes that came before they were asked for, from which on a body is not read on. */
+const MAX_AHEAD_BYTES = 64 * 1024
+
+/** Reads a body as its bytes come. A stream's own iterator takes several turns of the event loop for each. */
+class BytesReader {
+  readonly #body: Readable
+  #ahead: Uint8Array[] = []
+  #aheadBytes = 0
+  #end: { readonly error?: unknown } | undefined
+  #changed = (): void => {}
+
+  constructor(body: Readable) {
+    this.#body = body
+    body.on('data', (bytes: Uint8Array) => this.#take(bytes))
+    body.once('end', () => this.#finish({}))
+    body.on('error', (error) => this.#finish({ error }))
+    body.once('close', () => this.#finish({ error: new Error('it ended in the middle') }))
+  }
+
+  /** Undefined at the end. */
+  async next(): Promise<Uint8Array | undefined> {
+    while (this.#ahead.length === 0 && this.#end === undefined) {
+      await new Promise<void>((resolve) => (this.#changed = resolve))
+    }
+    if (this.#ahead.length > 0) return this.#takeAhead()
+    if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error
+    return undefined
+  }
+
+  #take(bytes: Uint8Array): void {
+    this.#ahead.push(bytes)
+    this.#aheadBytes += bytes.length
+    if (this.#aheadBytes > MAX_AHEAD_BYTES) this.#body.pause()
+    this.#changed()
+  }
+
+  #takeAhead(): Uint8Array {
+    const [only] = this.#ahead
+    const bytes = only !== undefined && this.#ahead.length === 1 ? only : Buffer.concat(this.#ahead)
+    this.#ahead = []
+    this.#aheadBytes = 0
+    if (this.#body.isPaused()) this.#body.resume()
+    return bytes
+  }
+
+  /** How it ended first counts. */
+  #finish(end: { readonly error?: unknown }): void {
+    this.#end ??= end
+    this.#changed()
   }
 }
 
@@ -234,131 +288,4 @@ class Limits {
     this.#line = newline === -1 ? this.#line + bytes.length : bytes.length - newline
     return this.#all > MAX_ANSWER_BYTES || this.#line > MAX_LINE_BYTES
   }
-}
-
-/**
- * Events that differ only in the text that they add are joined to one event before the provider's package reads them, and
- * split again behind it: a package takes longer for an event than everything that follows from it.
- */
-
-/** Bytes of one event that is joined; larger ones are passed on as they are. */
-interface Addition {
-  /** The bytes before and behind the text. */
-  readonly head: string
-  readonly tail: string
-  /** The text as it is written in JSON. */
-  readonly written: string
-}
-
-interface JoinedEvent {
-  readonly text: string
-  readonly pieces: readonly string[]
-}
-
-const LETTERS = String.raw`(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*`
-const OPENAI = String.raw`"delta": ?\{(?:"role": ?"assistant", ?)?"(?:content|reasoning_content|reasoning)": ?"`
-const ANTHROPIC = String.raw`"delta": ?\{"type": ?"(?:text_delta", ?"text|thinking_delta", ?"thinking)": ?"`
-const GOOGLE = String.raw`"parts": ?\[\{"text": ?"`
-/** An event with other varying fields is not joined: they would be lost. */
-const BEHIND = String.raw`"(?:, ?"thought": ?true)?\}[^\n]*`
-const DELTA_EVENT = new RegExp(
-  String.raw`^((?:event: ?\w+\n)?data: ?[^\n]*?(?:${OPENAI}|${ANTHROPIC}|${GOOGLE}))(${LETTERS})(${BEHIND})$`,
-  'u',
-)
-const JSON_TEXT = new RegExp(`^${LETTERS}$`, 'u')
-
-const END = '\n\n'
-/** A package that ignores a joined event never asks for its parts. */
-const MAX_JOINED_EVENTS = 256
-/** Bytes of an unfinished event. Longer ones, and everything after them, are passed on unchanged. */
-const MAX_EVENT_CHARS = 64 * 1024
-
-/** One per answer. Works on Latin-1 text, one character per byte, so that unknown bytes are kept. */
-export class SseChunkMerger {
-  #rest = ''
-  #isOver = false
-  readonly #runs: JoinedEvent[] = []
-
-  /** The bytes that the package reads instead; empty until an event is complete. */
-  join(bytes: Uint8Array): Uint8Array {
-    if (this.#isOver) return bytes
-    const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    const end = text.lastIndexOf(END)
-    this.#rest = end === -1 ? text : text.slice(end + END.length)
-    // An answer with other line ends has no such separator.
-    this.#isOver = this.#rest.length > MAX_EVENT_CHARS || text.includes('\r')
-    const whole = end === -1 ? '' : this.#joined(text.slice(0, end).split(END))
-    return Buffer.from(this.#isOver ? whole + this.#takeRest() : whole, 'latin1')
-  }
-
-  /** The unfinished rest when the answer ended. */
-  rest(): Uint8Array {
-    return Buffer.from(this.#takeRest(), 'latin1')
-  }
-
-  /** The texts of the events that were joined to this one; undefined if it is a single event. */
-  pieces(text: string): readonly string[] | undefined {
-    const at = this.#runs.findIndex((run) => run.text === text)
-    if (at === -1) return undefined
-    const [run] = this.#runs.splice(0, at + 1).slice(-1)
-    return run?.pieces
-  }
-
-  #takeRest(): string {
-    const rest = this.#rest
-    this.#rest = ''
-    return rest
-  }
-
-  #joined(events: readonly string[]): string {
-    const out: string[] = []
-    let open: { readonly first: Addition; readonly written: string[] } | undefined
-    const close = (): void => {
-      if (open !== undefined) out.push(this.#close(open.first, open.written))
-      open = undefined
-    }
-    for (const event of events) {
-      const more = open === undefined ? undefined : writtenIn(event, open.first)
-      if (more !== undefined) open?.written.push(more)
-      else {
-        close()
-        const first = additionIn(event)
-        if (first === undefined) out.push(asData(event))
-        else open = { first, written: [first.written] }
-      }
-    }
-    close()
-    return out.map((event) => event + END).join('')
-  }
-
-  #close({ head, tail }: Addition, written: readonly string[]): string {
-    if (written.length > 1) {
-      const pieces = written.map(read)
-      this.#runs.push({ text: pieces.join(''), pieces: pieces.filter((piece) => piece !== '') })
-      if (this.#runs.length > MAX_JOINED_EVENTS) this.#runs.shift()
-    }
-    return head + written.join('') + tail
-  }
-}
-
-function additionIn(event: string): Addition | undefined {
-  const [, head, written, tail] = DELTA_EVENT.exec(event) ?? []
-  return head === undefined || written === undefined || tail === undefined ? undefined : { head, written, tail }
-}
-
-/** The text that an event adds if it equals this one in everything else. */
-function writtenIn(event: string, { head, tail }: Addition): string | undefined {
-  const length = event.length - head.length - tail.length
-  if (length < 0 || !event.startsWith(head) || !event.endsWith(tail)) return undefined
-  const written = event.slice(head.length, head.length + length)
-  return JSON_TEXT.test(written) ? written : undefined
-}
-
-/** llama.cpp before 2026 names the field of its failures `error`, which readers of event streams must ignore. */
-function asData(event: string): string {
-  return event.replace(/^error: ?(\{[^\n]*\})$/u, 'data: {"error":$1}')
-}
-
-function read(written: string): string {
-  return JSON.parse(`"${Buffer.from(written, 'latin1').toString()}"`) as string
 }

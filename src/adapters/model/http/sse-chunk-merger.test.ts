@@ -1,7 +1,7 @@
 /** Joined or not, an answer says the same. */
 import { array, assert, constantFrom, nat, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SseChunkMerger } from './provider-requests.ts'
+import { SseChunkMerger } from './sse-chunk-merger.ts'
 
 interface Format {
   readonly adds: (text: string, kind: 'text' | 'thought') => string
