@@ -173,16 +173,21 @@ class Relay {
   async #readServer(socket: Duplex): Promise<void> {
     // A server of ours sends no line without end.
     const framing = new LineFraming(Number.POSITIVE_INFINITY)
-    try {
-      for await (const bytes of socket) {
-        const frames = framing.push(bytes as Buffer)
-        if (frames.length === 0) continue
-        await this.#toClient(this.#fromServer(frames))
-        if (this.#server.kind === 'connected' && !this.#server.isProven) this.#prove(this.#server)
-      }
-    } catch {
-      // A connection that breaks has ended.
-    }
+    // Not as an iterable, which would take as long for each token as all else that the relay does for it.
+    socket.on('data', (bytes: Buffer) => {
+      const frames = framing.push(bytes)
+      if (frames.length === 0) return
+      if (!this.#write(this.#fromServer(frames))) void this.#pauseUntilRead(socket)
+      if (this.#server.kind === 'connected' && !this.#server.isProven) this.#prove(this.#server)
+    })
+    await closed(socket)
+    socket.destroy()
+  }
+
+  async #pauseUntilRead(socket: Duplex): Promise<void> {
+    socket.pause()
+    await drained(this.#deps.output)
+    socket.resume()
   }
 
   #prove(server: Server & { readonly kind: 'connected' }): void {
@@ -201,8 +206,13 @@ class Relay {
   }
 
   async #toClient(lines: Buffer): Promise<void> {
+    if (!this.#write(lines)) await drained(this.#deps.output)
+  }
+
+  /** False when the client has to read before it should be sent more. */
+  #write(lines: Buffer): boolean {
     const { output } = this.#deps
-    if (lines.length > 0 && output.writable && !output.write(lines)) await drained(output)
+    return lines.length === 0 || !output.writable || output.write(lines)
   }
 
   /** The client has closed its side. Responses that it waits for get a moment; turns that run continue. */
@@ -282,6 +292,18 @@ function drained(stream: NodeJS.WritableStream): Promise<void> {
       resolve()
     }
     stream.once('drain', done).once('close', done)
+  })
+}
+
+/** Resolves when all that came was read, or the connection broke. */
+function closed(socket: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed || socket.readableEnded) return resolve()
+    // A connection that breaks has ended.
+    socket
+      .once('end', resolve)
+      .once('close', resolve)
+      .on('error', () => resolve())
   })
 }
 
