@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** They look at the process that they run in, so no other may have run there. */
+/** They look at the process that they run in, so only each other may have run there. */
 const alone = [
   'src/adapters/process/**/*.test.ts',
   ...['mcp', 'builtin-tools', 'tool-registry', 'checking'].map((room) => `src/adapters/${room}/**/*.test.ts`),
   'src/shell-safety/**/*.test.ts',
   'src/workspace/**/*.test.ts',
+  'test/torture/**/*.test.ts',
 ]
 
 /**
@@ -36,9 +37,6 @@ const heavy = [
   'src/adapters/mcp/oauth/two-processes.test.ts',
 ]
 
-/** They start other processes and look only at those. */
-const processes = ['client', 'conformance', 'e2e', 'model'].map((room) => `test/${room}/**/*.test.ts`)
-
 /** In one browser, which the files share. */
 const page = 'test/page/*.test.ts'
 
@@ -63,15 +61,16 @@ export default defineConfig({
       {
         test: { ...common, name: 'src', include: ['src/**/*.test.ts'], exclude: [...alone, ...heavy], isolate: false },
       },
-      { test: { ...common, name: 'processes', include: processes, exclude: heavy, isolate: false } },
       {
         test: {
           ...common,
-          name: 'alone',
-          include: ['test/**/*.test.ts', ...alone],
-          exclude: [...processes, ...heavy, page],
+          name: 'test',
+          include: ['test/**/*.test.ts'],
+          exclude: [...alone, ...heavy, page],
+          isolate: false,
         },
       },
+      { test: { ...common, name: 'alone', include: alone, exclude: heavy, isolate: false } },
       {
         test: { ...common, name: 'page', include: [page], globalSetup: ['test/page/browser.setup.ts'], isolate: false },
       },

@@ -5,9 +5,11 @@ import { stdioServer } from '../fixtures/mcp/servers.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
-import { cleanUp, connect, stageWith, start } from './stage.ts'
+import type { RawSocket } from './raw-socket.ts'
+import { cleanUp, connect, connectionsToOneServer, stageWith, start } from './stage.ts'
 
 cleanUp()
+const connection = connectionsToOneServer()
 
 const SLOW = [{ chunk: 'w{n} ', times: 5_000, everyMs: 2 }]
 const QUESTION = [
@@ -94,16 +96,15 @@ test('a second owner of the same state says who has it, and ends with 75', async
 })
 
 describe('a question', () => {
-  async function asked(): Promise<{ client: RawClient; prompt: number; question: Message; sessionId: string }> {
-    const stage = await stageWith(QUESTION)
-    const client = await connect(stage)
+  async function asked(): Promise<{ client: RawSocket; prompt: number; question: Message; sessionId: string }> {
+    const { client, cwd } = await connection(QUESTION)
     const { env: _env, type: _type, ...echo } = stdioServer('echo')
-    const sessionId = await newSession(client, stage.cwd, [{ ...echo, env: [] }])
+    const sessionId = await newSession(client, cwd, [{ ...echo, env: [] }])
     const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
     const question = await client.until(({ method }) => method === 'session/request_permission')
     return { client, prompt, question, sessionId }
   }
-  const ran = ({ received }: RawClient): boolean => JSON.stringify(received).includes('it ran"}}')
+  const ran = ({ received }: RawSocket): boolean => JSON.stringify(received).includes('it ran"}}')
 
   test('names its options, and runs what was allowed [A-PM-1]', async () => {
     const { client, prompt, question } = await asked()

@@ -5,29 +5,44 @@ import { mkdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
-import { Cli, type Run, endServers, jsonLines, killServer, parley } from './cli.ts'
+import {
+  Cli,
+  type Lodging,
+  type Run,
+  ask,
+  endServers,
+  jsonLines,
+  killServer,
+  parley,
+  sessionIn,
+  sessionsIn,
+  shareServer,
+  workIn,
+} from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 const slow = { chunk: 'word {n} ', times: 10_000, everyMs: 20 }
 
 endServers()
+const stage = shareServer()
 /** Of another version than the commands. */
 const servers = new PerTest<Server>(async (opened) => {
   for (const server of opened) server.close()
 })
 servers.closeAfterEach()
 
-async function stage(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Run> {
+/** For tests that end their server. */
+async function alone(...steps: readonly Readonly<Record<string, unknown>>[]): Promise<Lodging> {
   const home = freshDirectory()
-  return { home, agent: await scriptAgent(home, steps) }
+  return { home, cwd: workIn(home), agent: await scriptAgent(home, steps), socket: socketPathOf(home) }
 }
 
 function start(args: readonly string[], run: Run): Cli {
   return new Cli(args, run)
 }
 
-async function idOf(run: Run): Promise<string> {
-  const sessions = jsonLines((await parley(['ls', '--json'], run)).stdout)
+async function idOf(run: Lodging): Promise<string> {
+  const sessions = await sessionsIn(run)
   expect(sessions).toHaveLength(1)
   return String(sessions[0]?.['sessionId'])
 }
@@ -56,7 +71,7 @@ describe('parley attach', () => {
   })
 
   test.concurrent('--json gives every entry once and in order, however often the server is killed meanwhile', async () => {
-    const run = await stage(slow)
+    const run = await alone(slow)
     const asking = start(['run', '--json', 'go'], run)
     await asking.until('word 3')
     const id = await idOf(run)
@@ -80,8 +95,8 @@ describe('parley attach', () => {
   })
 
   test.concurrent('tells of the prompts of others, and ends when the session is closed', async () => {
-    const run = await stage({ chunk: 'Hi.' })
-    const id = (await parley(['new'], run)).stdout.trim()
+    const run = await alone({ chunk: 'Hi.' })
+    const id = await sessionIn(run)
     const attached = start(['attach', id], run)
     const json = start(['attach', '--json', id], run)
     await untilClients(run, 2)
@@ -95,7 +110,7 @@ describe('parley attach', () => {
 
   test.concurrent('leaves the questions of a turn to whoever can answer', async () => {
     const run = await stage({ permission: { title: 'Delete all' } }, { chunk: 'Over.' })
-    const id = (await parley(['new'], run)).stdout.trim()
+    const id = await sessionIn(run)
     const attached = start(['attach', '--json', id], run)
     // Refused by the one who asked, not by the one who looks on.
     const { stderr } = await parley(['run', '--session', id, 'go'], run)
@@ -105,7 +120,7 @@ describe('parley attach', () => {
   })
 
   test.concurrent('ends with 75 when the server is stopped in order, and does not start it again', async () => {
-    const run = await stage({ chunk: 'Hi.' })
+    const run = await alone({ chunk: 'Hi.' })
     await parley(['run', 'hello'], run)
     const attached = start(['attach'], run)
     await attached.until('Hi.')
@@ -179,7 +194,7 @@ describe('an older server', () => {
   }
 
   test.concurrent('that has nothing to do is replaced without a word', async () => {
-    const run = await stage({ chunk: 'Hi.' })
+    const run = await alone({ chunk: 'Hi.' })
     const heard = await older(run.home, 0)
     expect(await parley(['run', 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
     expect(heard.filter((method) => method === '_parley/stop')).toHaveLength(1)
@@ -187,7 +202,7 @@ describe('an older server', () => {
   })
 
   test.concurrent('whose turns run is used as it is where nobody can be asked, and that is said', async () => {
-    const run = await stage({ chunk: 'Hi.' })
+    const run = await alone({ chunk: 'Hi.' })
     await older(run.home, 2)
     const { code, stdout, stderr } = await parley(['new'], run)
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'old\n' })
@@ -199,11 +214,8 @@ async function untilSaid(cli: Cli, text: string): Promise<void> {
   while (!cli.stderr.includes(text)) await once(cli.child, 'heard')
 }
 
-async function untilClients(run: Run, count: number): Promise<void> {
-  for (;;) {
-    const [status] = jsonLines((await parley(['status', '--json'], run)).stdout)
-    if (status?.['clients'] === count) return
-  }
+async function untilClients(run: Lodging, count: number): Promise<void> {
+  while ((await ask(run, '_parley/status', {}))['clients'] !== count) await new Promise((next) => setTimeout(next, 10))
 }
 
 async function untilInterrupted(cli: Cli, times: number): Promise<void> {

@@ -1,25 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { type Lodging, endServers, jsonLines, parley, shareServer } from './cli.ts'
+import { endServers, jsonLines, parley, sessionIn, sessionsIn, shareServer } from './cli.ts'
 
 endServers()
 const stage = shareServer()
 
-async function listed(run: Lodging) {
-  return jsonLines((await parley(['ls', '--json', '--cwd', run.cwd], run)).stdout)
-}
-
-async function newSession(run: Lodging): Promise<string> {
-  const { code, stdout, stderr } = await parley(['new'], run)
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  return stdout.trim()
-}
-
 describe('parley new', () => {
   test('prints the id of a session that can be gone on with', async () => {
     const run = await stage({ chunk: 'Hi.' })
-    const id = await newSession(run)
+    const { code, stdout, stderr } = await parley(['new'], run)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const id = stdout.trim()
     expect(await parley(['run', '--session', id, 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n' })
-    expect(await listed(run)).toMatchObject([{ sessionId: id, title: 'hello' }])
+    expect(await sessionsIn(run)).toMatchObject([{ sessionId: id, title: 'hello' }])
   })
 
   test('--json prints one SessionInfo', async () => {
@@ -37,7 +29,7 @@ describe('parley new', () => {
 
   test('keeps the agent that it was given', async () => {
     const run = await stage({ chunk: 'From the script.' })
-    const id = await newSession(run)
+    const id = (await parley(['new'], run)).stdout.trim()
     const { home, cwd } = run
     expect(await parley(['run', '--session', id, 'hello'], { home, cwd })).toMatchObject({
       stdout: 'From the script.\n',
@@ -48,14 +40,14 @@ describe('parley new', () => {
 describe('parley rename', () => {
   test('gives another title', async () => {
     const run = await stage()
-    const id = await newSession(run)
+    const id = await sessionIn(run)
     expect(await parley(['rename', id.slice(0, 8), 'Über 标题'], run)).toEqual({
       code: 0,
       signal: null,
       stdout: '',
       stderr: '',
     })
-    expect(await listed(run)).toMatchObject([{ sessionId: id, title: 'Über 标题' }])
+    expect(await sessionsIn(run)).toMatchObject([{ sessionId: id, title: 'Über 标题' }])
   })
 
   test('an empty title is wrong usage, exit 2', async () => {
@@ -66,7 +58,7 @@ describe('parley rename', () => {
 describe('parley fork', () => {
   test('starts a session that begins as the first one, which stays as it is', async () => {
     const run = await stage({ chunk: 'Hi.' })
-    const id = await newSession(run)
+    const id = await sessionIn(run)
     await parley(['run', '--session', id, 'one'], run)
     const before = (await parley(['show', '--json', id], run)).stdout
     const { code, stdout } = await parley(['fork', id], run)
@@ -79,7 +71,7 @@ describe('parley fork', () => {
 
   test('--up-to says how far, and --json prints its SessionInfo', async () => {
     const run = await stage({ chunk: 'Hi.' })
-    const id = await newSession(run)
+    const id = await sessionIn(run)
     await parley(['run', '--session', id, 'one'], run)
     const seq = lastSeq((await parley(['show', '--json', id], run)).stdout)
     await parley(['run', '--session', id, 'two'], run)
@@ -98,7 +90,7 @@ describe('parley fork', () => {
 
   test('an entry that is not there is one clear line, exit 1', async () => {
     const run = await stage()
-    const { code, stderr } = await parley(['fork', await newSession(run), '--up-to', '999'], run)
+    const { code, stderr } = await parley(['fork', await sessionIn(run), '--up-to', '999'], run)
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
@@ -107,9 +99,9 @@ describe('parley fork', () => {
 describe('parley close', () => {
   test('ends what runs, and the session can be opened again', async () => {
     const run = await stage({ chunk: 'Hi.' })
-    const [one, two] = [await newSession(run), await newSession(run)]
+    const [one, two] = [await sessionIn(run), await sessionIn(run)]
     expect(await parley(['close', one, two, one.slice(0, 9)], run)).toMatchObject({ code: 0, stdout: '', stderr: '' })
-    expect((await listed(run)).map(({ _meta }) => _meta)).toEqual([
+    expect((await sessionsIn(run)).map(({ _meta }) => _meta)).toEqual([
       expect.objectContaining({ 'parley/phase': 'closed' }),
       expect.objectContaining({ 'parley/phase': 'closed' }),
     ])
@@ -118,24 +110,24 @@ describe('parley close', () => {
 
   test('closes nothing when one of the ids is not to be found', async () => {
     const run = await stage()
-    const id = await newSession(run)
+    const id = await sessionIn(run)
     expect(await parley(['close', id, 'zzz'], run)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^parley: There is no session zzz\..*\n$/u),
     })
-    expect((await listed(run))[0]).not.toHaveProperty('_meta.parley/phase')
+    expect(await sessionsIn(run)).toMatchObject([{ _meta: { 'parley/phase': 'idle' } }])
   })
 })
 
 describe('parley rm', () => {
   test('deletes for good, but not without being asked where nobody can be', async () => {
     const run = await stage()
-    const [one, two] = [await newSession(run), await newSession(run)]
+    const [one, two] = [await sessionIn(run), await sessionIn(run)]
     expect(await parley(['rm', one], run)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
     expect(await parley(['rm', '--yes', one, 'zzz'], run)).toMatchObject({ code: 1 })
-    expect(await listed(run)).toHaveLength(2)
+    expect(await sessionsIn(run)).toHaveLength(2)
     expect(await parley(['rm', '--yes', one], run)).toMatchObject({ code: 0, stdout: '', stderr: '' })
-    expect(await listed(run)).toMatchObject([{ sessionId: two }])
+    expect(await sessionsIn(run)).toMatchObject([{ sessionId: two }])
   })
 })
 

@@ -8,8 +8,10 @@ import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
+import { startServer } from '../../src/server/launch/launch.ts'
 import type { Fields } from './message.ts'
 import { binary, freshDirectory, scriptAgent } from './parley.ts'
+import { RawSocket } from './raw-socket.ts'
 
 export interface Run {
   /** The state directory. */
@@ -118,6 +120,31 @@ export function shareServer(): (...steps: readonly Fields[]) => Promise<Lodging>
     mkdirSync(cwd)
     return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
   }
+}
+
+/** What the server lists for a directory; `parley ls` would cost a process. */
+export async function sessionsIn(place: Pick<Lodging, 'home' | 'cwd'>): Promise<readonly Fields[]> {
+  const { sessions } = await ask(place, 'session/list', { cwd: place.cwd })
+  return sessions as readonly Fields[]
+}
+
+/** A session of the server; `parley new` would cost a process. */
+export async function sessionIn(place: Pick<Lodging, 'home' | 'cwd' | 'agent'>): Promise<string> {
+  const { sessionId } = await ask(place, 'session/new', { cwd: place.cwd, mcpServers: [] })
+  return String(sessionId)
+}
+
+/** One request, without a process for it. Starts the server where none runs. */
+export async function ask(place: Pick<Run, 'home' | 'agent'>, method: string, params: Fields): Promise<Fields> {
+  const { home, agent } = place
+  const socket = socketPathOf(home)
+  const environment = { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config') }
+  await startServer({ home, socket, environment, program: binary })
+  const client = await RawSocket.open(socket, agent === undefined ? {} : { agent })
+  const { result, error } = await client.request(method, params)
+  await client.leave()
+  if (result === undefined) throw new Error(`${method} was refused: ${error?.message}`)
+  return result
 }
 
 /** `kill -9`. False when there is none. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cleanEnvironment } from './environment.ts'
+import type { RawConnection } from '../wire/raw-connection.ts'
 import type { Fields } from './message.ts'
 import { RawClient } from './raw-client.ts'
 
@@ -46,11 +47,15 @@ export async function scriptAgent(directory: string, steps: readonly Fields[]): 
 }
 
 /** The founding exchange A, so that anything else may follow. */
-export async function initialize(client: RawClient): Promise<void> {
+export async function initialize(client: RawConnection): Promise<void> {
   await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
 }
 
-export async function newSession(client: RawClient, cwd: string, mcpServers: readonly Fields[] = []): Promise<string> {
+export async function newSession(
+  client: RawConnection,
+  cwd: string,
+  mcpServers: readonly Fields[] = [],
+): Promise<string> {
   const { result, error } = await client.request('session/new', { cwd, mcpServers })
   if (result === undefined) throw new Error(`session/new was refused: ${error?.message}`)
   return String(result['sessionId'])

@@ -11,6 +11,7 @@ export interface Remote {
   /** Of the endpoint. */
   readonly url: string
   readonly port: number
+  /** Adds one, by default under a name of its own. */
   readonly token: (role: Role, name?: string) => string
 }
 
@@ -26,5 +27,7 @@ export async function remote(
   await cli.until('/acp')
   const [url = '', port = ''] = /wss?:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(cli.stdout) ?? []
   const tokens = new AccessTokens(place.home, Date)
-  return { place, cli, url, port: Number(port), token: (role, name = role) => tokens.add(name, role) }
+  let names = 0
+  const token: Remote['token'] = (role, name = `${role}-${(names += 1)}`) => tokens.add(name, role)
+  return { place, cli, url, port: Number(port), token }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
@@ -11,10 +11,16 @@ import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { remote } from './remote-place.ts'
+import { type Remote, remote } from './remote-place.ts'
 import { cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
+
+/** For tests that neither end it nor use up its patience with wrong tokens. */
+let shared: Remote
+beforeAll(async () => {
+  shared = await remote()
+})
 
 /** The whole answer to the bytes of one request. */
 async function ask(port: number, lines: readonly string[], body = ''): Promise<string> {
@@ -45,9 +51,9 @@ async function upgrade(port: number, headers: readonly string[], path = '/acp'):
 }
 
 test.concurrent('a session is started, prompted and followed by two clients, each frame one message', async () => {
-  const { place, url, token } = await remote()
+  const { place, url, token } = shared
   const local = await RawSocket.open(place.socket, { agent: place.agent })
-  const sessionId = await newSession(local as never, place.cwd)
+  const sessionId = await newSession(local, place.cwd)
   const [ada, bob] = [
     await RawWebSocket.greeted(url, token('prompt')),
     await RawWebSocket.greeted(url, token('read'), ['parley.lines.v1', 'acp.v1']),
@@ -102,7 +108,7 @@ describe('a request', () => {
   })
 
   test.concurrent('never has its token echoed', async () => {
-    const { port, token } = await remote()
+    const { port, token } = shared
     const right = token('read')
     const headers = [`Host: 127.0.0.1:${port}`, `Sec-WebSocket-Protocol: bearer.${right}, acp.v1`]
     const answer = await upgrade(port, headers)
@@ -130,21 +136,21 @@ describe('a connection', () => {
   })
 
   test.concurrent('that sends a binary frame is closed', async () => {
-    const { url, token } = await remote()
+    const { url, token } = shared
     const client = await RawWebSocket.greeted(url, token('read'))
     client.socket.send(Buffer.from('{}'), { binary: true })
     expect((await client.closed)[0]).toBe(1003)
   })
 
   test.concurrent('that sends more than 64 KiB before initialize is closed', async () => {
-    const { url, token } = await remote()
+    const { url, token } = shared
     const client = await RawWebSocket.open(url, token('read'))
     client.socket.send('x'.repeat(128 * 1024))
     expect((await client.closed)[0]).toBe(1009)
   })
 
   test.concurrent('that sends a message of more than 16 MiB is closed', async () => {
-    const { url, token } = await remote()
+    const { url, token } = shared
     const client = await RawWebSocket.greeted(url, token('read'))
     client.socket.send('x'.repeat(16 * 1024 * 1024 + 1))
     expect((await client.closed)[0]).toBe(1009)
@@ -158,7 +164,7 @@ describe('a connection', () => {
   })
 
   test.concurrent('is the seventeenth of its token: it is refused', async ({ expect }) => {
-    const { url, token } = await remote()
+    const { url, token } = shared
     const right = token('read')
     const clients = await Promise.all(Array.from({ length: 16 }, () => RawWebSocket.open(url, right)))
     await expect(RawWebSocket.open(url, right)).rejects.toThrow(/429/u)
@@ -177,16 +183,13 @@ describe('a connection', () => {
 })
 
 describe('an address that others can reach', () => {
-  test.concurrent.each([['0.0.0.0:0'], ['[::]:0'], ['192.0.2.1:0'], ['127.evil.example:0']])(
-    '%s is refused without TLS',
-    async (address) => {
-      const { home } = await placeWith()
-      const { code, stderr } = await parley(['serve', '--listen', address], { home })
-      expect(code).toBe(2)
-      for (const way of ['--tls-cert', '--public-url', '--insecure-http']) expect(stderr).toContain(way)
-      expect(stderr.trim().split('\n')).toHaveLength(1)
-    },
-  )
+  test.concurrent('is refused without TLS, in one line that names the ways out', async () => {
+    const { home } = await placeWith()
+    const { code, stderr } = await parley(['serve', '--listen', '0.0.0.0:0'], { home })
+    expect(code).toBe(2)
+    for (const way of ['--tls-cert', '--public-url', '--insecure-http']) expect(stderr).toContain(way)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
 
   test.concurrent('is used behind a proxy whose host and origin are said', async () => {
     const { port, token } = await remote(['--listen', '127.0.0.1:0', '--public-url', 'https://parley.example/base'])
@@ -200,17 +203,14 @@ describe('an address that others can reach', () => {
   })
 })
 
-test.concurrent.each(['x', '70000', 'a b:1', 'http://x:1', ':1', ''])(
-  'the address %j is refused in one line',
-  async (address) => {
-    const { home } = await placeWith()
-    const { code, stderr } = await parley(['serve', '--listen', address], { home })
-    expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
-  },
-)
+test.concurrent('an address that is none is refused in one line', async () => {
+  const { home } = await placeWith()
+  const { code, stderr } = await parley(['serve', '--listen', 'http://x:1'], { home })
+  expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
+})
 
 test.concurrent('a port that is in use is said in one line', async () => {
-  const { port } = await remote()
+  const { port } = shared
   const { home } = await placeWith()
   const { code, stderr } = await parley(['serve', '--listen', String(port)], { home })
   expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 1, lines: 1 })
@@ -218,7 +218,7 @@ test.concurrent('a port that is in use is said in one line', async () => {
 })
 
 test.concurrent('a client that offers compression gets none', async () => {
-  const { url, token } = await remote()
+  const { url, token } = shared
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token('read')}` }, perMessageDeflate: true })
   await once(socket, 'open')
   expect(socket.extensions).toBe('')

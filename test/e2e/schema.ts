@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Message } from './message.ts'
-import type { RawClient } from './raw-client.ts'
+import type { RawConnection } from '../wire/raw-connection.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -40,7 +40,11 @@ const FROM_AGENT: Readonly<Record<string, string>> = {
 }
 
 /** One sentence per line that is not as the schema has it. */
-export function deviations({ received, asked, impurities }: RawClient): readonly string[] {
+export function deviations({
+  received,
+  asked,
+  impurities = [],
+}: RawConnection & { readonly impurities?: readonly string[] }): readonly string[] {
   const found = received.flatMap((message) => {
     const wrong = deviation(message, asked)
     return wrong === undefined ? [] : [`${wrong}: ${JSON.stringify(message).slice(0, 300)}`]
@@ -49,7 +53,7 @@ export function deviations({ received, asked, impurities }: RawClient): readonly
 }
 
 /** What is wrong with one message of the agent, if anything; `asked` names the method of each request by its id. */
-export function deviation(message: Message, asked: RawClient['asked']): string | undefined {
+export function deviation(message: Message, asked: RawConnection['asked']): string | undefined {
   if (message.jsonrpc !== '2.0') return 'no jsonrpc 2.0'
   if (message.method !== undefined) return wrongInCall(message, message.method)
   if (message.id === undefined) return 'neither a request nor a response'

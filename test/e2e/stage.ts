@@ -1,12 +1,14 @@
 /** Starts binaries for a test file, and looks at each when its test is over: every line it wrote must be good ACP. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Fields } from './message.ts'
 import { type Start, freshDirectory, initialize, scriptAgent, startParley } from './parley.ts'
 import { RawClient } from './raw-client.ts'
+import { RawSocket } from './raw-socket.ts'
 import { deviations } from './schema.ts'
+import { type Place, cleanUpSharedServers, placeWith, startInBackground } from './server.ts'
 
 export interface Stage {
   readonly home: string
@@ -30,10 +32,13 @@ async function openStage(steps: readonly Fields[]): Promise<Stage> {
   }
 }
 
-const opened = new PerTest<RawClient | Stage>(async (all) => {
-  const clients = all.filter((one) => one instanceof RawClient)
-  for (const client of clients) if (!client.gone) await client.kill()
-  for (const one of all) if (!(one instanceof RawClient)) one.remove()
+const opened = new PerTest<RawClient | RawSocket | Stage>(async (all) => {
+  for (const one of all) {
+    if (one instanceof RawSocket) await one.leave()
+    else if (one instanceof RawClient && !one.gone) await one.kill()
+  }
+  const clients = all.filter((one) => one instanceof RawClient || one instanceof RawSocket)
+  for (const one of all) if ('remove' in one) one.remove()
   expect(clients.flatMap(deviations)).toEqual([])
 })
 
@@ -59,4 +64,31 @@ export async function connect(stage: Stage): Promise<RawClient> {
   const client = start(stage)
   await initialize(client)
   return client
+}
+
+/** A test's own connection to the server of its file, with its own script and working directory. */
+export interface Connection {
+  readonly client: RawSocket
+  readonly cwd: string
+}
+
+/**
+ * Call once in a test file, besides `cleanUp`, whose tests need a connection rather than a process of their own: one server
+ * costs less than one for each test.
+ */
+export function connectionsToOneServer(): (steps: readonly Fields[]) => Promise<Connection> {
+  cleanUpSharedServers()
+  let place: Place
+  beforeAll(async () => {
+    place = await placeWith()
+    await startInBackground(place)
+  })
+  return async (steps) => {
+    const directory = freshDirectory()
+    const cwd = join(directory, 'work')
+    mkdirSync(cwd)
+    const client = await RawSocket.open(place.socket, { agent: await scriptAgent(directory, steps) })
+    opened.add(client)
+    return { client, cwd }
+  }
 }

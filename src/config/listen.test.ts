@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import { parseListen, requireSafe } from './listen.ts'
+
+describe('an address to listen on', () => {
+  test.each([
+    ['7777', [{ host: '127.0.0.1', port: 7777 }]],
+    ['0', [{ host: '127.0.0.1', port: 0 }]],
+    ['[::1]:7777', [{ host: '::1', port: 7777 }]],
+    [
+      'studio.example:1, 2',
+      [
+        { host: 'studio.example', port: 1 },
+        { host: '127.0.0.1', port: 2 },
+      ],
+    ],
+  ])('%j is understood', (text, addresses) => expect(parseListen(text)).toEqual(addresses))
+
+  test.each(['x', '70000', 'a b:1', 'http://x:1', ':1', '', '1,'])('%j is none', (text) =>
+    expect(parseListen(text)).toBeUndefined(),
+  )
+})
+
+describe('without TLS', () => {
+  const plain = { insecureHttp: false }
+  const listen = (text: string) => parseListen(text) ?? []
+
+  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0', '127.evil.example:0', '1, 0.0.0.0:1'])(
+    '%s, which others can reach, is refused',
+    (text) => {
+      expect(() => requireSafe(listen(text), plain)).toThrow(/--tls-cert/u)
+      expect(() => requireSafe(listen(text), { insecureHttp: true })).not.toThrow()
+    },
+  )
+
+  test.each(['7777', 'localhost:1', '127.1.2.3:1', '[::1]:1'])('%s, which others cannot reach, is used', (text) =>
+    expect(() => requireSafe(listen(text), plain)).not.toThrow(),
+  )
+})
