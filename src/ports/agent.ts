@@ -98,8 +98,8 @@ export interface AgentSession {
    * a turn is open already, or the session has another agent by now.
    */
   beginTurn(): Promise<boolean>
-  /** Adds a sentence of the server to the conversation. Never rejects. */
-  notice(text: string): Promise<void>
+  /** Adds a sentence of the server to the conversation; `again`: also if it is the same as the last one. Never rejects. */
+  notice(text: string, again?: 'again'): Promise<void>
   /** Shows the attached clients why nothing is to be seen of the agent; undefined once there is. */
   showActivity(activity: AgentActivity | undefined): void
   /**

@@ -339,11 +339,11 @@ class ViewOfSession implements AgentSession {
     return (await log.dispatch({ kind: 'begin_agent_turn', agent: this.#name })).length > 0
   }
 
-  async notice(text: string): Promise<void> {
+  async notice(text: string, again?: 'again'): Promise<void> {
     const { log, clients } = await this.#agents.attached
     // The client that creates or resumes a session gets the entries from its end on, and would never see one stored before that.
     await clients.hadClient
-    if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text }).catch(this.#agents.ports.report)
+    if (!log.closed.aborted) await log.dispatch({ kind: 'notice', text, again }).catch(this.#agents.ports.report)
   }
 
   showActivity(activity: AgentActivity | undefined): void {

@@ -20,13 +20,13 @@ test.concurrent('a warm agent is there when its stored session is opened, and kn
   await prompted(session, reader, 'three')
   expect(starts(fake)).toBe(2)
   expect(notices(reader)).toEqual([expect.stringContaining('1 turn was added outside Parley')])
-  expect(reader.text).toContain('Answered there.')
+  expect(reader.text.split('Answered there.')).toHaveLength(2)
 })
 
 test.concurrent('a warm agent takes the place of no other, and what keeps it from starting is said with the first prompt', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ start: [{ die: 3 }] }, { warm: true })
-  stage.fake(LOADS, { name: 'other' })
+  const other = stage.fake(LOADS, { name: 'other' })
   const { session } = await stage.open('acp:other')
   await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:fake' })
   await stage.sessions.close(session.id)
@@ -35,17 +35,14 @@ test.concurrent('a warm agent takes the place of no other, and what keeps it fro
   expect(await prompted(reopened.session, reopened.reader, 'hi')).toMatchObject({
     error: { code: 'AGENT_START_FAILED' },
   })
-  for (let at = 0; at < 8; at += 1) {
-    const one = await stage.open('acp:other')
-    await prompted(one.session, one.reader, 'hello')
-  }
-  const before = starts(fake)
+  const others = []
+  for (let at = 0; at < 8; at += 1) others.push(await stage.open('acp:other'))
+  for (const one of others) await prompted(one.session, one.reader, 'hello')
+  const before = [starts(fake), starts(other)]
   await stage.sessions.close(session.id)
   await stage.reopened(session.id)
-  // By the time that another agent was started and has answered, it would have begun.
-  const last = await stage.open('acp:other')
-  await prompted(last.session, last.reader, 'hello')
-  expect(starts(fake)).toBe(before)
+  for (const one of others) await prompted(one.session, one.reader, 'again')
+  expect([starts(fake), starts(other)]).toEqual(before)
 })
 
 test.concurrent('an agent that takes more memory than it may is ended between two turns, which is said once', async () => {

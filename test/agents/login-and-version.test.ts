@@ -65,6 +65,19 @@ test.concurrent('a login that must be named in each process is named before the 
   expect(await prompted(last.session, last.reader, 'three')).toMatchObject(needsLogin)
 })
 
+test.concurrent('a process that is being ended for a login gets no other prompt, however long it takes to end', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...LOADS, ...LOGIN, ignores: ['SIGTERM'] }, { quirks: { stopWith: 'term' } })
+  writeFileSync(join(fake.home, 'logged-in'), '')
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  rmSync(join(fake.home, 'logged-in'))
+  expect(await prompted(session, reader, 'two')).toMatchObject(needsLogin)
+  writeFileSync(join(fake.home, 'logged-in'), '')
+  expect(await prompted(session, reader, 'three')).toMatchObject({ stopReason: 'end_turn' })
+  expect(fake.log.filter(({ start }) => start !== undefined)).toHaveLength(2)
+})
+
 test.concurrent('another version of the agent is met anew, and treated by the row that fits it best [50]', async () => {
   const codex = (version: string) => ({
     ...LOADS,

@@ -8,6 +8,7 @@ const REOPENING = 'test/agents/reopening.test.ts'
 const SETTINGS = 'test/agents/settings.test.ts'
 const SUPERVISION = 'test/agents/supervision.test.ts'
 const LIMITS = 'test/agents/limits.test.ts'
+const LOGIN = 'test/agents/login-and-version.test.ts'
 const COPIES = 'test/agents/own-copies.test.ts'
 
 export const agentMutants: readonly Mutant[] = [
@@ -68,10 +69,7 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'AgentProcess.isEnding',
     find: 'this.#isGone || !this.#isWanted',
     put: 'this.#isGone',
-    test: [
-      LIMITS,
-      'a prompt to an agent that has been silent for too long is given up, and the next one has another process',
-    ],
+    test: [LOGIN, 'a process that is being ended for a login gets no other prompt, however long it takes to end'],
   },
   {
     mechanism: 'turn: it is said that a refusal has ended it',
@@ -223,7 +221,7 @@ export const agentMutants: readonly Mutant[] = [
     find: 'error.code === LOGIN_NEEDED',
     put: 'false',
     test: [
-      'test/agents/login-and-version.test.ts',
+      LOGIN,
       'an agent that wants a login says what to type; the session is kept, and goes on after the login [42]',
     ],
   },
@@ -245,7 +243,7 @@ export const agentMutants: readonly Mutant[] = [
     find: 'await useLogin(...$all)',
     put: '',
     test: [
-      'test/agents/login-and-version.test.ts',
+      LOGIN,
       'a login that must be named in each process is named before the conversation, if the agent offers it',
     ],
   },

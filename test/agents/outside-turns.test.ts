@@ -21,6 +21,13 @@ test.concurrent("turns that were made in the agent's own tool are taken in once,
   const second = await stage.killed(session.id)
   await prompted(second.session, second.reader, 'three')
   expect(second.reader.text).toBe('echo: oneanswered thereonce moreecho: twoecho: three')
+  expect(notices(second.reader)).toHaveLength(1)
+  // The next time is said as well, though in the same words.
+  fake.turnOutside(theirs, 'elsewhere', 'five')
+  fake.turnOutside(theirs, 'once more', 'six')
+  const third = await stage.killed(session.id)
+  await prompted(third.session, third.reader, 'four')
+  expect(notices(third.reader)).toHaveLength(2)
 })
 
 test.concurrent('a turn outside with the same prompt and the same beginning is another turn, where messages keep their ids [36]', async () => {

@@ -220,8 +220,8 @@ test.concurrent('the first prompt of a new session comes after the settings that
   )
   stage.fake({}, { name: 'other' })
   const { session, reader } = await stage.open()
-  const promptId = await sent(session, 'go')
   await fake.until(({ mark }) => mark === 'at set')
+  const promptId = await sent(session, 'go')
   // Another agent is started and prompted meanwhile, which takes far longer.
   const other = await stage.open('acp:other')
   await prompted(other.session, other.reader, 'hi')

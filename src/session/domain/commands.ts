@@ -44,7 +44,8 @@ export type Command =
   /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
   | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
   /** Stored once: the same text again is ignored. */
-  | { readonly kind: 'notice'; readonly text: string }
+  /** The same one as the last is left out, unless it says what has happened `again`. */
+  | { readonly kind: 'notice'; readonly text: string; readonly again?: 'again' | undefined }
   /** The answer to a permission question. `why` becomes a notice in the conversation. */
   | {
       readonly kind: 'answer'

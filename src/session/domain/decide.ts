@@ -50,7 +50,9 @@ export function decide(command: Command, state: State): readonly Body[] {
     case 'reject_unknown_prompts':
       return rejectUnknownPrompts(command, state)
     case 'notice':
-      return command.text === state.notice ? [] : [{ kind: 'notice', text: command.text }]
+      return command.text === state.notice && command.again === undefined
+        ? []
+        : [{ kind: 'notice', text: command.text }]
     case 'answer':
       return resolvePermission(command, state)
     case 'resume_paused':

@@ -55,7 +55,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     this.#session = session
     this.#settings = new LiveSettings(name, session, parts)
     this.#requests = new AgentRequests(this, (sentence) => {
-      void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`)
+      void session.notice(`${name.replace(/^acp:/u, '')} ${sentence}`, 'again')
     })
     this.#starter = new AgentStarter(name, session, parts)
     this.#idle = new IdleUnload(this, session, parts)

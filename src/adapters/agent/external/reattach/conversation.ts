@@ -306,7 +306,7 @@ export async function takeInOutside(conversation: Conversation, turn: Turn, sess
   conversation.outside = []
   if (outside.length === 0) return
   const count = outside.length === 1 ? '1 turn was' : `${outside.length} turns were`
-  await session.notice(`${count} added outside Parley, in ${process.launch.name}'s own session:`)
+  await session.notice(`${count} added outside Parley, in ${process.launch.name}'s own session:`, 'again')
   let message = 0
   for (const { prompt, parts } of outside) {
     message += 1

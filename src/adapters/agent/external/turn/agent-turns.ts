@@ -68,7 +68,7 @@ export class AgentTurns {
       updates,
       clock: this.#clock,
       over: () => (this.#last = { updates, at: this.#clock.monotonicNow() }),
-      notice: (text) => this.#session.notice(text),
+      notice: (text) => this.#session.notice(text, 'again'),
       isLastTry,
     })
     this.#prompt = prompt
