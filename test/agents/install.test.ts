@@ -49,6 +49,11 @@ function made(signal = new AbortController().signal) {
   return { installed, told, installing, add: (wanted: Wanted) => install(wanted, installing) }
 }
 
+/** A tar of `bin/agent` and `lib/y`, each with its last letter. */
+const PACKED_WITH_BZIP2 =
+  'QlpoOTFBWSZTWeesQ1MAAJ97kMmAAEJAAPeAAIhypZ5gBAAACCAAchKkGgMjI0GjI9QFUinoQaGnqD1BoaMz9LTcuUgNWk74gRku' +
+  'ZJHF8YtrA1yRBMiUR78clEIWteqkRRVJi4OyydsF1aQ43Jcy7nC6ycQ8C0gaiFYRQQ+0oaKUH4u5IpwoSHPWIamA'
+
 const npm = (name: string, source: Partial<NpmSource> = {}): Wanted => ({
   id: 'agent',
   version: '1.0.0',
@@ -194,6 +199,8 @@ describe('from npm', () => {
 describe('from an archive', () => {
   test.each([
     ['tar.gz', () => tarGz({ 'bin/agent': 'x', 'lib/y': 'y' })],
+    // Packed by bzip2 itself: Node cannot do that.
+    ['tar.bz2', async () => Buffer.from(PACKED_WITH_BZIP2, 'base64')],
     ['zip', async () => Buffer.from(zipSync({ 'bin/agent': Buffer.from('x'), 'lib/y': Buffer.from('y') }))],
   ])('%s: its program can be run, and its sum is kept', async (kind, content) => {
     const bytes = await content()
@@ -252,7 +259,7 @@ describe('from an archive', () => {
     const { installing, add } = made()
     const large = { ...archive(registry.serve('/l.tar.gz', await tarGz({ 'bin/agent': 'x'.repeat(100_000) }))) }
     await expect(install(large, { ...installing, maxBytes: 50_000 })).rejects.toThrow('unpacks to more than')
-    await expect(add(archive(registry.serve('/a.tar.bz2', Buffer.from('x'))))).rejects.toThrow(
+    await expect(add(archive(registry.serve('/a.tar.xz', Buffer.from('x'))))).rejects.toThrow(
       'install the agent yourself',
     )
     await expect(add(archive(`${registry.url}/nowhere.zip`))).rejects.toThrow('answered 404')

@@ -21,8 +21,8 @@ export interface ArchiveTools {
 
 const MAX_BYTES = 2 * 1024 * 1024 * 1024
 
-/** A zip is unpacked in memory. */
-const MAX_ZIP_BYTES = 512 * 1024 * 1024
+/** A zip, and what is packed with bzip2, is read into memory. */
+const MAX_READ_BYTES = 512 * 1024 * 1024
 
 const PROGRESS_EVERY = 1024 * 1024
 
@@ -109,9 +109,10 @@ interface Unpacking {
 
 async function unpack(file: string, unpacking: Unpacking): Promise<void> {
   const { name, directory, program } = unpacking
-  if (/\.(?:tar\.gz|tgz)$/u.test(name)) await unpackTar(file, unpacking)
+  if (/\.(?:tar\.gz|tgz)$/u.test(name)) await unpackTar([createReadStream(file), createGunzip()], unpacking)
+  else if (/\.(?:tar\.bz2|tbz2?)$/u.test(name)) await unpackTar([Readable.from(await unbzipped(file))], unpacking)
   else if (name.endsWith('.zip')) await unpackZip(file, unpacking)
-  else if (/\.(?:tar\.\w+|tbz2?|txz|rar|7z)$/u.test(name))
+  else if (/\.(?:tar\.\w+|txz|rar|7z)$/u.test(name))
     throw new Error(`${basename(name)} is packed in a way that Parley does not unpack; install the agent yourself`)
   else {
     await mkdir(dirname(join(directory, program)), { recursive: true })
@@ -120,7 +121,21 @@ async function unpack(file: string, unpacking: Unpacking): Promise<void> {
   if (!(await isFile(join(directory, program)))) throw new Error(`there is no ${program} in the archive`)
 }
 
-async function unpackTar(file: string, { directory, maxBytes }: Unpacking): Promise<void> {
+async function unbzipped(file: string): Promise<Iterable<Uint8Array>> {
+  const packed = await readBounded(file, MAX_READ_BYTES)
+  const { unbzip2 } = await import('./bzip2.ts')
+  return unbzip2(packed)
+}
+
+async function readBounded(file: string, limit: number): Promise<Uint8Array> {
+  if ((await stat(file)).size > limit) throw new Error(`the archive is larger than ${limit} bytes`)
+  return readFile(file)
+}
+
+async function unpackTar(
+  tar: readonly (NodeJS.ReadableStream | NodeJS.ReadWriteStream)[],
+  { directory, maxBytes }: Unpacking,
+): Promise<void> {
   const { unpackTar: into } = await import('modern-tar/fs')
   let bytes = 0
   const counted = new Transform({
@@ -132,12 +147,12 @@ async function unpackTar(file: string, { directory, maxBytes }: Unpacking): Prom
   // Devices and pipes are no part of a program. The library refuses what leaves the folder, by its name or through a link.
   const filter = ({ type }: { readonly type?: string }): boolean =>
     type === undefined || ['file', 'directory', 'symlink', 'link'].includes(type)
-  await pipeline(createReadStream(file), createGunzip(), counted, into(directory, { filter }))
+  await pipeline([...tar, counted, into(directory, { filter })])
 }
 
 async function unpackZip(file: string, { directory, maxBytes }: Unpacking): Promise<void> {
-  const limit = Math.min(maxBytes, MAX_ZIP_BYTES)
-  if ((await stat(file)).size > limit) throw new Error(`the archive is larger than ${limit} bytes`)
+  const limit = Math.min(maxBytes, MAX_READ_BYTES)
+  const packed = await readBounded(file, limit)
   const { unzip } = await import('fflate')
   let bytes = 0
   const filter = ({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean => {
@@ -147,7 +162,6 @@ async function unpackZip(file: string, { directory, maxBytes }: Unpacking): Prom
       throw new Error(`it has ${name} outside itself`)
     return !name.endsWith('/')
   }
-  const packed = await readFile(file)
   const files = await new Promise<Record<string, Uint8Array>>((resolve, reject) => {
     try {
       unzip(packed, { filter }, (error, result) => (error === null ? resolve(result) : reject(error)))
