@@ -18,6 +18,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'mcp-servers': 'test/torture/real-servers.ts',
     fuzz: 'test/conformance/fuzz/main.ts',
     agents: 'test/agents/real/main.ts',
+    together: 'test/agents/real/together.ts',
   },
   bench: { '': 'bench/main.ts', docs: 'bench/docs/main.ts', stall: 'test/stall/main.ts' },
   eval: {

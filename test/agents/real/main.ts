@@ -3,27 +3,21 @@
  * table. They are those that `PARLEY_HOME=/tmp/parley-real-agents/state parley agents add NAME` has installed. What their model
  * was asked, and every line between Parley and them, is left beside it. Linux only: everything runs in a network namespace that has nothing but loopback.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cases } from './cases.ts'
+import { DIRECTORY, isInside } from './namespace.ts'
 import { type Setup, setups } from './setups.ts'
 import { type Seen, tableOf, seenOf } from './table.ts'
 import { World } from './world.ts'
 
-const INSIDE = 'REAL_AGENTS_INSIDE'
-const DIRECTORY = process.env['REAL_AGENTS_DIRECTORY'] ?? join(tmpdir(), 'parley-real-agents')
 /** For one case: real agents hang, and the others want their turn. */
 const LIMIT_MS = 180_000
 
 async function main(): Promise<void> {
+  if (!(await isInside(import.meta.filename))) return
   const wanted = process.argv.slice(2)
-  if (process.env[INSIDE] === undefined) return alone(wanted)
-  const outside = Object.keys(networkInterfaces()).filter((name) => name !== 'lo')
-  if (outside.length > 0) throw new Error(`there is a network: ${outside.join(', ')}`)
   const seen: Seen[] = []
   for (const setup of setups.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
     await play(setup, (one) => {
@@ -34,18 +28,6 @@ async function main(): Promise<void> {
   }
   process.stdout.write(`\n${tableOf(seen)}\n`)
   process.exitCode = seen.some(({ verdict }) => verdict === 'NO') ? 1 : 0
-}
-
-/** The same program again, where no address but loopback exists. */
-async function alone(wanted: readonly string[]): Promise<void> {
-  const inner = 'ip link set lo up && exec "$@"'
-  const again = [process.execPath, ...process.execArgv, import.meta.filename, ...wanted]
-  const child = spawn('unshare', ['-rn', 'sh', '-c', inner, 'sh', ...again], {
-    stdio: 'inherit',
-    env: { ...process.env, [INSIDE]: '1' },
-  })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  process.exitCode = code ?? 1
 }
 
 async function play(setup: Setup, onSeen: (seen: Seen) => void): Promise<void> {

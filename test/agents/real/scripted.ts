@@ -1,7 +1,7 @@
 /** What the model of a real agent says: it obeys a tag in the last prompt. */
 import type { Asked, AskedMessage, Saying } from '../../model-server/script.ts'
 
-const TAG = /#(?<deed>say|tool|long)\s+(?<word>[\w-]+)/gu
+const TAG = /#(?<deed>say|tool|long|work)\s+(?<word>[\w-]+)/gu
 
 export function answerTo(asked: Asked): readonly Saying[] {
   // Requests without tools are the agent's own: a title, a summary.
@@ -9,8 +9,9 @@ export function answerTo(asked: Asked): readonly Saying[] {
   const at = asked.messages.findLastIndex((message) => isPrompt(message))
   const { deed = 'say', word = 'nothing' } = [...(asked.messages[at]?.text ?? '').matchAll(TAG)].at(-1)?.groups ?? {}
   const isAnswered = asked.messages.slice(at + 1).some(({ results }) => results.length > 0)
-  if (deed === 'tool' && !isAnswered) return [{ text: 'Running.' }, callOf(asked.tools, word)]
-  if (deed === 'long') return [{ text: [`${word} {n} `], times: 600, everyMs: 50 }]
+  // `work` is a tool, and a long answer after it.
+  if ((deed === 'tool' || deed === 'work') && !isAnswered) return [{ text: 'Running.' }, callOf(asked.tools, word)]
+  if (deed === 'long' || deed === 'work') return [{ text: [`${word} {n} `], times: 600, everyMs: 50 }]
   return [{ text: [`said `, `${word}.`] }]
 }
 

@@ -21,6 +21,13 @@ interface Recorded {
   readonly start?: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
 
+/** A command of Parley that goes on, such as `parley attach`. */
+export interface Terminal {
+  /** All that it has printed. */
+  readonly text: string
+  heard: (text: string) => void
+}
+
 export class World {
   readonly setup: Setup
   readonly model: ModelServer
@@ -61,6 +68,16 @@ export class World {
     this.#clients.push(client)
     await initialize(client)
     return client
+  }
+
+  terminal(...args: readonly string[]): Terminal {
+    const child = spawn(process.execPath, [binary, ...args], { cwd: this.cwd, env: this.#env })
+    const terminal = { text: '', heard: (_text: string): void => undefined }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      terminal.text += text
+      terminal.heard(text)
+    })
+    return terminal
   }
 
   async killServer(): Promise<void> {
