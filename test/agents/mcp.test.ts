@@ -180,4 +180,6 @@ test('a user is asked about MCP tools only for an agent that never asks, and wha
   expect(questions()).toHaveLength(3)
   fake.open('asked')
   await turn
+  // What it does with its own tools, no rule can hold back.
+  expect(JSON.stringify(client.received)).toContain('fake asks nobody before it changes files')
 })
