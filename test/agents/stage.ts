@@ -13,6 +13,7 @@ import { systemClock } from '../../src/adapters/clock.ts'
 import { openProcesses } from '../../src/adapters/process/spawn.ts'
 import type { Agents } from '../../src/ports/agent.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { FaultPoint } from '../../src/ports/fault.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import type { Processes } from '../../src/ports/process.ts'
 import type { Content } from '../../src/ports/values/content.ts'
@@ -40,6 +41,7 @@ export class Stage {
   readonly #quietMs: number | undefined
   readonly #clock: Clock
   #owner: Owner
+  #death: { readonly point: FaultPoint; times: number } | undefined
 
   /** `outside`: how soon the agent's own list of sessions is looked at; `quietMs`: when its silence is told. */
   constructor(outside?: ExternalAgentsOptions['outside'], quietMs?: number, clock = systemClock) {
@@ -100,6 +102,15 @@ export class Stage {
     return this.reopened(id)
   }
 
+  /** The owner dies when it has come to this point so many times, from now on: it goes no further, and stores nothing more. */
+  diesAt(point: FaultPoint, times: number): void {
+    this.#death = { point, times }
+  }
+
+  get isDead(): boolean {
+    return this.#owner.isGone
+  }
+
   async reopened(id: string): Promise<{ readonly session: Session; readonly reader: Reader }> {
     const session = await this.sessions.open(id, this.here)
     return { session, reader: await this.join(session) }
@@ -107,6 +118,15 @@ export class Stage {
 
   async entries(id: string): Promise<readonly Entry[]> {
     return this.disk.entries(id)
+  }
+
+  async #reached(point: FaultPoint, owner: { isGone: boolean }): Promise<void> {
+    if (point === this.#death?.point) this.#death.times -= 1
+    if (this.#death?.times === 0) {
+      this.#death = undefined
+      owner.isGone = true
+    }
+    return owner.isGone ? new Promise(() => undefined) : undefined
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,7 +172,7 @@ export class Stage {
       promptDirectory: undefined,
       external: async () => external,
     })
-    const faults = { at: async () => undefined }
+    const faults = { at: (point: FaultPoint) => this.#reached(point, owner) }
     const world = { journal: journalOf(this.disk, owner), clock, faults, agents }
     const sessions = new SessionRegistry({ ...world, tools: new TestTools(), rules: new TestRules(), report })
     return Object.assign(owner, { sessions, processes, agents })

@@ -134,7 +134,7 @@ test.concurrent('of more sessions than may live at once, those that are idle are
   await using stage = new Stage()
   const fake = stage.fake({ capabilities: { loadSession: true } })
   const opened = []
-  for (let at = 0; at < 12; at += 1) {
+  for (let at = 0; at < 20; at += 1) {
     const one = await stage.open()
     await prompted(one.session, one.reader, `hello ${at}`)
     opened.push(one)
