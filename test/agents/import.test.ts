@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { parley } from '../e2e/cli.ts'
+import { ask, killServer, parley, sessionsIn } from '../e2e/cli.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import type { Case } from '../fake-agent/case.ts'
@@ -15,8 +15,8 @@ const LISTS: Case = {
   pageSize: 2,
 }
 
-let stop: (() => Promise<unknown>) | undefined
-afterEach(() => stop?.())
+const homes: string[] = []
+afterEach(() => homes.splice(0).forEach(killServer))
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ function user(plan: Case = LISTS, more = '') {
   const entry = `[agents.fake]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${more}`
   writeFileSync(join(config, 'parley.toml'), entry)
   const run = (...words: readonly string[]) => parley(words, { home, cwd: work })
-  stop = () => run('stop')
+  homes.push(home)
   async function imported(...words: readonly string[]): Promise<readonly Row[]> {
     const { stdout } = await run('agents', 'import', 'fake', '--json', ...words)
     return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
@@ -54,20 +54,20 @@ const importedIn = (rows: readonly Row[]): readonly Imported[] =>
   rows.flatMap((row) => ('imported' in row ? (row['imported'] as Imported) : []))
 
 test('five are imported; twice makes no doubles, and one that was deleted stays deleted [39]', async () => {
-  const { fake, work, run, imported } = user()
+  const { fake, home, work, run, imported } = user()
   for (const n of [1, 2, 3, 4, 5]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`], ['more', `more ${n}`])
   own(fake, 'never-prompted', work)
   const first = await imported('--all')
   const [deleted, ...others] = importedIn(first)
   expect(others).toHaveLength(4)
   expect(first).toContainEqual({ skipped: { agentSessionId: 'never-prompted', why: 'empty' } })
-  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(5)
+  expect(await sessionsIn({ home, cwd: work })).toHaveLength(5)
   expect(fake.processes).toEqual([])
   expect(fake.prompts).toEqual([])
 
   expect(await run('rm', deleted?.sessionId ?? '', '--yes')).toMatchObject({ code: 0 })
   expect(importedIn(await imported('--all'))).toEqual([])
-  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(4)
+  expect(await sessionsIn({ home, cwd: work })).toHaveLength(4)
   const standings = (await imported()).map(({ listed }) => String((listed as Row)['standing']))
   expect(standings.filter((one) => one === 'here')).toHaveLength(4)
   expect(standings).toEqual(expect.arrayContaining(['deleted', 'new']))
@@ -78,11 +78,9 @@ test('five are imported; twice makes no doubles, and one that was deleted stays 
 })
 
 test('a session that is imported enters the live list at once', async () => {
-  const { fake, home, work, run, imported } = user()
+  const { fake, home, work, imported } = user()
   own(fake, 'own-1', work, ['a question', 'an answer'])
-  // It starts the server.
-  await run('status')
-  await run('new', '--agent', 'guide')
+  await ask({ home, agent: 'guide' }, 'session/new', { cwd: work, mcpServers: [] })
   const watching = await RawSocket.open(socketPathOf(home), { notifications: ['sessions'] })
   const [{ sessionId } = { sessionId: '' }] = importedIn(await imported('--all'))
   const told = await watching.until(({ method, params }) => {
@@ -119,7 +117,7 @@ test('an imported session has all that was said, says what is lost, and goes on 
 test('a session that cannot be read is not there in part, and the others are imported', async () => {
   const broken = { code: -32_603, message: 'the store is damaged' }
   const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
-  const { fake, work, run, imported } = user({
+  const { fake, home, work, imported } = user({
     ...LISTS,
     on: { 'session/load': [{ if: 'own-1', moves: [{ update: chunk }, { fail: broken }] }] },
   })
@@ -130,14 +128,13 @@ test('a session that cannot be read is not there in part, and the others are imp
     skipped: { agentSessionId: 'own-1', why: 'failed', reason: expect.stringContaining('the store is damaged') },
   })
   expect(importedIn(rows)).toHaveLength(1)
-  expect((await run('ls', '--json')).stdout.trim().split('\n')).toHaveLength(1)
+  expect(await sessionsIn({ home, cwd: work })).toHaveLength(1)
 })
 
 test('what keeps the sessions from being listed is said, and without a choice nothing is imported', async () => {
   const none = user({ capabilities: { loadSession: true } })
   const refused = await none.run('agents', 'import', 'fake')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not say which sessions it has') })
-  await none.run('stop')
   const some = user()
   own(some.fake, 'own-1', some.work, ['one', 'a'])
   const listed = await some.run('agents', 'import', 'fake')
@@ -164,21 +161,16 @@ test('what is imported has no secret of the agent, and deleting it leaves the ow
 
 test('an import whose server is killed has whole sessions only, and goes on where it was [39]', async () => {
   const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
-  const { fake, work, run, imported } = user({
+  const { fake, home, work, run, imported } = user({
     ...LISTS,
     on: { 'session/load': [{ first: 1, name: 'load', moves: [], later: [{ update: chunk }, { gate: 'half' }] }] },
   })
   for (const n of [1, 2]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`])
-  const titles = async (): Promise<readonly unknown[]> => {
-    const lines = (await run('ls', '--json')).stdout.split('\n').filter((line) => line !== '')
-    return lines
-      .map((line) => (JSON.parse(line) as Row)['title'])
-      .toSorted((a, b) => String(a).localeCompare(String(b)))
-  }
+  const titles = async (): Promise<readonly string[]> =>
+    (await sessionsIn({ home, cwd: work })).map(({ title }) => String(title)).toSorted((a, b) => a.localeCompare(b))
   const broken = run('agents', 'import', 'fake', '--all')
   await fake.until(({ mark }) => mark === 'at half')
-  const { pid } = JSON.parse((await run('status', '--json')).stdout) as { readonly pid: number }
-  process.kill(pid, 'SIGKILL')
+  expect(killServer(home)).toBe(true)
   expect((await broken).code).not.toBe(0)
   await until(() => fake.processes.length === 0)
   const before = await titles()

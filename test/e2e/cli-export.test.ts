@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, endServers, jsonLines, killServer, parley } from './cli.ts'
+import { Cli, endServers, jsonLines, killServer, parley, sessionIdIn, workIn } from './cli.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -26,9 +26,8 @@ const told = () => (shared ??= tell('Say hello.'))
 async function tell(prompt: string) {
   const home = freshDirectory()
   const agent = await scriptAgent(home, STEPS)
-  await parley(['run', '--embedded', prompt], { home, agent })
-  const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-  return { home, agent, id: String(session?.['sessionId']) }
+  const { stdout } = await parley(['run', '--embedded', '--json', prompt], { home, agent })
+  return { home, agent, id: sessionIdIn(stdout) }
 }
 
 const jsonl = async (home: string, id: string) =>
@@ -152,10 +151,9 @@ describe('parley import', () => {
   test.concurrent('of a session whose turn runs ends that turn here, and the session goes on from there', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'word {n} ', times: 10_000, everyMs: 20 }])
-    const cli = new Cli(['run', 'go', '--embedded'], { home, agent })
+    const cli = new Cli(['run', 'go', '--embedded', '--json'], { home, agent })
     await cli.until('word 5')
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-    const lines = await jsonl(home, String(session?.['sessionId']))
+    const lines = await jsonl(home, sessionIdIn(cli.stdout))
     cli.child.kill('SIGKILL')
     await cli.finished
     const file = join(home, 'session.jsonl')
@@ -169,7 +167,7 @@ describe('parley import', () => {
     const brought = await jsonl(elsewhere, id)
     expect(brought.slice(1, lines.length)).toEqual(lines.slice(1))
     expect(JSON.parse(brought.at(-1) ?? '')).toMatchObject({ kind: 'turn_ended', stopReason: 'interrupted' })
-    const more = await parley(['run', '--session', id, 'more', '--cwd', String(session?.['cwd'])], {
+    const more = await parley(['run', '--session', id, 'more', '--cwd', workIn(home)], {
       home: elsewhere,
       agent: short,
     })

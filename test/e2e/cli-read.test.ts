@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, endServers, jsonLines, parley, workIn } from './cli.ts'
+import { Cli, endServers, jsonLines, parley, sessionIdIn, sessionsIn, workIn } from './cli.ts'
 import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 
 endServers()
@@ -74,9 +74,7 @@ describe('parley show', () => {
       { chunk: 'Bye.' },
     ]
     const agent = await scriptAgent(home, script)
-    await parley(['run', '--embedded', '你好'], { home, agent })
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-    const sessionId = String(session?.['sessionId'])
+    const sessionId = sessionIdIn((await parley(['run', '--embedded', '--json', '你好'], { home, agent })).stdout)
     const shown = jsonLines((await parley(['show', '--json', sessionId], { home })).stdout)
     const client = startParley({ home, agent })
     await initialize(client)
@@ -110,7 +108,7 @@ describe('parley show', () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
     await parley([], { home, agent }, 'first\nsecond\n')
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
+    const [session] = await sessionsIn({ home, cwd: workIn(home) })
     const { stdout } = await parley(['show', String(session?.['sessionId'])], { home })
     const [, entry = ''] = /\(entry (\d+)\)\n› second/u.exec(stdout) ?? []
     const fork = await parley(['fork', String(session?.['sessionId']), '--up-to', entry], { home })
@@ -126,12 +124,11 @@ describe('parley show', () => {
       { chunk: 'word {n}\n', times: 10_000, everyMs: 20 },
     ]
     const agent = await scriptAgent(home, steps)
-    const cli = new Cli(['run', 'go', '--embedded'], { home, agent })
+    const cli = new Cli(['run', 'go', '--embedded', '--json'], { home, agent })
     await cli.until('word 5')
     cli.child.kill('SIGKILL')
     await cli.finished
-    const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
-    const id = String(session?.['sessionId'])
+    const id = sessionIdIn(cli.stdout)
     const before = await parley(['show', id], { home })
     expect(before).toMatchObject({ code: 0, stderr: '' })
     expect(before.stdout).toMatch(/› go\n\n✗ Dig — Interrupted; it may have run\.\n\nword 1\n[^]*word 5\n/u)
@@ -158,19 +155,15 @@ describe('parley show', () => {
     expect(stdout).toContain('(Not finished: the turn waits for an answer to its question.')
   })
 
-  test.concurrent.each(['show', 'export'])(
-    'an empty id names no session for %s, also where there is only one',
-    async (command) => {
-      const home = freshDirectory()
-      const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
-      await parley(['run', '--embedded', 'hello'], { home, agent })
+  test.concurrent('an empty id names no session for show and export', async () => {
+    const home = freshDirectory()
+    for (const command of ['show', 'export'])
       expect(await parley([command, ''], { home })).toMatchObject({
         code: 2,
         stdout: '',
         stderr: 'parley: The setting ID cannot be "": it names no session.\n',
       })
-    },
-  )
+  })
 
   test.concurrent('an id that fits none or several is one clear line, exit 1', async () => {
     const home = freshDirectory()

@@ -1,7 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, type Run, endServers, jsonLines, killServer, parley, sessionsIn, shareServer } from './cli.ts'
+import {
+  Cli,
+  type Run,
+  endServers,
+  jsonLines,
+  killServer,
+  parley,
+  sessionIdIn,
+  sessionsIn,
+  shareServer,
+} from './cli.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -102,10 +112,10 @@ describe('parley run', () => {
 
   test.concurrent('--session goes on with a session, by the beginning of its id, wherever it is called', async () => {
     const run = await stage({ chunk: 'Hi.' })
-    const id = idIn((await parley(['run', 'one', '--json'], run)).stdout)
+    const id = sessionIdIn((await parley(['run', 'one', '--json'], run)).stdout)
     const second = await parley(['run', 'two', '--session', id.slice(0, 6), '--json'], { ...run, cwd: '/' })
     expect(jsonLines(second.stdout).at(-1)).toEqual({ stopReason: 'end_turn' })
-    expect(idIn(second.stdout)).toBe(id)
+    expect(sessionIdIn(second.stdout)).toBe(id)
     const { stdout } = await parley(['show', id], run)
     expect(stdout).toMatch(/› one\n\nHi\.\n\n\(entry \d+\)\n› two\n\nHi\.\n$/u)
   })
@@ -191,7 +201,7 @@ describe('stopping', () => {
     cli.child.kill('SIGTERM')
     expect(await cli.finished).toMatchObject({ code: 75, signal: null, stderr: '' })
     expect(readPidFile(run.home)).toBeUndefined()
-    expect((await parley(['show', idIn(cli.stdout)], run)).stdout).toContain('Interrupted')
+    expect((await parley(['show', sessionIdIn(cli.stdout)], run)).stdout).toContain('Interrupted')
   })
 
   test.concurrent('a server that is killed in the middle of the turn: what was said is there, and it says interrupted, exit 75', async () => {
@@ -206,7 +216,7 @@ describe('stopping', () => {
     const seqs = said.map(({ _meta }) => (_meta as { readonly 'parley/seq': number })['parley/seq'])
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
     // Whatever was stored was told, and nothing twice.
-    const shown = jsonLines((await parley(['show', '--json', idIn(stdout)], run)).stdout)
+    const shown = jsonLines((await parley(['show', '--json', sessionIdIn(stdout)], run)).stdout)
     const words = (lines: readonly object[]) => JSON.stringify(lines).match(/word \d+/gu) ?? []
     expect(words(said)).toEqual(words(shown))
     expect(new Set(words(said)).size).toBe(words(said).length)
@@ -237,7 +247,7 @@ describe('stopping', () => {
     const refused = await parley(['run', 'me too'], run)
     expect(refused.code).toBe(75)
     expect(refused.stderr).toMatch(new RegExp(`^parley: .*pid ${owner.child.pid}\\b.*\n$`, 'u'))
-    const { code, stdout } = await parley(['show', idIn(owner.stdout)], run)
+    const { code, stdout } = await parley(['show', sessionIdIn(owner.stdout)], run)
     expect(code).toBe(0)
     expect(stdout).toMatch(/› go\n\nword 1\n[^]*\(Not finished: the turn is still running\.\)\n$/u)
     owner.child.kill('SIGKILL')
@@ -290,9 +300,4 @@ describe('parley with prompts from a pipe', () => {
 async function untilTaken(pid: number): Promise<void> {
   const status = `/proc/${pid}/status`
   while (existsSync(status) && !/^ShdPnd:\s*0+$/mu.test(readFileSync(status, 'utf8'))) await new Promise(setImmediate)
-}
-
-/** Of the session that the output of `run --json` is about. */
-function idIn(stdout: string): string {
-  return String(jsonLines(stdout.slice(0, stdout.indexOf('\n')))[0]?.['sessionId'])
 }

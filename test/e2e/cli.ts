@@ -162,6 +162,11 @@ export function parley(args: readonly string[], run: Run, input = ''): Promise<F
   return cli.finished
 }
 
+/** Of the session that the output of `run --json` is about. */
+export function sessionIdIn(stdout: string): string {
+  return String(jsonLines(stdout.slice(0, stdout.indexOf('\n')))[0]?.['sessionId'])
+}
+
 export function workIn(home: string): string {
   const work = join(home, 'work')
   mkdirSync(work, { recursive: true })
