@@ -1,6 +1,6 @@
 /** `parley import --from TOOL`: sessions that were made in other tools, from the files that these keep. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from './cli.ts'
@@ -95,15 +95,19 @@ async function user(tool: string) {
 test.each(['claude', 'codex', 'gemini', 'opencode'])(
   'sessions of %s are listed, imported once, found, shown and gone on with, and the broken one is named',
   async (tool) => {
-    const { work, files, run } = await user(tool)
+    const { home, work, files, run } = await user(tool)
     const listed = await run('import', '--from', tool)
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(work) })
     expect(listed.stderr).toContain('broken')
     expect(listed.stderr).toContain('nothing was imported; add --all')
     expect((await run('ls', '--json')).stdout).toBe('')
 
+    const leftover = join(home, 'import-killed')
+    mkdirSync(leftover)
+    utimesSync(leftover, 0, 0)
     const all = await run('import', '--from', tool, '--all', '--json')
     expect(all.code).toBe(1)
+    expect(existsSync(leftover)).toBe(false)
     const rows = jsonLines(all.stdout)
     expect(rows).toHaveLength(2)
     const imported = rows.flatMap((row) => ('imported' in row ? [row['imported'] as Row] : []))

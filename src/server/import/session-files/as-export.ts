@@ -1,6 +1,6 @@
 /** Writes a session of another tool as an exported session, which a server imports as any other: whole or not at all. */
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ENTRY_FORMAT } from '../../../session/domain/entries.ts'
 import { toldEntries } from '../../../session/lifecycle/import-conversation.ts'
@@ -26,6 +26,20 @@ export function idOf(tool: Tool, id: string): string {
   return [...parts, hash.slice(20, 32)].join('-')
 }
 
+const FOLDER = 'import-'
+/** No import of one session takes so long. Milliseconds. */
+const ABANDONED_MS = 60 * 60_000
+
+/** An import that was killed leaves its folder behind, with a whole conversation in it. */
+async function removeLeftovers(home: string, now: number): Promise<void> {
+  const names = await readdir(home).catch(() => [])
+  for (const name of names.filter((one) => one.startsWith(FOLDER))) {
+    const path = join(home, name)
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined && now - found.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true })
+  }
+}
+
 /** Calls `use` with the path of the file, and deletes it. */
 export async function withExport(
   session: FileSession,
@@ -44,7 +58,8 @@ export async function withExport(
     entryFormat: ENTRY_FORMAT,
     session: { id, lastSeq: entries.length },
   }
-  const folder = await mkdtemp(join(home, 'import-'))
+  await removeLeftovers(home, now)
+  const folder = await mkdtemp(join(home, FOLDER))
   try {
     const path = join(folder, 'session.jsonl')
     await writeFile(path, `${[JSON.stringify(head), ...entries].join('\n')}\n`, { mode: 0o600 })
