@@ -7,7 +7,7 @@ import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import { askToImport } from '../../../server/admin/admin-client.ts'
 import { Secrets, systemClock } from '../../../server/compose/agent-catalogue.ts'
 import { idOf, withExport } from '../../../server/import/session-files/as-export.ts'
-import type { FileSession } from '../../../server/import/session-files/conversation.ts'
+import type { FileSession } from '../../../server/import/session-files/file-session.ts'
 import {
   type Tool,
   folderOf,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ENTRY_FORMAT } from '../../../session/domain/entries.ts'
 import { toldEntries } from '../../../session/lifecycle/import-conversation.ts'
 import { EXPORT_FORMAT } from '../../../session/lifecycle/export-session.ts'
-import type { FileSession } from './conversation.ts'
+import type { FileSession } from './file-session.ts'
 import { type Tool, titles } from './find.ts'
 
 interface Exporting {

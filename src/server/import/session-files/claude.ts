@@ -1,7 +1,7 @@
 /** Claude Code: a file `SESSION.jsonl` in a folder for each project, one message or fact a line. */
 import type { Content } from '../../../ports/values/content.ts'
 import {
-  Conversation,
+  FileSessionBuilder,
   type Fields,
   type FileSession,
   type TextFile,
@@ -10,11 +10,11 @@ import {
   listOf,
   recordsOf,
   textOf,
-} from './conversation.ts'
+} from './file-session.ts'
 
 /** Throws IMPORT_INVALID. */
 export function readClaude(file: TextFile): FileSession {
-  const conversation = new Conversation(file.path)
+  const conversation = new FileSessionBuilder(file.path)
   let about: { id: unknown; cwd: unknown; title?: unknown } = { id: undefined, cwd: undefined }
   for (const record of recordsOf(file)) {
     const { type, sessionId, cwd, summary, customTitle, aiTitle } = record
@@ -32,7 +32,7 @@ export function readClaude(file: TextFile): FileSession {
   return conversation.session(about)
 }
 
-function user({ message, timestamp }: Fields, conversation: Conversation): void {
+function user({ message, timestamp }: Fields, conversation: FileSessionBuilder): void {
   const { content } = fieldsOf(message)
   if (typeof content === 'string') {
     conversation.prompt(typed(content), timestamp)
@@ -68,7 +68,7 @@ function typed(text: string): readonly Content[] {
   return text === '' || WRITTEN_BY_CLAUDE.test(text) ? [] : [{ type: 'text', text }]
 }
 
-function assistant({ message, timestamp }: Fields, conversation: Conversation): void {
+function assistant({ message, timestamp }: Fields, conversation: FileSessionBuilder): void {
   conversation.seen(timestamp)
   const { content, model } = fieldsOf(message)
   if (model === NO_MODEL) return

@@ -1,7 +1,7 @@
 /** Codex: `rollout-*.jsonl` in folders by day, one item or event a line. */
 import type { Content } from '../../../ports/values/content.ts'
 import {
-  Conversation,
+  FileSessionBuilder,
   type Fields,
   type FileSession,
   type TextFile,
@@ -10,11 +10,11 @@ import {
   listOf,
   recordsOf,
   textOf,
-} from './conversation.ts'
+} from './file-session.ts'
 
 /** Throws IMPORT_INVALID. */
 export function readCodex(file: TextFile): FileSession {
-  const conversation = new Conversation(file.path)
+  const conversation = new FileSessionBuilder(file.path)
   const records = [...recordsOf(file)]
   const head = records.map(({ type, payload }) => (type === 'session_meta' ? fieldsOf(payload) : undefined))
   // What the user typed is an event; older files have it only among what was sent to the model, with the tool's own words.
@@ -41,7 +41,7 @@ function eventPrompt({ message, images }: Fields): readonly Content[] {
 }
 
 interface Place {
-  readonly conversation: Conversation
+  readonly conversation: FileSessionBuilder
   readonly hasEvents: boolean
   readonly timestamp: unknown
 }

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { linesOfFile } from '../lines.ts'
-import { type Fields, type FileSession, type TextFile, fieldsOf } from './conversation.ts'
+import { type Fields, type FileSession, type TextFile, fieldsOf } from './file-session.ts'
 
 export const tools = ['claude', 'codex', 'gemini', 'opencode'] as const
 export type Tool = (typeof tools)[number]

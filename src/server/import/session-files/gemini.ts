@@ -1,6 +1,6 @@
 /** Gemini CLI: a file for each session. It names its directory only by a hash, or by the folder that the file lies in. */
 import {
-  Conversation,
+  FileSessionBuilder,
   type Fields,
   type FileSession,
   type TextFile,
@@ -9,11 +9,11 @@ import {
   objectIn,
   recordsOf,
   textOf,
-} from './conversation.ts'
+} from './file-session.ts'
 
 /** `directoryOf` finds the directory of this hash, if it can. Throws IMPORT_INVALID. */
 export function readGemini(file: TextFile, directoryOf: (hash: string) => string | undefined): FileSession {
-  const conversation = new Conversation(file.path)
+  const conversation = new FileSessionBuilder(file.path)
   const { sessionId, projectHash, startTime, lastUpdated, messages, summary } = file.path.endsWith('.jsonl')
     ? afterAllLines(file)
     : objectIn(file)
@@ -51,7 +51,7 @@ function rewind(messages: Map<string, Fields>, first: string): void {
 /** What Gemini CLI says to the model in the user's place. */
 const CONTEXT = /^\s*<(?:session|hook)_context>/u
 
-function take(message: Fields, conversation: Conversation): void {
+function take(message: Fields, conversation: FileSessionBuilder): void {
   const { type, content, timestamp } = message
   if (type === 'user') {
     const text = wordsOf(content)
@@ -66,7 +66,7 @@ function take(message: Fields, conversation: Conversation): void {
   } else if (!['info', 'warning', 'error'].includes(textOf(type))) conversation.leaveOut(type)
 }
 
-function takeCall({ id, name, args, status, result }: Fields, conversation: Conversation): void {
+function takeCall({ id, name, args, status, result }: Fields, conversation: FileSessionBuilder): void {
   conversation.call(textOf(id), textOf(name), args)
   const outputs = listOf(result).map((part) => fieldsOf(fieldsOf(part['functionResponse'])['response']))
   const text = outputs.map(({ output, error }) => textOf(output ?? error)).join('\n')

@@ -1,7 +1,7 @@
 /** OpenCode's database, which newer versions keep in place of files. A session of it is named `DATABASE#ID`. */
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import { type Database, openDatabase, traceFreeLocation } from '../../../sqlite/database.ts'
-import type { FileSession } from './conversation.ts'
+import type { FileSession } from './file-session.ts'
 import { type MessageFiles, readOpencode } from './opencode.ts'
 
 /** How long OpenCode itself may keep the database locked. Milliseconds. */

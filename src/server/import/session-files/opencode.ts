@@ -1,7 +1,7 @@
 /** OpenCode: a file for the session, one for each of its messages, and one for each part of these. */
 import type { Content } from '../../../ports/values/content.ts'
 import {
-  Conversation,
+  FileSessionBuilder,
   type Fields,
   type FileSession,
   type TextFile,
@@ -9,7 +9,7 @@ import {
   imageOf,
   objectIn,
   textOf,
-} from './conversation.ts'
+} from './file-session.ts'
 
 export interface MessageFiles {
   readonly message: TextFile
@@ -21,7 +21,7 @@ const BOOKKEEPING = new Set(['step-start', 'step-finish', 'snapshot', 'patch', '
 
 /** The messages and parts in the order of their names. Throws IMPORT_INVALID. */
 export function readOpencode(file: TextFile, messages: readonly MessageFiles[]): FileSession {
-  const conversation = new Conversation(file.path)
+  const conversation = new FileSessionBuilder(file.path)
   const { id, directory, title, time } = objectIn(file)
   conversation.seen(fieldsOf(time)['updated'])
   for (const { message, parts } of messages) {
@@ -37,7 +37,10 @@ export function readOpencode(file: TextFile, messages: readonly MessageFiles[]):
   return conversation.session({ id, cwd: directory, title })
 }
 
-function promptOf({ type, text, url, filename, synthetic }: Fields, conversation: Conversation): readonly Content[] {
+function promptOf(
+  { type, text, url, filename, synthetic }: Fields,
+  conversation: FileSessionBuilder,
+): readonly Content[] {
   // Synthetic text is what OpenCode adds for the model, such as the content of a named file.
   if (type === 'text') return synthetic === true ? [] : [{ type: 'text', text: textOf(text) }]
   if (type === 'file') {
@@ -49,7 +52,7 @@ function promptOf({ type, text, url, filename, synthetic }: Fields, conversation
   return []
 }
 
-function take(part: Fields, conversation: Conversation): void {
+function take(part: Fields, conversation: FileSessionBuilder): void {
   const { type, text, callID, tool, state } = part
   if (type === 'text') conversation.say('agent', text)
   else if (type === 'reasoning') conversation.say('thought', text)

@@ -40,7 +40,7 @@ const DEEPEST = 150
 const MAX_TITLE_CHARS = 500
 
 /** Collects the turns of one file. */
-export class Conversation {
+export class FileSessionBuilder {
   readonly #path: string
   readonly #turns: { at?: number; prompt: readonly Content[]; said: EarlierUpdate[] }[] = []
   readonly #leftOut = new Set<string>()
