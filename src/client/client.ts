@@ -327,7 +327,7 @@ export class Client {
 
   /** Files in the session's directories that fit, the best first; none where the server does not offer them. */
   async files(sessionId: string, query: string, limit: number): Promise<FoundFiles> {
-    if (!this.offers('_parley/files')) return { files: [], isComplete: true }
+    if (!this.offers('_parley/files')) return { files: [], isComplete: true, age: 0 }
     return filesIn(await this.#call('_parley/files', { sessionId, query, limit }))
   }
 

@@ -126,6 +126,7 @@ function configOf({ flags, environment, cwd, warnings, lent, values }: Given, sa
     remoteRequestsPerSecond: values.remote_requests_per_second ?? 20,
     remoteSessionsPerMinute: values.remote_sessions_per_minute ?? 20,
     remoteRoots: values.remote_roots ?? [],
+    pushServices: values.push_services ?? [],
     server: values.server,
     cluster: clusterOf(values),
     faults: values.faults ?? [],

@@ -25,6 +25,7 @@ export interface Setting {
     | 'remote_requests_per_second'
     | 'remote_sessions_per_minute'
     | 'remote_roots'
+    | 'push_services'
     | 'server'
     | 'cluster'
     | 'cluster_schema'
@@ -177,6 +178,13 @@ export const settings: readonly Setting[] = [
       'Directories in and below which remote clients may start sessions that may not do so anywhere, absolute, separated by commas. Default: none; they start sessions in directories that have sessions.',
   },
   {
+    key: 'push_services',
+    env: 'PARLEY_PUSH_SERVICES',
+    files: 'user',
+    sentence:
+      'Push services of your own to which notifications of the page may be sent besides those of Chrome, Firefox, Safari and Edge: their origins, separated by commas. Default: none.',
+  },
+  {
     key: 'server',
     env: 'PARLEY_SERVER',
     files: 'user',
@@ -301,6 +309,8 @@ export interface Config {
   readonly remoteRequestsPerSecond: number
   readonly remoteSessionsPerMinute: number
   readonly remoteRoots: readonly string[]
+  /** Origins of push services besides the known ones. */
+  readonly pushServices: readonly string[]
   /** The server elsewhere that commands use; absent: that of this machine. */
   readonly server?: string | undefined
   /** Where sessions are kept; absent: in the state directory. */

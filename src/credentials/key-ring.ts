@@ -25,6 +25,11 @@ export class KeyRing {
     return this.#byHash.get(hashOf(offered))
   }
 
+  /** Undefined where no credential has this hash. */
+  holderWith(sha256: string): TokenHolder | undefined {
+    return this.#byHash.get(sha256)
+  }
+
   /** Why the holder may go on no longer: its credential is gone, or gives something else now. Undefined while it may. */
   changeFor({ id }: Pick<TokenHolder, 'id'>): 'removed' | 'other role' | undefined {
     const now = this.#byHash.get(hashIn(id))
@@ -94,6 +99,11 @@ function keyOf(kind: 'token' | 'device', { sha256, name, role, scope = 'all' }: 
 
 function idOf({ sha256, holder: { role, scope } }: Key): string {
   return `${sha256} ${role} ${JSON.stringify(scope)}`
+}
+
+/** The hash of the secret that the holder has shown. */
+export function credentialOf({ id }: Pick<TokenHolder, 'id'>): string {
+  return hashIn(id)
 }
 
 function hashIn(id: string): string {

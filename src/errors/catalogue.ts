@@ -282,6 +282,12 @@ export const catalogue = {
     false,
     (d) => `${d.name} cannot be the name of a device. A name has 1 to 64 characters, all of them visible.`,
   ),
+  PUSH_SERVICE_UNKNOWN: row<{ host: string }>(
+    INVALID_PARAMS,
+    false,
+    ({ host }) =>
+      `Notifications are not sent to ${host}: it is no push service that Parley knows, or what the browser gave is no key of it. The setting push_services names others.`,
+  ),
   PAIRING_CODE_INVALID: row<{ reason: string }>(
     AUTH_REQUIRED,
     false,

@@ -19,5 +19,8 @@ await app.start()
 void import('./screens/session-screen.tsx')
 if (app.router.filter.peek().share === '') {
   const { keepPage } = await import('./offline/install.ts')
-  void keepPage(() => (app.isOutdated.value = true))
+  void keepPage(
+    () => (app.isOutdated.value = true),
+    (id) => app.router.go({ screen: 'session', id, seq: undefined }),
+  )
 }

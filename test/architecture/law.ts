@@ -64,6 +64,7 @@ export const walls: Readonly<Record<string, Wall>> = {
   },
   'adapters/model': adapter,
   'adapters/process': adapter,
+  'adapters/push': adapter,
   'adapters/files': adapter,
   'adapters/terminal': adapter,
   edge: {
@@ -176,7 +177,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unbash: ['shell-safety'],
   unpdf: ['docs-search/index'],
   uqr: ['cli', 'web'],
-  undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model'], // neither ports' servers answer in the time that fetch gives them
+  undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model', 'adapters/push'], // neither ports' servers answer in the time that fetch gives them
   ws: ['edge', 'cli', 'relay', 'server'], // who listens, and who connects to a server elsewhere or to another node
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
@@ -217,6 +218,7 @@ export const composers: readonly string[] = [
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal
   'src/server/cluster/open-cluster.ts', // where sessions are kept in PostgreSQL: nothing of it is loaded elsewhere
   'src/server/telemetry/open-telemetry.ts', // where a collector of telemetry is set: nothing of it is loaded elsewhere
+  'src/server/push/open-web-push.ts', // for devices that want notifications: nothing of it is loaded elsewhere
   'src/server/cluster/cluster-reading.ts', // for commands that look at a cluster
   'src/server/cluster/copy-sessions.ts', // for commands that copy between a cluster and a state directory
   'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in

@@ -1,6 +1,7 @@
 /** A session that is too long to be loaded: it opens at its end, and any place of it can be gone to. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { faultsOf } from '../docs-search/page/look.ts'
 import { awayFromEnd, firstSeen } from './reader.ts'
 import { PageStage } from './stage.ts'
 
@@ -221,6 +222,19 @@ test('a session whose first page has failed is opened by Try again, and what cam
   await text(late, 'The first answer.').waitFor()
   await text(late, 'The second answer.').waitFor()
   expect(await late.locator('.prompt', { hasText: 'Go on.' }).count()).toBe(1)
+})
+
+test('19: the outline has every prompt, however little is loaded, and goes to each', async () => {
+  const { page, asked } = await opened()
+  await page.locator('.menu summary[aria-label=More]').click()
+  await page.getByRole('button', { name: 'Prompts' }).click()
+  const outline = page.getByRole('dialog', { name: 'Prompts' })
+  await outline.getByRole('button', { name: 'Go through all of it.' }).waitFor()
+  expect(await faultsOf(page)).toEqual([])
+  expect(asked).toHaveLength(1)
+  await outline.getByRole('button', { name: 'Go through all of it.' }).click()
+  await outline.waitFor({ state: 'detached' })
+  await inView(page, 'Go through all of it.')
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

@@ -21,14 +21,23 @@ export class PageServer {
   /** The last one runs, unless it was killed. */
   readonly #children: ChildProcessWithoutNullStreams[] = []
   #tokens = 0
+  readonly #environment: Readonly<Record<string, string>>
   port = 0
 
-  static async start(steps: readonly Step[] = []): Promise<PageServer> {
-    const server = new PageServer()
+  /** `environment`: settings of it. */
+  static async start(
+    steps: readonly Step[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<PageServer> {
+    const server = new PageServer(environment)
     mkdirSync(server.work)
     server.play(steps)
     await server.listen()
     return server
+  }
+
+  private constructor(environment: Readonly<Record<string, string>>) {
+    this.#environment = environment
   }
 
   get url(): string {
@@ -61,6 +70,7 @@ export class PageServer {
       cwd: this.work,
       env: {
         ...cleanEnvironment(),
+        ...this.#environment,
         PARLEY_HOME: this.home,
         XDG_CONFIG_HOME: join(this.home, 'config'),
         PARLEY_AGENT: `script:${this.#script}`,

@@ -23,10 +23,14 @@ export class PageStage {
     this.browser = browser
   }
 
-  static async open(steps: readonly Step[] = []): Promise<PageStage> {
+  /** `environment`: settings of the server. */
+  static async open(
+    steps: readonly Step[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<PageStage> {
     const address = inject('browser')
     if (address === '') throw new Error('There is no browser; get one with `apt-get install chromium`.')
-    const [server, browser] = await Promise.all([PageServer.start(steps), chromium.connect(address)])
+    const [server, browser] = await Promise.all([PageServer.start(steps, environment), chromium.connect(address)])
     return new PageStage(server, browser)
   }
 

@@ -75,14 +75,16 @@ export interface FoundFiles {
   readonly files: readonly { readonly path: string; readonly name: string }[]
   /** False while a large directory is still being read. */
   readonly isComplete: boolean
+  /** How old what the server knows of the directories is, in milliseconds. */
+  readonly age: number
 }
 
-export function filesIn({ files, complete }: Fields): FoundFiles {
+export function filesIn({ files, complete, age }: Fields): FoundFiles {
   const found = listOf(files).flatMap((one) => {
     const { path, name } = fieldsOf(one)
     return typeof path === 'string' ? [{ path, name: textOf(name) || path }] : []
   })
-  return { files: found, isComplete: complete !== false }
+  return { files: found, isComplete: complete !== false, age: typeof age === 'number' ? age : 0 }
 }
 
 export function directoriesIn({ directories }: Fields): readonly string[] {

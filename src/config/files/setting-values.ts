@@ -52,6 +52,11 @@ const parsers = {
     if (roots.every((one) => one.startsWith('/'))) return roots
     throw new Reason('it must be absolute paths, separated by commas')
   },
+  push_services(text: string): readonly string[] {
+    const origins = text.split(',').map((one) => one.trim())
+    if (origins.every((one) => URL.canParse(one) && new URL(one).origin === one)) return origins
+    throw new Reason('it must be origins such as https://push.example, separated by commas')
+  },
   server: String,
   cluster(text: string): readonly string[] {
     const urls = text.split(/\s+/u).filter((url) => url !== '')

@@ -51,6 +51,7 @@ describe('_parley/files', () => {
         { path: join(top, 'work/r/e/l/ay.ts'), name: 'r/e/l/ay.ts' },
       ],
       complete: true,
+      age: 0,
     })
     const one = await owner.request('_parley/files', { sessionId, limit: 1 })
     expect(one.result?.['files']).toHaveLength(1)

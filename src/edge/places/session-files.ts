@@ -17,6 +17,8 @@ export interface FoundFiles {
   readonly files: readonly FoundFile[]
   /** False while the directories are being read, for the first time or anew: there may be better ones. */
   readonly complete: boolean
+  /** How long ago the directories began to be read, in milliseconds: what was made since may be missing. */
+  readonly age: number
 }
 
 export interface FileQuery {
@@ -52,6 +54,8 @@ class Listing {
   readonly #now: () => number
   #files: readonly Listed[] = []
   #isRead = false
+  /** When those began to be read that are here. */
+  #begun = 0
   #freshUntil = 0
   #reading: Promise<void> | undefined
   /** Tells apart a query from those after it. */
@@ -65,21 +69,27 @@ class Listing {
   /** What is there after `patience`: the files as they are now, else those that were read before or are read by then. */
   async files(
     patience: () => Promise<void>,
-  ): Promise<{ readonly files: readonly Listed[]; readonly complete: boolean }> {
-    if (this.#isRead && this.#now() < this.#freshUntil) return { files: this.#files, complete: true }
-    this.#reading ??= this.#read()
-    const complete = await Promise.race([this.#reading.then(() => true), patience().then(() => false)])
-    return { files: this.#files, complete }
+  ): Promise<Omit<FoundFiles, 'files'> & { readonly files: readonly Listed[] }> {
+    let complete = this.#isRead && this.#now() < this.#freshUntil
+    if (!complete) {
+      this.#reading ??= this.#read()
+      complete = await Promise.race([this.#reading.then(() => true), patience().then(() => false)])
+    }
+    return { files: this.#files, complete, age: this.#now() - this.#begun }
   }
 
   async #read(): Promise<void> {
     const files: Listed[] = []
     // The first time, what has been read so far is better than nothing.
-    if (!this.#isRead) this.#files = files
     const begun = this.#now()
+    if (!this.#isRead) {
+      this.#files = files
+      this.#begun = begun
+    }
     try {
       await listInto(files, this.#directories, () => this.#now() > begun + LONGEST_MS)
       this.#files = files
+      this.#begun = begun
       this.#isRead = true
       const end = this.#now()
       this.#freshUntil = end + FRESH_TIMES * (end - begun)
@@ -103,8 +113,8 @@ export class SessionFiles {
     const listing = this.#listings.getOrMake(key, () => new Listing(directories, () => this.#clock.now()))
     this.#forgetLater(key, listing)
     try {
-      const { files, complete } = await listing.files(() => this.#patience())
-      return { files: bestOf(files, query, limit), complete }
+      const { files, ...found } = await listing.files(() => this.#patience())
+      return { ...found, files: bestOf(files, query, limit) }
     } catch (error) {
       this.#listings.delete(key)
       throw error

@@ -7,6 +7,7 @@ import type { Principal } from '../../edge/access.ts'
 import { TrustedProxies } from '../../edge/http/admission/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
+import { notificationRoutes } from '../../edge/http/page/notifications.ts'
 import { pageRoutes } from '../../edge/http/page/page-files.ts'
 import type { RemoteLimits } from '../../edge/http/admission/remote-limits.ts'
 import { RequestRate } from '../../edge/http/admission/request-rate.ts'
@@ -16,6 +17,7 @@ import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { PushDesk, type PushSurroundings } from '../push/push-desk.ts'
 
 /** Revocation takes effect within a second; commands change the tokens, which are a small file. */
 const LOOK_MS = 250
@@ -25,6 +27,7 @@ const RENEW_MS = 5_000
 export interface RemoteSurroundings {
   readonly limits: RemoteLimits
   readonly clock: Clock
+  readonly push: Pick<PushSurroundings, 'sessions' | 'services'>
   serve(transport: Transport, principal: Principal): void
   report(error: unknown): void
   note(what: string, details: Readonly<Record<string, unknown>>): void
@@ -53,6 +56,7 @@ export class RemoteClients implements RemoteClientele {
     const { clock } = around
     this.#credentials = new Credentials(home, clock)
     this.#around = around
+    const push = new PushDesk({ ...around.push, home, clock, ring: () => this.#ring, report: around.report })
     const { sessionsPerMinute: burst } = around.limits
     this.#newSessions = new RequestRate(() => clock.monotonicNow(), { perSecond: burst / 60, burst })
     this.#listener = new HttpListener({
@@ -63,7 +67,11 @@ export class RemoteClients implements RemoteClientele {
       limits: around.limits,
       clock,
       clients: this,
-      routes: [...pageRoutes(), ...pairingRoutes(deskOf(this.#credentials, clock), clock)],
+      routes: [
+        ...pageRoutes(),
+        ...pairingRoutes(deskOf(this.#credentials, clock), clock),
+        ...notificationRoutes(push, clock),
+      ],
     })
     this.#look()
     if (tls !== undefined) this.#renewLater()

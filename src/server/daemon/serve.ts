@@ -102,6 +102,7 @@ class Server implements RunningServer {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
+      push: { sessions: owner.sessions, services: config.pushServices },
       limits: {
         connections: config.remoteConnections,
         requestsPerSecond: config.remoteRequestsPerSecond,

@@ -92,7 +92,7 @@ interface Finding {
   readonly wanted: AbortSignal
 }
 
-/** While the server still reads a large directory, it is asked again. */
+/** While the server still reads a large directory, or knows it only as it was before the reader asked, it is asked again. */
 const AGAIN_MS = 300
 
 async function find(
@@ -102,9 +102,12 @@ async function find(
 ): Promise<void> {
   const { draft, place, wanted } = finding
   try {
+    const begun = Date.now()
     for (let isComplete = false; !isComplete && !wanted.aborted;) {
       const found =
-        place.kind === 'argument' ? await argumentsFor(session, draft, place) : await filesFor(session, draft, place)
+        place.kind === 'argument'
+          ? await argumentsFor(session, draft, place)
+          : await filesFor(session, draft, { ...place, begun })
       if (wanted.aborted) return
       tell(found.all)
       isComplete = found.isComplete
@@ -135,17 +138,18 @@ async function argumentsFor(
 async function filesFor(
   session: OpenSession,
   draft: string,
-  place: Extract<Written, { kind: 'file' }>,
+  place: Extract<Written, { kind: 'file' }> & { readonly begun: number },
 ): Promise<Found> {
   const [before, after] = [draft.slice(0, place.from), draft.slice(place.from + place.typed.length)]
-  const { files: found, isComplete } = await session.files(place.typed, MOST)
+  const { files: found, isComplete, age } = await session.files(place.typed, MOST)
+  const isNow = age <= Date.now() - place.begun
   const all = found.map((file) => ({
     label: file.name,
     detail: '',
     file,
     draft: `${before}${file.name}${after === '' ? ' ' : after}`,
   }))
-  return { all, isComplete }
+  return { all, isComplete: isComplete && isNow }
 }
 
 interface ListProps {

@@ -1,9 +1,12 @@
 /** Lets the browser keep the page for when the server is away, and says when it has fetched a newer one. */
 import { workerUrl } from '../page/trusted-types.ts'
 
-/** Without a service worker, as on a plain address of the network, the page is as it was. */
-export async function keepPage(newer: () => void): Promise<void> {
+/** `open`: the reader has chosen the notification of a session. Without a service worker, as on a plain address of the network, the page is as it was. */
+export async function keepPage(newer: () => void, open: (session: string) => void): Promise<void> {
   if (!('serviceWorker' in navigator)) return
+  navigator.serviceWorker.addEventListener('message', ({ data }: MessageEvent<{ readonly open?: unknown } | null>) => {
+    if (typeof data?.open === 'string') open(data.open)
+  })
   try {
     const registration = await navigator.serviceWorker.register(workerUrl() as string, { updateViaCache: 'none' })
     const look = (): void => {

@@ -16,12 +16,32 @@ interface Fetching extends Waiting {
   readonly request: Request
   respondWith(answer: Promise<Response>): void
 }
+interface Pushing extends Waiting {
+  readonly data: { json(): unknown } | null
+}
+interface Clicking extends Waiting {
+  readonly notification: Notification
+  /** Of the button; empty: the notification itself. */
+  readonly action: string
+}
+interface Tab {
+  readonly url: string
+  readonly visibilityState: string
+  focus(): Promise<unknown>
+  postMessage(message: unknown): void
+}
 interface Scope {
-  readonly registration: { readonly scope: string }
-  readonly clients: { claim(): Promise<void> }
+  readonly registration: ServiceWorkerRegistration
+  readonly clients: {
+    claim(): Promise<void>
+    matchAll(which: { readonly type: 'window'; readonly includeUncontrolled: boolean }): Promise<readonly Tab[]>
+    openWindow(address: string): Promise<unknown>
+  }
   skipWaiting(): Promise<void>
   addEventListener(kind: 'install' | 'activate', listener: (event: Waiting) => void): void
   addEventListener(kind: 'fetch', listener: (event: Fetching) => void): void
+  addEventListener(kind: 'push', listener: (event: Pushing) => void): void
+  addEventListener(kind: 'notificationclick', listener: (event: Clicking) => void): void
   addEventListener(kind: 'message', listener: (event: MessageEvent<unknown>) => void): void
 }
 const scope = globalThis as unknown as Scope
@@ -39,6 +59,9 @@ scope.addEventListener('fetch', (event) => {
   if (request.mode === 'navigate' && address === shell) event.respondWith(page(request))
   else if (address.startsWith(shell) && HASHED.test(address)) event.respondWith(hashed(request))
 })
+
+scope.addEventListener('push', (event) => event.waitUntil(pushed(event.data?.json() as Pushed | undefined)))
+scope.addEventListener('notificationclick', (event) => event.waitUntil(clicked(event)))
 
 async function install(): Promise<void> {
   const cache = await caches.open(CACHE)
@@ -69,4 +92,86 @@ async function page(request: Request): Promise<Response> {
 /** A file with a hash in its address never changes. */
 async function hashed(request: Request): Promise<Response> {
   return (await caches.match(request.url)) ?? fetch(request)
+}
+
+/** What the server sends; the rest of the words are here. */
+interface Pushed {
+  readonly kind: 'waits' | 'ended' | 'broken' | 'over'
+  readonly session: string
+  readonly title: string
+  readonly what: string
+  readonly ticket?: string
+  readonly options?: readonly { readonly optionId: string; readonly name: string }[]
+}
+
+const WORDS = {
+  en: {
+    waits: 'Waits for you',
+    ended: 'Finished',
+    broken: 'Interrupted',
+    over: 'Answered',
+    untitled: 'Untitled session',
+  },
+  zh: { waits: '等待你的答复', ended: '已完成', broken: '已中断', over: '已答复', untitled: '未命名会话' },
+} as const
+
+/** One notification for each session: a newer one takes the place of the older. */
+async function pushed(message: Pushed | undefined): Promise<void> {
+  if (typeof message?.session !== 'string') return
+  const { kind, session, title, what, ticket, options = [] } = message
+  if (kind === 'over') return withdraw(session)
+  const tabs = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const isSeen = tabs.some(({ url, visibilityState }) => visibilityState === 'visible' && sessionIn(url) === session)
+  if (isSeen) return
+  const lang = navigator.language.startsWith('zh') ? 'zh' : 'en'
+  const words = WORDS[lang]
+  const head = `${words[kind]} · ${title === '' ? words.untitled : title}`
+  await scope.registration.showNotification(head, {
+    body: what,
+    lang,
+    tag: session,
+    icon: 'icon-192.png',
+    badge: 'icon-192.png',
+    data: { session, ticket },
+    // Not every browser has them; then a tap opens the question.
+    actions: options.map(({ optionId, name }) => ({ action: optionId, title: name })),
+    renotify: kind === 'waits',
+  } as NotificationOptions)
+}
+
+async function withdraw(session: string): Promise<void> {
+  for (const notification of await scope.registration.getNotifications({ tag: session })) notification.close()
+}
+
+async function clicked({ notification, action }: Clicking): Promise<void> {
+  const { session, ticket } = notification.data as { readonly session: string; readonly ticket?: string }
+  notification.close()
+  if (action === '' || ticket === undefined || !(await answered(ticket, action))) await open(session)
+}
+
+/** False where the notification cannot answer any more: then the page shows how it stands. */
+async function answered(ticket: string, optionId: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('answer', shell), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ticket, optionId }),
+    })
+    return response.ok && ((await response.json()) as { readonly counted?: boolean }).counted === true
+  } catch {
+    return false
+  }
+}
+
+/** In a tab that is there, else in a new one. */
+async function open(session: string): Promise<void> {
+  const tabs = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const tab = tabs.find(({ url }) => url.startsWith(shell) && new URL(url).searchParams.get('share') === null)
+  if (tab === undefined) return void (await scope.clients.openWindow(`${shell}?session=${encodeURIComponent(session)}`))
+  await tab.focus()
+  tab.postMessage({ open: session })
+}
+
+function sessionIn(url: string): string | null {
+  return new URL(url).searchParams.get('session')
 }

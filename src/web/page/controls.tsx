@@ -40,8 +40,16 @@ export function IconButton({
   )
 }
 
+interface MenuProps {
+  readonly label: string
+  readonly icon?: ComponentChildren
+  /** After one of its items was chosen. */
+  readonly staysOpen?: boolean
+  readonly children: ComponentChildren
+}
+
 /** A menu of buttons below the one that opens it; Escape and a click elsewhere close it. */
-export function Menu({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+export function Menu({ label, icon, staysOpen = false, children }: MenuProps) {
   const ref = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     const close = (event: Event): void => {
@@ -60,9 +68,9 @@ export function Menu({ label, children }: { readonly label: string; readonly chi
   return (
     <details class="menu" ref={ref}>
       <summary aria-label={label} title={label}>
-        <Icon name="more" />
+        {icon ?? <Icon name="more" />}
       </summary>
-      <div class="items" onClick={() => ref.current?.removeAttribute('open')}>
+      <div class="items" onClick={() => !staysOpen && ref.current?.removeAttribute('open')}>
         {children}
       </div>
     </details>

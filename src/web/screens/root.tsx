@@ -18,6 +18,8 @@ const NewScreen = lazily(async () => (await import('./new-screen.tsx')).NewScree
 const AccessScreen = lazily(async () => (await import('../access/access-screen.tsx')).AccessScreen)
 const SearchScreen = lazily(async () => (await import('./search-screen.tsx')).SearchScreen)
 
+const NotifyMenu = lazily(async () => (await import('../offline/notify-menu.tsx')).NotifyMenu)
+
 /** One pane at a time. */
 const narrow = matchMedia('(max-width: 47.99rem)')
 const isNarrow = signal(narrow.matches)
@@ -86,6 +88,7 @@ function Side({ app, isMain }: { readonly app: App; readonly isMain: boolean }) 
       <img src="icon.svg" alt="" width="24" height="24" />
       {isMain ? <h1>{name}</h1> : <span>{name}</span>}
       <span class="tools">
+        {mayNotify(app) && <NotifyMenu app={app} />}
         <AccessButton app={app} />
         <LanguageButton />
       </span>
@@ -193,6 +196,11 @@ function Updated({ app }: { readonly app: App }) {
 async function reloadPage(): Promise<void> {
   const { reload } = await import('../offline/install.ts')
   await reload()
+}
+
+/** Where the browser can show something when the page is closed. */
+function mayNotify(app: App): boolean {
+  return app.listed.value !== undefined && 'serviceWorker' in navigator && 'PushManager' in globalThis
 }
 
 /** For who may decide it. */

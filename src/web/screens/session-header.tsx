@@ -12,7 +12,7 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
   const [isRenaming, setRenaming] = useState(false)
   const row = app.listed.value?.find(({ sessionId }) => sessionId === session.id)
   const title = session.talk.title.value ?? row?.title ?? ''
-  const { back, rename, fork, close, delete: remove, more, untitled, findHere, markUnread, exportIt } = words()
+  const { back, rename, fork, close, delete: remove, more, untitled, findHere, markUnread, exportIt, outline } = words()
   return (
     <header class="session-head">
       <span class="only-narrow">
@@ -47,6 +47,11 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
         >
           {findHere}
         </button>
+        {app.client?.offers('_parley/outline') === true && (
+          <button type="button" onClick={() => (session.showsOutline.value = true)}>
+            {outline}
+          </button>
+        )}
         <button type="button" onClick={() => void app.markUnread(session.id)}>
           {markUnread}
         </button>

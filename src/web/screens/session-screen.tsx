@@ -3,10 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { QuestionDock } from '../cards/permission-card.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { words } from '../i18n/language.ts'
+import { lazily } from '../page/lazily.tsx'
 import type { App } from '../sessions/app.ts'
 import { PlanLine } from '../thread/plan-line.tsx'
 import { Talk } from '../thread/talk.tsx'
 import { SessionHeader } from './session-header.tsx'
+
+const Outline = lazily(async () => (await import('../thread/outline.tsx')).Outline)
 
 interface Props {
   readonly app: App
@@ -35,6 +38,7 @@ export function SessionScreen({ app, id, seq, find }: Props) {
       ) : (
         <Talk key={session.id} app={app} session={session} seq={seq} find={find} />
       )}
+      {session?.showsOutline.value === true && <Outline app={app} session={session} />}
       {session !== undefined && (
         <div class="foot">
           <PlanLine session={session} />

@@ -70,6 +70,7 @@ export class OpenSession {
   readonly sending: Signal<readonly Sending[]> = signal([])
   readonly draft: Signal<string>
   readonly attached: Signal<readonly Attachment[]> = signal([])
+  readonly showsOutline = signal(false)
   /** Counts the wishes to write. */
   readonly wantsFocus = signal(0)
   /** A sentence at the composer: what could not be done, and why. */

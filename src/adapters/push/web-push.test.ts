@@ -1,0 +1,128 @@
+/** Push messages against the example of the RFC, and against what a client could name as its endpoint. */
+import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encrypt } from './encrypt.ts'
+import { WebPush } from './web-push.ts'
+
+let home: string
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'parley-push-'))
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const browser = createECDH('prime256v1')
+browser.generateKeys()
+const keys = { p256dh: browser.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') }
+const pushing = (services: readonly string[] = [], reported: unknown[] = []) =>
+  new WebPush({
+    home,
+    now: () => 1_000_000,
+    services,
+    contact: 'https://parley.example',
+    report: (error) => void reported.push(error),
+  })
+
+test('the example of RFC 8291 comes out byte by byte', () => {
+  const target = {
+    endpoint: '',
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  }
+  const chance = {
+    salt: Buffer.from('DGv6ra1nlYgDCS1FRnbzlw', 'base64url'),
+    privateKey: Buffer.from('yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw', 'base64url'),
+  }
+  expect(encrypt('When I grow up, I want to be a watermelon', target, chance).toString('base64url')).toBe(
+    'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
+  )
+})
+
+test.each([
+  ['https://fcm.googleapis.com/fcm/send/abc', true],
+  ['https://updates.push.services.mozilla.com/wpush/v2/abc', true],
+  ['https://web.push.apple.com/abc', true],
+  ['https://db5p.notify.windows.com/w/?token=abc', true],
+  ['http://fcm.googleapis.com/fcm/send/abc', false],
+  ['https://fcm.googleapis.com:8443/abc', false],
+  ['https://user:secret@fcm.googleapis.com/abc', false],
+  ['https://fcm.googleapis.com.evil.example/abc', false],
+  ['https://evil-push.apple.com.example/abc', false],
+  ['https://notpush.services.mozilla.com.evil/abc', false],
+  ['https://127.0.0.1/abc', false],
+  ['https://169.254.169.254/latest/meta-data', false],
+  ['https://push.example/abc', false],
+  ['file:///etc/passwd', false],
+  ['nonsense', false],
+])('an endpoint is a push service that is known, or nothing: %s is %s', (endpoint, isTaken) => {
+  expect(pushing().takes({ endpoint, ...keys })).toBe(isTaken)
+})
+
+test('keys that are none are not taken', () => {
+  const endpoint = 'https://fcm.googleapis.com/fcm/send/abc'
+  for (const odd of [{ p256dh: 'AAAA' }, { p256dh: randomBytes(65).toString('base64url') }, { auth: 'AAAA' }])
+    expect(pushing().takes({ endpoint, ...keys, ...odd })).toBe(false)
+})
+
+test('what is sent is signed by keys that stay and that only the user can read; a service that was named may be near', async () => {
+  const seen: { headers: Record<string, unknown>; bytes: number }[] = []
+  let status = 201
+  const service = createServer((incoming, outgoing) => {
+    let bytes = 0
+    incoming.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    incoming.on('end', () => {
+      seen.push({ headers: incoming.headers, bytes })
+      outgoing.writeHead(status, { Location: 'https://elsewhere.example/' }).end()
+    })
+  })
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const message = { text: 'x'.repeat(3_000), seconds: 600, urgency: 'high', topic: 'abc' } as const
+  const reported: unknown[] = []
+  const push = pushing([origin], reported)
+  expect(push.publicKey).toBe(pushing().publicKey)
+  expect(statSync(join(home, 'push-keys.json')).mode & 0o777).toBe(0o600)
+  const target = { endpoint: `${origin}/one`, ...keys }
+  const results = []
+  for (status of [201, 410, 404, 301, 500]) results.push(await push.send(target, message))
+  service.close()
+  service.closeAllConnections()
+  expect(results).toEqual(['sent', 'gone', 'gone', 'failed', 'failed'])
+  expect(reported).toHaveLength(2)
+  const [{ headers, bytes } = { headers: {}, bytes: 0 }] = seen
+  expect(headers).toMatchObject({ ttl: '600', urgency: 'high', topic: 'abc', 'content-encoding': 'aes128gcm' })
+  expect(bytes).toBeLessThanOrEqual(4_096)
+  const [, head = '', claims = '', signature = '', key = ''] =
+    /^vapid t=([^.]+)\.([^.]+)\.([^,]+), k=(.+)$/u.exec(String(headers['authorization'])) ?? []
+  const point = Buffer.from(key, 'base64url')
+  const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url'))
+  const jwk = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '' }, format: 'jwk' })
+  expect(
+    verify(
+      'sha256',
+      Buffer.from(`${head}.${claims}`),
+      { key: jwk, dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    ),
+  ).toBe(true)
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({
+    aud: origin,
+    exp: 1_000 + 43_200,
+    sub: 'https://parley.example',
+  })
+})
+
+test('one that is not named is not reached on this machine, whatever its name leads to', async () => {
+  const reported: unknown[] = []
+  expect(
+    await pushing([], reported).send(
+      { endpoint: 'https://127.0.0.1/x', ...keys },
+      { text: '', seconds: 1, urgency: 'normal', topic: 'a' },
+    ),
+  ).toBe('gone')
+  expect(reported).toEqual([])
+})

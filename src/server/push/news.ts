@@ -1,0 +1,30 @@
+/** What about a session is worth a notification: it waits for an answer, it has ended, or what was shown is over. Pure. */
+import type { SessionSummary, WaitingQuestion } from '../../ports/journal.ts'
+
+export type News =
+  | { readonly kind: 'waits'; readonly question: WaitingQuestion }
+  | { readonly kind: 'ended' | 'broken' }
+  /** The question was answered, or is gone. */
+  | { readonly kind: 'over' }
+
+/** What was known of a session when it was looked at last. */
+export interface Known {
+  readonly waiting: string | undefined
+  readonly end: number
+}
+
+export function knownOf({ standing }: SessionSummary): Known {
+  return { waiting: standing?.waiting?.requestId, end: standing?.lastEnd?.seq ?? 0 }
+}
+
+/** `since`: ends before that are no news where nothing is known of the session. */
+export function newsOf(before: Known | undefined, row: SessionSummary, since: number): News | undefined {
+  const { waiting, lastEnd } = row.standing ?? {}
+  if (waiting !== undefined)
+    return waiting.requestId === before?.waiting ? undefined : { kind: 'waits', question: waiting }
+  const isNewEnd = lastEnd !== undefined && lastEnd.seq !== before?.end && lastEnd.at >= since
+  // Who has stopped a turn knows that it has ended.
+  if (isNewEnd && lastEnd.stopReason !== 'cancelled')
+    return { kind: lastEnd.stopReason === 'end_turn' ? 'ended' : 'broken' }
+  return before?.waiting === undefined ? undefined : { kind: 'over' }
+}

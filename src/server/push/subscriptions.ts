@@ -1,0 +1,67 @@
+/** Which devices want notifications, and where they get them: a file of the state directory. A device that is gone is gone here too. */
+import { CredentialFile } from '../../credentials/credential-file.ts'
+import { isHash } from '../../credentials/secret.ts'
+import type { PushTarget } from '../../ports/push.ts'
+
+export interface Subscription {
+  /** The hash of the device's credential. */
+  readonly device: string
+  readonly target: PushTarget
+  /** Whether a notification has buttons that answer a question. */
+  readonly answers: boolean
+}
+
+interface Content {
+  readonly subscriptions: readonly Subscription[]
+}
+
+/** A device has one browser. */
+const MOST = 256
+
+export class Subscriptions {
+  readonly #file: CredentialFile<Content>
+  #all: readonly Subscription[] | undefined
+
+  constructor(home: string) {
+    this.#file = new CredentialFile(home, 'push-subscriptions.json', { empty: { subscriptions: [] }, isContent })
+  }
+
+  /** Throws TOKENS_UNUSABLE. */
+  get all(): readonly Subscription[] {
+    this.#all ??= this.#file.read().subscriptions
+    return this.#all
+  }
+
+  of(device: string): Subscription | undefined {
+    return this.all.find((one) => one.device === device)
+  }
+
+  /** In place of the one that the device had. Throws TOKENS_UNUSABLE. */
+  put(subscription: Subscription): void {
+    const others = this.all.filter(({ device }) => device !== subscription.device)
+    this.#change([...others, subscription].slice(-MOST))
+  }
+
+  /** Throws TOKENS_UNUSABLE. */
+  remove(devices: readonly string[]): void {
+    const left = this.all.filter(({ device }) => !devices.includes(device))
+    if (left.length < this.all.length) this.#change(left)
+  }
+
+  #change(subscriptions: readonly Subscription[]): void {
+    this.#file.change(() => ({ content: { subscriptions }, result: undefined }))
+    this.#all = subscriptions
+  }
+}
+
+function isContent(value: unknown): value is Content {
+  const all = (value as { readonly subscriptions?: unknown } | null)?.subscriptions
+  return Array.isArray(all) && all.every(isSubscription)
+}
+
+function isSubscription(value: unknown): value is Subscription {
+  const { device, target, answers } = (value ?? {}) as Partial<Subscription>
+  const { endpoint, p256dh, auth } = target ?? {}
+  const isTarget = [endpoint, p256dh, auth].every((one) => typeof one === 'string')
+  return isHash(device) && isTarget && typeof answers === 'boolean'
+}
