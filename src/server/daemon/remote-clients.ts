@@ -56,7 +56,13 @@ export class RemoteClients implements RemoteClientele {
     const { clock } = around
     this.#credentials = new Credentials(home, clock)
     this.#around = around
-    const push = new PushDesk({ ...around.push, home, clock, ring: () => this.#ring, report: around.report })
+    const push = new PushDesk({
+      ...around.push,
+      home,
+      clock,
+      ring: () => this.#ring,
+      report: (error) => around.report(error),
+    })
     const { sessionsPerMinute: burst } = around.limits
     this.#newSessions = new RequestRate(() => clock.monotonicNow(), { perSecond: burst / 60, burst })
     this.#listener = new HttpListener({
