@@ -48,7 +48,7 @@ const ASKS = [
   { chunk: 'The test passes now.' },
 ]
 
-const stage = await PageStage.open()
+const stage = await PageStage.openAlone()
 try {
   for (const title of ['Notes on the release', 'Port to HTTP/2']) {
     stage.server.play([{ title }, { chunk: 'Done.' }])

@@ -8,6 +8,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '': 'test/kill/main.ts',
     model: 'test/model/kill-main.ts',
     docs: 'test/docs-search/kill-main.ts',
+    page: 'test/page/kill-main.ts',
     mcp: 'test/torture/main.ts',
     agents: 'test/agents/mutants-main.ts',
   },

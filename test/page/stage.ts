@@ -1,7 +1,7 @@
 /** The page in a real browser before a real server. One server for a file, one browser for all files. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
-import { TestRunner, inject, onTestFinished } from 'vitest'
 import type { Role } from '../../src/credentials/roles.ts'
+import { browserPath } from '../docs-search/page/look.ts'
 import { PageServer, type Step } from './server.ts'
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -9,6 +9,8 @@ export const PHONE = { width: 390, height: 844 }
 
 /** A server that is gone and a device that is not known are said by the browser itself. */
 const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connection to|status of 40[146]/u
+
+const NO_BROWSER = 'There is no browser; get one with `apt-get install chromium`, or say where it is in CHROME_PATH.'
 
 export class PageStage {
   readonly server: PageServer
@@ -18,20 +20,37 @@ export class PageStage {
   /** Addresses that pages have asked for. */
   readonly requested = new Set<string>()
 
-  private constructor(server: PageServer, browser: Browser) {
+  /** Called with how to close each new device; a test closes it at its end. */
+  readonly #opened: (close: () => Promise<void>) => void
+
+  private constructor(server: PageServer, browser: Browser, opened: (close: () => Promise<void>) => void) {
     this.server = server
     this.browser = browser
+    this.#opened = opened
   }
 
-  /** `environment`: settings of the server. */
+  /** For a script, with a browser of its own. */
+  static async openAlone(steps: readonly Step[] = []): Promise<PageStage> {
+    const executablePath = browserPath(process.env)
+    if (executablePath === undefined) throw new Error(NO_BROWSER)
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    const [server, browser] = await Promise.all([PageServer.start(steps), chromium.launch({ executablePath, args })])
+    return new PageStage(server, browser, () => undefined)
+  }
+
+  /** For the tests of a file. `environment`: settings of the server. */
   static async open(
     steps: readonly Step[] = [],
     environment: Readonly<Record<string, string>> = {},
   ): Promise<PageStage> {
+    // A script has no test runner to load.
+    const { TestRunner, inject, onTestFinished } = await import('vitest')
     const address = inject('browser')
-    if (address === '') throw new Error('There is no browser; get one with `apt-get install chromium`.')
+    if (address === '') throw new Error(NO_BROWSER)
     const [server, browser] = await Promise.all([PageServer.start(steps, environment), chromium.connect(address)])
-    return new PageStage(server, browser)
+    return new PageStage(server, browser, (close) => {
+      if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close)
+    })
   }
 
   /** A device of its own, which the server knows by its cookie. */
@@ -89,7 +108,7 @@ export class PageStage {
       serviceWorkers: 'block',
       ...options,
     })
-    if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => context.close())
+    this.#opened(() => context.close())
     return context
   }
 }
