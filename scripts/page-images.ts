@@ -52,7 +52,9 @@ const stage = await PageStage.openAlone()
 try {
   for (const title of ['Notes on the release', 'Port to HTTP/2']) {
     stage.server.play([{ title }, { chunk: 'Done.' }])
-    await stage.newSession(await stage.device(), title)
+    const page = await stage.device()
+    await stage.newSession(page, title)
+    await page.getByText('Done.').waitFor()
   }
   stage.server.play(ASKS)
   const desktop = await stage.device({ viewport: { width: 1180, height: 740 } })

@@ -1,6 +1,6 @@
 /** Encrypts a message for one browser alone: RFC 8291, in the encoding of RFC 8188. The push service sees nothing of it. */
 import { createCipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
-import type { PushTarget } from '../../ports/push.ts'
+import type { PushTarget } from '../../ports/values/push.ts'
 
 export const CURVE = 'prime256v1'
 /** Of a point of the curve that is not compressed. */

@@ -3,7 +3,7 @@ import { createECDH } from 'node:crypto'
 import { request } from 'undici'
 import { addressScope } from '../../net-policy/address-scope.ts'
 import { guardedDispatcher } from '../../net-policy/guarded-dispatcher.ts'
-import type { PushMessage, PushService, PushTarget } from '../../ports/push.ts'
+import type { PushMessage, PushService, PushTarget } from '../../ports/values/push.ts'
 import { AUTH_BYTES, CURVE, encrypt } from './encrypt.ts'
 import { Vapid } from './vapid.ts'
 

@@ -8,7 +8,7 @@ import type { Notifications, Notifying } from '../../edge/http/page/notification
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SessionChange, SessionId, SessionSummary } from '../../ports/journal.ts'
-import type { PushMessage, PushService, PushTarget } from '../../ports/push.ts'
+import type { PushMessage, PushService, PushTarget } from '../../ports/values/push.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
 import { type Known, type News, knownOf, newsOf } from './news.ts'
 import { type Subscription, Subscriptions } from './subscriptions.ts'

@@ -1,7 +1,7 @@
 /** Which devices want notifications, and where they get them: a file of the state directory. A device that is gone is gone here too. */
 import { CredentialFile } from '../../credentials/credential-file.ts'
 import { isHash } from '../../credentials/secret.ts'
-import type { PushTarget } from '../../ports/push.ts'
+import type { PushTarget } from '../../ports/values/push.ts'
 
 export interface Subscription {
   /** The hash of the device's credential. */

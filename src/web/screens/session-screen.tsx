@@ -9,7 +9,7 @@ import { PlanLine } from '../thread/plan-line.tsx'
 import { Talk } from '../thread/talk.tsx'
 import { SessionHeader } from './session-header.tsx'
 
-const Outline = lazily(async () => (await import('../thread/outline.tsx')).Outline)
+const Outline = lazily(async () => (await import('../find/outline.tsx')).Outline)
 
 interface Props {
   readonly app: App
