@@ -19,6 +19,7 @@ import { memory } from './rows/store/memory.ts'
 import { model } from './rows/stream/model.ts'
 import { newSession } from './rows/start/new-session.ts'
 import { pace } from './rows/stream/pace.ts'
+import { remote } from './rows/stream/remote.ts'
 import { restart } from './rows/start/restart.ts'
 import { scale } from './rows/store/scale.ts'
 import { search } from './rows/store/search.ts'
@@ -32,6 +33,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   'new-session': newSession,
   throughput,
   watchers,
+  remote,
   model,
   agents,
   pace,

@@ -1,5 +1,6 @@
 /** A raw client at the stdin and stdout of a process that it owns. */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
 import { RawConnection } from '../wire/raw-connection.ts'
 
 export interface Exit {
@@ -15,8 +16,12 @@ export class RawClient extends RawConnection {
   readonly impurities: string[] = []
   stderr = ''
 
-  constructor(child: ChildProcessWithoutNullStreams) {
-    super(child.stdin, child.stdout)
+  /** Messages go through the child's own streams, or through those that lead to it by another way. */
+  constructor(
+    child: ChildProcessWithoutNullStreams,
+    { stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable } = child,
+  ) {
+    super(stdin, stdout)
     this.child = child
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = new Promise((resolve) => {

@@ -5,6 +5,7 @@ import { type Message, updateIn } from '../e2e/message.ts'
 import { initialize, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
 import type { Answer, View } from './evidence.ts'
+import { FarClient, type Over } from './far-client.ts'
 import { type Phase, phaseOf } from './phase.ts'
 import type { Cut } from './plan.ts'
 
@@ -18,6 +19,8 @@ export interface Scene {
   /** Where the tool writes down what it did. */
   readonly effects: string
   readonly bin: string | undefined
+  /** Absent: the client is at the pipe of an embedded server. */
+  readonly over?: Over | undefined
   /** A tracer to run under, given the number of the life. */
   readonly under: (life: number) => readonly string[]
   /** How a question is answered, by its number within the life. */
@@ -44,11 +47,12 @@ export class Life {
   #lastHeard = performance.now()
 
   constructor(scene: Scene, number: number, faults: FaultsSpec = []) {
-    const { home, agent, bin, under } = scene
+    const { home, agent, bin, under, over } = scene
     this.#scene = scene
     this.#number = number
     const env: Record<string, string> = faults.length === 0 ? {} : { PARLEY_FAULTS: JSON.stringify(faults) }
-    this.client = startParley({ home, agent, env, under: under(number), ...(bin === undefined ? {} : { bin }) })
+    const start = { home, agent, env, under: under(number), ...(bin === undefined ? {} : { bin }) }
+    this.client = over === undefined ? startParley(start) : new FarClient(start, over)
     this.client.listen((message) => this.#heard(message))
   }
 

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup as build } from '../build.setup.ts'
 import { SERIES_OPTIONS, playSeries, seriesOf } from '../series/series.ts'
+import type { Over } from './far-client.ts'
 import { report } from './report.ts'
 import { reportMutants } from '../mutants/series.ts'
 import { killing } from './run.ts'
@@ -16,6 +17,7 @@ const USAGE = `npm run kill -- [--runs N | --seconds N] [--seed S] [--faults SHA
   --seconds as many runs as begin in that time instead; with --stall, how long it lasts
   --seed    the seed of the first run; the next one has the next (random)
   --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
+  --over    websocket or http: the client is remote, behind a proxy; without it, at the pipe of the server
   --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N
   --trace   under strace: was every update on the disk before it was told?
   --mutants takes each mechanism out in a copy of the sources, to see its test fail; --only TEXT, --jobs N
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     only: { type: 'string' },
+    over: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -61,7 +64,9 @@ async function killUnderOne(): Promise<number> {
   }
   if (values.bin === undefined) await build()
   const began = performance.now()
-  const options = { keep: values.keep, ...(values.bin && { bin: values.bin }), ...(tracing && { trace: tracing }) }
+  const over = overOf(values.over)
+  const more = { ...(tracing && { trace: tracing }), ...(over && { over }) }
+  const options = { keep: values.keep, ...(values.bin && { bin: values.bin }), ...more }
   const series = seriesOf(values, { runs: values.trace ? 4 : 40, jobs: availableParallelism() + 1 })
   const results = await playSeries(series, killing(Number(values.faults), repeat, options))
   if (tracing) {
@@ -71,9 +76,15 @@ async function killUnderOne(): Promise<number> {
   return report(results, (performance.now() - began) / 1_000)
 }
 
+function overOf(text: string | undefined): Over | undefined {
+  if (text === undefined || text === 'websocket' || text === 'http') return text
+  throw new Error(`there is no client over ${text}`)
+}
+
 /** What to type to see a failure again. */
 function repeat(seed: number): string {
-  const more = `${values.trace ? ' --trace' : ''}${values.faults === '0.3' ? '' : ` --faults ${values.faults}`}`
+  const over = values.over === undefined ? '' : ` --over ${values.over}`
+  const more = `${over}${values.trace ? ' --trace' : ''}${values.faults === '0.3' ? '' : ` --faults ${values.faults}`}`
   return `npm run kill -- --runs 1 --seed ${seed}${more}`
 }
 

@@ -8,6 +8,7 @@ import { chanceOf } from '../series/chance.ts'
 import type { Scenario } from '../series/series.ts'
 import { check } from './checker.ts'
 import type { Finding, View } from './evidence.ts'
+import type { Over } from './far-client.ts'
 import { readEffects, readJournal } from './journal-file.ts'
 import { Life, type Prompt, type Scene } from './life.ts'
 import type { Phase } from './phase.ts'
@@ -34,6 +35,8 @@ export interface RunOptions {
   /** A tracer to run each life under, and what to say of it once the run is over. */
   readonly trace?: Tracing
   readonly keep?: boolean
+  /** Clients are remote. */
+  readonly over?: Over
 }
 
 export interface Tracing {
@@ -73,7 +76,7 @@ async function run(plan: Plan, options: RunOptions): Promise<RunResult> {
   }
 }
 
-async function sceneIn(directory: string, plan: Plan, { bin, trace }: RunOptions): Promise<Scene> {
+async function sceneIn(directory: string, plan: Plan, { bin, trace, over }: RunOptions): Promise<Scene> {
   const cwd = join(directory, 'work')
   await mkdir(cwd)
   const chance = chanceOf(plan.seed + 1)
@@ -83,6 +86,7 @@ async function sceneIn(directory: string, plan: Plan, { bin, trace }: RunOptions
     agent: await scriptAgent(directory, plan.story.steps),
     effects: join(directory, 'effects.jsonl'),
     bin,
+    over,
     under: (life) => trace?.under(directory, life) ?? [],
     answer: () => (chance.between(1, 10) <= plan.yesOfTen ? 'allow_once' : 'reject_once'),
   }
