@@ -7,18 +7,26 @@ interface Turn {
   readonly end: number | undefined
   readonly begin: number
   readonly sessionId: unknown
+  readonly isCancelled: boolean
 }
 
 function turnsOf({ entries }: Transcript): readonly Turn[] {
   return entries.flatMap(({ from, message }, begin) => {
     if (from === 'agent' || message.method !== 'session/prompt') return []
     const end = entries.findIndex((entry, index) => index > begin && answers(entry, message.id))
-    return [{ begin, end: end === -1 ? undefined : end, sessionId: message.params?.['sessionId'] }]
+    const isCancelled = entries[end]?.message.result?.['stopReason'] === 'cancelled'
+    return [{ begin, end: end === -1 ? undefined : end, sessionId: message.params?.['sessionId'], isCancelled }]
   })
 }
 
 function answers({ from, message }: Entry, id: Message['id']): boolean {
   return from === 'agent' && message.method === undefined && message.id === id
+}
+
+/** It was taken back while that one ran: its answer ends no turn. */
+function waitedBehind(turn: Turn, other: Turn): boolean {
+  const { begin, end = Infinity, sessionId, isCancelled } = turn
+  return isCancelled && other.sessionId === sessionId && other.begin < begin && (other.end ?? Infinity) > end
 }
 
 /** Chunks, tool calls and plans belong to turns; anything else may come whenever it is news. */
@@ -65,8 +73,10 @@ function opens({ entries }: Transcript, sessionId: unknown, place: number): bool
 
 export function unfinishedCalls(transcript: Transcript): readonly string[] {
   if (transcript.shared) return []
-  return turnsOf(transcript).flatMap(({ begin, end, sessionId }) => {
-    if (end === undefined) return []
+  const turns = turnsOf(transcript)
+  return turns.flatMap((turn) => {
+    const { begin, end, sessionId } = turn
+    if (end === undefined || turns.some((other) => waitedBehind(turn, other))) return []
     const status = new Map<unknown, unknown>()
     for (const { message } of transcript.entries.slice(begin, end)) {
       const update = fieldsOf(message.params?.['update'])
