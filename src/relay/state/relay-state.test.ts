@@ -186,6 +186,20 @@ describe('after the loss of the server', () => {
     expect(talk.conversation.isRestored).toBe(false)
   })
 
+  test('a prompt that waits is taken back once more on the next connection, after its session was resumed there', () => {
+    const talk = opened()
+    talk.prompt(2)
+    const params = { sessionId: 's', promptId: 'p-1' }
+    talk.client({ id: 5, method: '_parley/withdraw', params })
+    expect(talk.lose()).toEqual([])
+    const [resume, again, ...more] = talk.restore().filter(({ method }) => method !== 'initialize')
+    expect(metaOf(resume)['parley/prompts']).toEqual([{ requestId: 2, promptId: 'p-1' }])
+    expect([again, ...more]).toMatchObject([{ id: 5, method: '_parley/withdraw', params }])
+    expect(talk.server({ id: 5, result: { withdrawn: true } })).toHaveLength(1)
+    talk.lose()
+    expect(of(talk.restore(), '_parley/withdraw')).toEqual([])
+  })
+
   test('a session that cannot be resumed has its open prompts answered, and no later one', () => {
     const talk = opened()
     talk.prompt(2)

@@ -18,11 +18,6 @@ export class TrustedProxies {
     return hops.findLast((hop) => !this.#has(hop)) ?? hops[0] ?? peer
   }
 
-  /** Whether the client spoke TLS with the proxy. */
-  sawTls(peer: string, headers: IncomingHttpHeaders): boolean {
-    return this.#has(peer) && forwarded(headers['x-forwarded-proto']).at(-1)?.toLowerCase() === 'https'
-  }
-
   #has(address: string): boolean {
     if (this.#isEmpty) return false
     const plain = address.replace(/^::ffff:(?=\d+\.)/u, '')
