@@ -159,7 +159,8 @@ async function nginx(
     `daemon off; master_process off; pid ${place}/pid; error_log /dev/null; events {}\nhttp { ${http} }\n`,
   )
   const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` }
-  const child = spawn('nginx', ['-p', place, '-c', conf], { env, stdio: 'ignore' })
+  const program = 'nginx'
+  const child = spawn(program, ['-p', place, '-c', conf], { env, stdio: 'ignore' })
   const failed = new Promise<true>((resolve) =>
     child.once('error', () => resolve(true)).once('exit', () => resolve(true)),
   )
