@@ -189,7 +189,7 @@ test('who sends headers a byte at a time is let go after ten seconds; ten thousa
     silent.push(...wave)
   }
   // The oldest were let go, long before their ten seconds.
-  await expect.poll(() => silent.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(1_024)
+  await expect.poll(() => silent.filter(({ closed }) => !closed).length, { timeout: 5_000 }).toBeLessThanOrEqual(1_024)
   const slow = opened()
   slow.write('GET /acp HTTP/1.1\r\nHo')
   expect((await client.request('session/list', {})).error).toBeUndefined()
