@@ -96,6 +96,9 @@ export const METHOD_ACCESS = {
   '_parley/import': ADMIN,
   // Starts an agent, and reads what its user did with it elsewhere.
   '_parley/agents/import': ADMIN,
+  // Which node of a cluster has a session.
+  '_parley/cluster/move': ADMIN,
+  '_parley/cluster/drain': ADMIN,
   // Lets others in.
   '_parley/listen': ADMIN,
   // Who gets in.

@@ -156,6 +156,11 @@ export const catalogue = {
     (d) =>
       `Session ${d.session} is on the node ${d.node} of the cluster, which lives. Ask a server of the cluster for it.`,
   ),
+  NODE_ABSENT: row<{ node: string }>(
+    INVALID_PARAMS,
+    true,
+    (d) => `No node ${d.node} lives and takes sessions. See parley cluster status, and try again.`,
+  ),
   NODE_SILENT: row<{ node: string; reason: string }>(
     INTERNAL,
     true,

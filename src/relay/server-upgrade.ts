@@ -3,7 +3,7 @@ import { fieldsOf } from '../rpc/json-rpc.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** `stopping`: a user or an administrator stopped the server. `upgrading`: it stops for us. */
+/** `stopping`: a user or an administrator stopped the server. `upgrading`: it stops for us, or the session moves to another server. */
 export type Ending = 'unexpected' | 'stopping' | 'upgrading'
 
 export class ServerUpgrade {
@@ -28,6 +28,12 @@ export class ServerUpgrade {
   answered(isStopping: boolean): void {
     this.isPending = false
     if (isStopping) this.ending = 'upgrading'
+  }
+
+  /** The session is about to be on another server: nothing more is sent to this one, which ends the connection. */
+  moving(): void {
+    this.isPending = true
+    this.ending = 'upgrading'
   }
 
   /** The server has announced that it stops. */

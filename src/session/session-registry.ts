@@ -217,6 +217,27 @@ export class SessionRegistry implements SessionDirectory {
     return this.#open().flatMap(({ id, state }) => (isAtWork(state) ? [id] : []))
   }
 
+  /** Those in memory, also while they are being opened. */
+  inMemory(): readonly SessionId[] {
+    return [...this.#live.keys()]
+  }
+
+  /** Resolves when no turn of the session runs here. */
+  async untilRested(id: SessionId): Promise<void> {
+    const session = await this.#live.get(id)?.opening.catch(() => undefined)
+    await session?.untilRested()
+  }
+
+  /** Puts the session out of memory, so that another node can have it. False while a turn runs. */
+  unload(id: SessionId): Promise<boolean> {
+    return this.#withLive(id, async (session) => {
+      if (session === undefined) return true
+      if (isAtWork(session.state)) return false
+      await this.#leave(id, session.shutdown())
+      return true
+    })
+  }
+
   /**
    * Ends or suspends the turns that a crashed server left open. The server calls this before it serves a client, and a node of a
    * cluster once more when another one has died. A session that cannot be recovered does not stop the others: the next `open` tries

@@ -130,3 +130,70 @@ describe('a node that dies', () => {
     await expect.poll(shown, { interval: 300 }).toContain('Interrupted')
   })
 })
+
+describe('a session that moves', () => {
+  test('does so between two turns: the clients of both nodes notice nothing, and go on', async () => {
+    const [one, two] = await startTwo()
+    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }])
+    const ada = await one.client({ agent })
+    const bob = await two.client()
+    const sessionId = await openedBy(ada, cwd)
+    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const prompt = ada.ask('session/prompt', promptOf(sessionId, 'Talk'))
+    await expect.poll(() => said(bob.received, sessionId)).toContain('w5 ')
+    const moved = parley(['cluster', 'move', sessionId, 'two'], one.run)
+    expect((await ada.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+    expect(await moved).toMatchObject({ code: 0, stderr: '' })
+    expect(await ownersOf(sessionId)).toEqual(['two'])
+    for (const client of [ada, bob])
+      expect((await client.request('session/prompt', promptOf(sessionId, 'More'))).result).toEqual({
+        stopReason: 'end_turn',
+      })
+    const words = Array.from({ length: 100 }, (_, index) => `w${index + 1} `).join('')
+    for (const client of [ada, bob]) {
+      await expect.poll(() => said(client.received, sessionId)).toBe(words.repeat(3))
+      const cursors = cursorsIn(client.received, sessionId)
+      expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+    }
+    expect(await parley(['cluster', 'move', sessionId, 'three'], one.run)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('No node three') as string,
+    })
+  })
+
+  test('because its node drains: turns end, questions wait on, new sessions are made elsewhere', async () => {
+    const [one, two] = await startTwo()
+    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
+    const [talks, waits] = [freshDirectory(), freshDirectory()]
+    const ada = await one.client({ agent: await scriptAgent(talks, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }]) })
+    const eve = await one.client({ agent: await scriptAgent(waits, [asks, { chunk: 'Thank you.' }]) })
+    const [talking, waiting] = [await openedBy(ada, cwd), await openedBy(eve, cwd)]
+    const idle = await Promise.all(Array.from({ length: 5 }, () => openedBy(ada, cwd)))
+    const talk = ada.ask('session/prompt', promptOf(talking, 'Talk'))
+    eve.ask('session/prompt', promptOf(waiting, 'Ask'))
+    const questions = () => eve.received.filter(({ method }) => method === 'session/request_permission')
+    await expect.poll(() => questions().length).toBe(1)
+    const drained = await parley(['cluster', 'drain', 'one'], two.run)
+    expect(drained).toMatchObject({ code: 0, stderr: '' })
+    expect((await ada.answerTo(talk)).result).toEqual({ stopReason: 'end_turn' })
+    expect(await ownersOf(talking, waiting, ...idle)).toEqual(Array.from({ length: 7 }, () => 'two'))
+    await expect.poll(() => questions().length).toBe(2)
+    const made = await openedBy(ada, cwd)
+    expect(await ownersOf(made)).toEqual(['two'])
+    for (const sessionId of [made, ...idle])
+      expect((await ada.request('session/prompt', promptOf(sessionId, 'Talk'))).result).toEqual({
+        stopReason: 'end_turn',
+      })
+    expect(ada.received.filter(({ error }) => error !== undefined)).toEqual([])
+  })
+})
+
+/** The names of the nodes that have these sessions. */
+async function ownersOf(...sessions: readonly string[]): Promise<readonly unknown[]> {
+  const schema = env['PARLEY_CLUSTER_SCHEMA']
+  const rows = await server.query(
+    `SELECT n.record::json->>'name' AS name FROM ${schema}.session s JOIN ${schema}.node n ON n.boot = s.boot WHERE s.id = ANY($1)`,
+    [sessions],
+  )
+  return rows.map(({ name }) => name)
+}

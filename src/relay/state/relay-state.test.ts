@@ -164,6 +164,22 @@ describe('after the loss of the server', () => {
     expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([])
   })
 
+  test('of one session that moves nothing is lost: the server hears that nothing more comes, and no call has failed', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.update(7)
+    talk.client({ id: 3, method: '_parley/rename', params: { sessionId: 's', title: 'Ours' } })
+    expect(talk.server({ method: '_parley/server', params: { state: 'moving' } })).toEqual([])
+    expect(talk.asked.at(-1)).toMatchObject({ method: '_parley/moved' })
+    expect(talk.conversation.isUpgrading).toBe(true)
+    expect(talk.conversation.ending).toBe('upgrading')
+    expect(talk.lose()).toEqual([])
+    expect(talk.conversation.isUpgrading).toBe(false)
+    const [, resume, again] = talk.restore()
+    expect(metaOf(resume)).toMatchObject({ 'parley/prompts': [{ requestId: 2 }] })
+    expect(again).toMatchObject({ id: 3, method: '_parley/rename' })
+  })
+
   test('what the client was asked is withdrawn', () => {
     const talk = opened()
     talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })

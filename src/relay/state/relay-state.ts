@@ -289,6 +289,7 @@ export class RelayState {
     switch (method) {
       case '_parley/server':
         if (state === 'stopping') this.#upgrade.stopping()
+        if (state === 'moving') this.#move()
         return NOTHING
       case '$/cancel_request':
         this.#serverRequests.withdraw(requestId)
@@ -302,6 +303,12 @@ export class RelayState {
       default:
         return line
     }
+  }
+
+  /** The server knows by this that nothing more comes. */
+  #move(): void {
+    this.#options.toServer(lineOf(notificationMessage('_parley/moved', {})))
+    this.#upgrade.moving()
   }
 
   /** The same request for a new server; of a load, without what the client has of its replay already. */

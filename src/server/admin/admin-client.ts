@@ -65,6 +65,11 @@ export async function askToImportFromAgent(target: AdminTarget, order: AgentImpo
   return (await request(target, importing)) as AgentImportAnswer
 }
 
+/** For a node of a cluster. Throws also why it does not. */
+export async function askNode(target: AdminTarget, method: string, params: object): Promise<void> {
+  await request(target, { method, params, timeoutMs: IMPORT_TIMEOUT_MS })
+}
+
 async function request(
   { home, socket, clientToken, connect }: AdminTarget,
   { method, params, timeoutMs = TIMEOUT_MS }: AdminRequest,

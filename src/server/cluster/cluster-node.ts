@@ -1,27 +1,50 @@
 /** A node of a cluster while it serves: its own clients, whose sessions may be anywhere, and those of other nodes whose sessions are here. */
+import { waitAtMost } from '../../async/with-timeout.ts'
 import type { Principal } from '../../edge/access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
+import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LinkOrder } from './links/node-link.ts'
+import { fieldsOf } from '../../rpc/json-rpc.ts'
+import type { SessionRegistry } from '../../session/session-registry.ts'
+import type { LinkOrder, ReachableNode } from './links/node-link.ts'
 import type { NodeListener } from './links/node-listener.ts'
 import { SessionEnd } from './links/session-end.ts'
 import { ClientRouter } from './router/client-router.ts'
 import { type Located, type NodeServices, SessionNodes } from './router/session-nodes.ts'
 
-/** Sessions in memory, and turns that run. */
-export interface NodeLoad {
+/** How long a client may take to let go of a session that moves; then its connection is cut, and it resumes. */
+const LEAVE_MS = 3_000
+/** How long a node that stops may give its sessions away. */
+const STOP_MS = 5_000
+/** Sessions that move at once. */
+const AT_ONCE = 16
+
+export interface OtherNode extends ReachableNode {
+  readonly boot: string
   readonly sessions: number
-  readonly working: number
+  readonly isDraining: boolean
+}
+
+/** What the tables of the cluster say, and what this node says there. */
+export interface ClusterTables {
+  locate(session: string): Promise<Located>
+  /** The other nodes that live. */
+  others(): readonly OtherNode[]
+  /** A session that is not in memory is of the node `boot` from now on. */
+  give(session: string, boot: string): Promise<void>
+  /** All sessions of this node are nobody's. */
+  disown(): Promise<void>
 }
 
 export interface ClusterNodeOptions {
+  readonly name: string
   readonly clock: Clock
   readonly token: string
   /** Absent where no other node can reach this one. */
   readonly listener: NodeListener | undefined
-  locate(session: string): Promise<Located>
+  readonly tables: ClusterTables
   report(error: unknown): void
 }
 
@@ -29,8 +52,13 @@ export class ClusterNode implements NodeServices {
   readonly clock: Clock
   readonly token: string
   readonly #options: ClusterNodeOptions
+  /** What is served of sessions, each until it has ended. */
+  readonly #ends = new Map<SessionEnd, Promise<void>>()
+  /** Sessions that no client reaches for the moment. */
+  readonly #moving = new Set<string>()
   #contextOf: ((principal: Principal) => ServerContext) | undefined
-  #load: () => NodeLoad = () => ({ sessions: 0, working: 0 })
+  #sessions: () => SessionRegistry | undefined = () => undefined
+  #isDraining = false
 
   constructor(options: ClusterNodeOptions) {
     this.clock = options.clock
@@ -38,19 +66,21 @@ export class ClusterNode implements NodeServices {
     this.#options = options
   }
 
-  /** From now on clients are served, and those of other nodes too. */
-  begin(contextOf: (principal: Principal) => ServerContext, load: () => NodeLoad): void {
+  /** From now on clients are served, and those of other nodes too. `sessions` answers once they can be served. */
+  begin(contextOf: (principal: Principal) => ServerContext, sessions: () => SessionRegistry | undefined): void {
     this.#contextOf = contextOf
-    this.#load = load
+    this.#sessions = sessions
     this.#options.listener?.begin({
       token: this.token,
-      refusalOf: () => undefined,
-      serve: (transport, order) => this.serve(new SessionEnd(transport), order),
+      refusalOf: ({ session = '' }) => (this.#moving.has(session) ? 'The session moves.' : undefined),
+      serve: (transport, order) => this.serve(new SessionEnd(transport, order.session), order),
     })
   }
 
-  get load(): NodeLoad {
-    return this.#load()
+  /** What the other nodes see of it. */
+  get load(): { readonly sessions: number; readonly working: number; readonly isDraining: boolean } {
+    const { sessions = 0, working = 0 } = this.#sessions()?.counts() ?? {}
+    return { sessions, working, isDraining: this.#isDraining }
   }
 
   /** Serves a client of this node until it closes its side. */
@@ -59,16 +89,50 @@ export class ClusterNode implements NodeServices {
     await router.serve((main) => serveConnection(main, context))
   }
 
-  locate(session: string): Promise<Located> {
-    return this.#options.locate(session)
+  async locate(session: string): Promise<Located> {
+    if (this.#moving.has(session)) fail('NODE_SILENT', { node: this.#options.name, reason: 'the session moves' })
+    return this.#options.tables.locate(session)
+  }
+
+  place(): ReachableNode | undefined {
+    return this.#isDraining ? this.#best() : undefined
   }
 
   serve(end: SessionEnd, order: LinkOrder): void {
     const context = this.#contextOf?.(order.principal)
     if (context === undefined) return end.destroy()
-    serveConnection(end, context)
+    const methods = { ...context.methods, ...this.#methods() }
+    const served = serveConnection(end, { ...context, methods })
       .catch((error: unknown) => this.report(error))
-      .finally(() => void end.close())
+      .then(() => end.close())
+      .finally(() => this.#ends.delete(end))
+    this.#ends.set(end, served)
+  }
+
+  /** Between two turns, so that its clients notice nothing. Throws NODE_ABSENT. */
+  async move(session: string, to: string): Promise<void> {
+    const node = this.#options.tables.others().find(({ name, boot }) => name === to || boot === to)
+    if (node === undefined || node.isDraining) return fail('NODE_ABSENT', { node: to })
+    while (!(await this.#tryMove(session, node))) await this.clock.nextTick()
+  }
+
+  /** Takes no new sessions, and gives away those that it has, each once no turn of it runs. Throws NODE_ABSENT. */
+  async drain(): Promise<void> {
+    if (this.#best() === undefined) fail('NODE_ABSENT', { node: 'besides this one' })
+    this.#isDraining = true
+    await this.#giveAll((session, boot) => this.move(session, boot))
+    await this.#options.tables.disown()
+  }
+
+  /** The node stops: gives away in a short time what no turn runs in. Never throws. */
+  async leave(): Promise<void> {
+    this.#isDraining = true
+    const isAtWork = (session: string) => this.#sessions()?.atWork().includes(session) === true
+    const left = this.#giveAll((session, boot) => (isAtWork(session) ? Promise.resolve() : this.move(session, boot)))
+    await waitAtMost(
+      left.catch((error: unknown) => this.report(error)),
+      { clock: this.clock, ms: STOP_MS },
+    )
   }
 
   note(_sentence: string): void {
@@ -81,5 +145,60 @@ export class ClusterNode implements NodeServices {
 
   close(): void {
     this.#options.listener?.close()
+  }
+
+  #methods() {
+    return {
+      '_parley/cluster/move': async (params: unknown) => {
+        const { session, node } = fieldsOf(params)
+        await this.move(String(session), String(node))
+        return {}
+      },
+      '_parley/cluster/drain': async () => {
+        await this.drain()
+        return {}
+      },
+    }
+  }
+
+  async #giveAll(give: (session: string, boot: string) => Promise<void>): Promise<void> {
+    const sessions = [...(this.#sessions()?.inMemory() ?? [])]
+    const work = async (): Promise<void> => {
+      for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) {
+        const boot = this.#best()?.boot
+        if (boot !== undefined) await give(session, boot)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+  }
+
+  /** False where a turn began meanwhile: its clients come back. */
+  async #tryMove(session: string, { boot }: OtherNode): Promise<boolean> {
+    const sessions = this.#sessions()
+    if (sessions === undefined) return false
+    await sessions.untilRested(session)
+    this.#moving.add(session)
+    try {
+      await this.#sendAway(session)
+      if (!(await sessions.unload(session))) return false
+      await this.#options.tables.give(session, boot)
+      return true
+    } finally {
+      this.#moving.delete(session)
+    }
+  }
+
+  /** Resolves when no client has a connection for the session here, and all that they sent was handled. */
+  async #sendAway(session: string): Promise<void> {
+    const leaving = [...this.#ends].filter(([end]) => end.session === session)
+    for (const [end] of leaving) end.move()
+    await waitAtMost(Promise.all(leaving.map(([, served]) => served)), { clock: this.clock, ms: LEAVE_MS })
+    for (const [end] of leaving) end.destroy()
+  }
+
+  /** That which has the fewest sessions. */
+  #best(): OtherNode | undefined {
+    const takers = this.#options.tables.others().filter(({ isDraining, address }) => !isDraining && address !== '')
+    return takers.toSorted((left, right) => left.sessions - right.sessions)[0]
   }
 }

@@ -21,7 +21,7 @@ import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
-import { ClusterNode } from './cluster-node.ts'
+import { ClusterNode, type ClusterTables } from './cluster-node.ts'
 import { NodeListener } from './links/node-listener.ts'
 
 export interface ClusterOrder {
@@ -113,9 +113,14 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     claims = new SessionClaims(journal, ownership)
     await inheritDrafts(journal, ownership)
     const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
-    const located = claims
-    const locate = (session: string) => located.locate(session)
-    node = new ClusterNode({ clock: systemClock, token, listener, locate, report })
+    const [located, nodes] = [claims, ownership]
+    const tables: ClusterTables = {
+      locate: (session) => located.locate(session),
+      others: () => nodes.others,
+      give: (session, to) => journal.release(session, to),
+      disown: () => journal.disown(boot),
+    }
+    node = new ClusterNode({ name: cluster.node, clock: systemClock, token, listener, tables, report })
     return { journal, ownership, claims, node }
   } catch (error) {
     listener?.close()
@@ -138,12 +143,13 @@ interface Standing {
   readonly address: string
   readonly sessions?: number
   readonly working?: number
+  readonly isDraining?: boolean
 }
 
 function recordOf(
   { listen }: Config,
   { node }: ClusterSettings,
-  { address, sessions = 0, working = 0 }: Standing,
+  { address, sessions = 0, working = 0, isDraining = false }: Standing,
 ): NodeRecord {
   return {
     name: node,
@@ -154,7 +160,7 @@ function recordOf(
     startedAt,
     sessions,
     working,
-    isDraining: false,
+    isDraining,
   }
 }
 

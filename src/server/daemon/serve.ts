@@ -125,7 +125,7 @@ class Server implements RunningServer {
     const cluster = await this.#owner.cluster()
     cluster?.begin(
       (principal) => this.#context(principal),
-      () => this.#census(),
+      () => this.#sessions,
     )
     if (cluster !== undefined) this.#clients.serveBy((wire, context) => cluster.serveClient(wire, context))
     requirePrivate(socket, { make: true })
@@ -229,6 +229,7 @@ class Server implements RunningServer {
     await this.#drain.drained
     this.#listening?.close()
     this.#ports.close()
+    await (await this.#owner.cluster())?.leave()
     // Sessions that never opened have nothing to halt; `await sessions` below rejects for the caller.
     await sessions.then((opened) => opened.halt()).catch(log.report)
     // The client that asked for the stop gets its answer first.

@@ -263,6 +263,7 @@ export class Shard {
 
   /** A process is gone, or owns nothing any more: its sessions are nobody's, and its drafts come to nothing. */
   async disown(boot: string): Promise<void> {
+    if (boot === this.boot) this.#held.clear()
     for (let released = 1; released > 0;) {
       const { rows } = await this.write(this.statements.disown, [boot])
       released = rows.length

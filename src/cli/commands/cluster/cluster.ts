@@ -36,6 +36,20 @@ export const cluster: CommandRow = {
       load: () => import('./status.ts'),
     },
     {
+      usage: 'move <session> <node>',
+      summary: 'give a session to another node, once no turn of it runs',
+      options: [clusterOption],
+      examples: ['parley cluster move 0198c2f7-5a0e-7c3e-9d0b-2f6f4b1c8a11 build-2'],
+      load: () => import('./move.ts'),
+    },
+    {
+      usage: 'drain <node>',
+      summary: 'give all sessions of a node to the others, each once no turn of it runs',
+      options: [clusterOption],
+      examples: ['parley cluster drain build-1'],
+      load: () => import('./drain.ts'),
+    },
+    {
       usage: 'import',
       summary: 'copy the sessions of this machine into the cluster',
       options: [

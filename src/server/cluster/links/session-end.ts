@@ -1,20 +1,27 @@
 /** The owner's end of what a front node opens for one session of one client: a connection of ACP that can be asked to leave. */
 import type { Received, Transport } from '../../../edge/transport/transport.ts'
-import { type RequestId, notificationMessage, parseMessage } from '../../../rpc/json-rpc.ts'
+import { type RequestId, fieldsOf, notificationMessage, parseMessage } from '../../../rpc/json-rpc.ts'
 
 /** To the front: the request has opened its session. */
 export const OPENED = '_parley/opened'
 /** To the front: send nothing more, the session moves. And its answer, after which nothing comes. */
 const MOVING = notificationMessage('_parley/server', { state: 'moving' })
 const MOVED = '_parley/moved'
+/** Their answers name the session. */
+const CREATING = /"method":\s*"session\/(?:new|fork)"/u
 
 const RESPONSE = '{"jsonrpc":"2.0","id":'
 
 export class SessionEnd implements Transport {
+  /** Undefined while it is being made. */
+  session: string | undefined
   readonly #transport: Transport
+  /** The request that makes it. */
+  #making: RequestId | undefined
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, session: string | undefined) {
     this.#transport = transport
+    this.session = session
   }
 
   get messages(): AsyncIterable<readonly Received[]> {
@@ -28,8 +35,9 @@ export class SessionEnd implements Transport {
 
   send(messages: readonly string[]): void {
     // Another node was faster, and the front looks for the session anew. Nothing was done for the request.
-    if (messages.some(isElsewhere)) this.#transport.destroy()
-    else this.#transport.send(messages)
+    if (messages.some(isElsewhere)) return this.#transport.destroy()
+    if (this.#making !== undefined) for (const message of messages) this.#learn(message)
+    this.#transport.send(messages)
   }
 
   opened(requestId: RequestId): void {
@@ -52,8 +60,24 @@ export class SessionEnd implements Transport {
     this.#transport.destroy()
   }
 
+  #note(received: Received): void {
+    if (typeof received !== 'string' || !CREATING.test(received)) return
+    const message = parseMessage(received)
+    if (message.kind === 'request') this.#making = message.id
+  }
+
+  #learn(message: string): void {
+    if (!message.startsWith(RESPONSE)) return
+    const response = parseMessage(message)
+    if (response.kind !== 'response' || response.id !== this.#making) return
+    const { sessionId } = fieldsOf(response.result)
+    if (typeof sessionId === 'string') this.session = sessionId
+    this.#making = undefined
+  }
+
   async *#messages(): AsyncGenerator<readonly Received[]> {
     for await (const messages of this.#transport.messages) {
+      if (this.session === undefined) for (const message of messages) this.#note(message)
       const end = messages.findIndex(isLast)
       if (end === -1) yield messages
       else return yield messages.slice(0, end)

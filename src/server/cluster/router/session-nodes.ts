@@ -14,6 +14,8 @@ export interface NodeServices {
   readonly clock: Clock
   readonly token: string
   locate(session: string): Promise<Located>
+  /** The node for a session that no node has; undefined: this one. */
+  place(): ReachableNode | undefined
   /** Serves one session of a client on this node. Throws SESSION_ELSEWHERE while it is on its way to another one. */
   serve(end: SessionEnd, order: { readonly principal: Principal; readonly session?: string | undefined }): void
   note(sentence: string): void
@@ -44,20 +46,22 @@ export class SessionNodes {
   }
 
   /**
-   * To the node that has the session; to this one, which claims it then, where none has. A new one is made here, and a fork where its
-   * `source` is. Throws NODE_SILENT and CLUSTER_UNREACHABLE.
+   * To the node that has the session; where none has, to this one, which claims it then, unless it drains. A new one is made here
+   * likewise, and a fork where its `source` is. Throws NODE_SILENT and CLUSTER_UNREACHABLE.
    */
   async connect(session: string | undefined, source: string | undefined): Promise<Duplex> {
     const named = session ?? source
     const located = named === undefined ? undefined : await this.#services.locate(named)
     const order = { principal: this.#principal, session }
-    return located?.kind === 'elsewhere' ? openNodeLink(located.node, this.#services.token, order) : this.#here(order)
+    const isFree = located === undefined || located.kind === 'nobody'
+    const node = located?.kind === 'elsewhere' ? located.node : isFree ? this.#services.place() : undefined
+    return node === undefined ? this.#here(order) : openNodeLink(node, this.#services.token, order)
   }
 
   #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {
     const [front, back] = duplexPair()
     front.on('error', () => undefined)
-    this.#services.serve(new SessionEnd(openStreamTransport(back, back)), order)
+    this.#services.serve(new SessionEnd(openStreamTransport(back, back), order.session), order)
     return front
   }
 }

@@ -4,7 +4,7 @@ import { parseAddress } from '../connection/address.ts'
 import { Connection } from '../connection/connection.ts'
 import { journalError } from '../connection/outcome.ts'
 import { type Node, livingNodes } from './heartbeat.ts'
-import { nodeStatementsOf } from './node-statements.ts'
+import { type NodeStatements, nodeStatementsOf } from './node-statements.ts'
 
 export interface ReadNodes {
   /** Of the first database. */
@@ -13,11 +13,23 @@ export interface ReadNodes {
   readonly clock: Clock
 }
 
-export async function readNodes({ url, schema, clock }: ReadNodes): Promise<readonly Node[]> {
+export function readNodes(nodes: ReadNodes): Promise<readonly Node[]> {
+  return asked(nodes, livingNodes)
+}
+
+/** By which the nodes know each other; empty where none has served yet. */
+export function readNodeToken(nodes: ReadNodes): Promise<string> {
+  return asked(nodes, async (connection, { token }) => (await connection.query(token, [])).rows[0]?.[0] ?? '')
+}
+
+async function asked<Answer>(
+  { url, schema, clock }: ReadNodes,
+  ask: (connection: Connection, statements: NodeStatements) => Promise<Answer>,
+): Promise<Answer> {
   const address = parseAddress(url)
   const connection = new Connection({ address, clock, connected: () => undefined })
   try {
-    return await livingNodes(connection, nodeStatementsOf(schema))
+    return await ask(connection, nodeStatementsOf(schema))
   } catch (error) {
     throw journalError(error, address.shown)
   } finally {

@@ -1,0 +1,13 @@
+/** `parley cluster drain`: the other nodes have the sessions of a node from then on, so that it can be stopped. */
+import { drainNode } from '../../../server/cluster/cluster-reading.ts'
+import type { CommandInput } from '../../runtime/command.ts'
+import { OK } from '../../runtime/exit-codes.ts'
+import { clusterConfig } from './settings.ts'
+
+export async function run(input: CommandInput): Promise<number> {
+  const { config } = await clusterConfig(input)
+  const [node = ''] = input.args
+  await drainNode(config, node)
+  process.stdout.write(`The node ${node} has no sessions any more and takes no new ones; stop it with: parley stop\n`)
+  return OK
+}
