@@ -1,5 +1,6 @@
 /** Several nodes serve one cluster at once: a client at any of them has every session, and goes on when the node of a session dies. */
 import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endServers, parley } from '../e2e/cli.ts'
@@ -100,6 +101,27 @@ describe('a node that dies', () => {
     expect(said(whole.received, sessionId)).toContain(said(bob.received, sessionId).slice(0, 200))
   })
 
+  test('only for a while, because it hangs: it stores nothing more, and ends when it finds that others went on', async () => {
+    const [one, two] = await startTwo()
+    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 20_000, everyMs: 5 }])
+    const ada = await one.client({ agent })
+    const bob = await two.client()
+    const sessionId = await openedBy(ada, cwd)
+    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
+    await expect.poll(() => said(bob.received, sessionId)).toContain('w50 ')
+    one.server.child.kill('SIGSTOP')
+    expect((await bob.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+    const rename = { sessionId, title: 'Ours' }
+    expect((await bob.request('_parley/rename', rename)).error).toBeUndefined()
+    const stored = await entriesIn(sessionId)
+    one.server.child.kill('SIGCONT')
+    expect(await one.server.finished).toMatchObject({ code: 1, stderr: expect.stringContaining('counted') as string })
+    expect(await entriesIn(sessionId)).toEqual(stored)
+    const cursors = cursorsIn(bob.received, sessionId)
+    expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+  })
+
   test('while a question waits: it is asked again by another node, and the prompt ends once', async () => {
     const [one, two] = await startTwo()
     const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
@@ -187,6 +209,62 @@ describe('a session that moves', () => {
     expect(ada.received.filter(({ error }) => error !== undefined)).toEqual([])
   })
 })
+
+test('a node refuses connections without the secret of the cluster, and pages of browsers', async () => {
+  const node = await TestNode.start('one', env)
+  const schema = env['PARLEY_CLUSTER_SCHEMA']
+  const [{ address, token } = {}] = await server.query(
+    `SELECT n.record::json->>'address' AS address, m.value AS token FROM ${schema}.node n, ${schema}.meta m WHERE m.name = 'node_token'`,
+  )
+  const principal = { transport: 'unix socket', isLocalUser: true, role: 'admin' } as const
+  const knock = (secret: string, origin?: string) => statusOf(String(address), { secret, principal, origin })
+  expect(await knock(String(token))).toBe(101)
+  expect(await knock(`${String(token)}x`)).toBe(401)
+  expect(await knock('')).toBe(401)
+  expect(await knock(String(token), 'https://page.example')).toBe(401)
+  await node.stop()
+})
+
+interface Knock {
+  readonly secret: string
+  readonly principal: object
+  readonly origin: string | undefined
+}
+
+/** What a node answers to a WebSocket. */
+async function statusOf(address: string, { secret, principal, origin }: Knock): Promise<number | undefined> {
+  const asking = request(`${address.replace('ws:', 'http:')}/node`, {
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      authorization: `Bearer ${secret}`,
+      'parley-on-behalf': Buffer.from(JSON.stringify({ principal })).toString('base64url'),
+      ...(origin !== undefined && { origin }),
+    },
+  }).end()
+  return new Promise((resolve, reject) => {
+    asking.once('error', reject)
+    asking.once('response', (response) => {
+      response.destroy()
+      resolve(response.statusCode)
+    })
+    asking.once('upgrade', ({ statusCode }, socket) => {
+      socket.destroy()
+      resolve(statusCode)
+    })
+  })
+}
+
+/** The rows of a session's entries. */
+function entriesIn(sessionId: string): Promise<readonly unknown[]> {
+  const schema = env['PARLEY_CLUSTER_SCHEMA']
+  return server.query(
+    `SELECT e.first, e.epoch FROM ${schema}.entry e JOIN ${schema}.session s ON s.key = e.session WHERE s.id = $1 ORDER BY e.first`,
+    [sessionId],
+  )
+}
 
 /** The names of the nodes that have these sessions. */
 async function ownersOf(...sessions: readonly string[]): Promise<readonly unknown[]> {

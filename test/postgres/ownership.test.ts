@@ -74,7 +74,7 @@ test('a session is of the node that made it, and no other one claims it while th
   expect(await two.claims.locate('absent')).toEqual({ kind: 'absent' })
 })
 
-test('of many nodes that claim a session that is nobody’s one gets it', async () => {
+test('of many nodes that claim a session that is free one gets it', async () => {
   const first = await join('first')
   await first.journal.append(appendOf('s', 0, 1))
   const others = await Promise.all(['a', 'b', 'c', 'd'].map((name) => join(name)))

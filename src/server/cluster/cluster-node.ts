@@ -34,7 +34,7 @@ export interface ClusterTables {
   others(): readonly OtherNode[]
   /** A session that is not in memory is of the node `boot` from now on. */
   give(session: string, boot: string): Promise<void>
-  /** All sessions of this node are nobody's. */
+  /** All sessions of this node are free. */
   disown(): Promise<void>
 }
 

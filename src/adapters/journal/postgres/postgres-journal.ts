@@ -60,7 +60,7 @@ export interface PostgresJournal extends ImportingJournal {
   release(id: SessionId, to?: string): Promise<void>
   /** The processes that have begun to make sessions and have not ended that. */
   drafters(): Promise<readonly string[]>
-  /** A process is gone, or owns nothing any more: its sessions become nobody's, and what it left half done is cleared away. */
+  /** A process is gone, or owns nothing any more: its sessions are free then, and what it left half done is cleared away. */
   disown(boot: string): Promise<void>
 }
 

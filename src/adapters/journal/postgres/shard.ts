@@ -261,7 +261,7 @@ export class Shard {
     return rows.flatMap(([boot]) => boot ?? [])
   }
 
-  /** A process is gone, or owns nothing any more: its sessions are nobody's, and its drafts come to nothing. */
+  /** A process is gone, or owns nothing any more: its sessions are free, and its drafts come to nothing. */
   async disown(boot: string): Promise<void> {
     if (boot === this.boot) this.#held.clear()
     for (let released = 1; released > 0;) {

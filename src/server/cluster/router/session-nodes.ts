@@ -7,7 +7,7 @@ import { type ReachableNode, openNodeLink } from '../links/node-link.ts'
 import { SessionEnd } from '../links/session-end.ts'
 
 export type Located =
-  | { readonly kind: 'ours' | 'nobody' | 'absent' }
+  | { readonly kind: 'ours' | 'free' | 'absent' }
   | { readonly kind: 'elsewhere'; readonly node: ReachableNode }
 
 export interface NodeServices {
@@ -53,7 +53,7 @@ export class SessionNodes {
     const named = session ?? source
     const located = named === undefined ? undefined : await this.#services.locate(named)
     const order = { principal: this.#principal, session }
-    const isFree = located === undefined || located.kind === 'nobody'
+    const isFree = located === undefined || located.kind === 'free'
     const node = located?.kind === 'elsewhere' ? located.node : isFree ? this.#services.place() : undefined
     return node === undefined ? this.#here(order) : openNodeLink(node, this.#services.token, order)
   }

@@ -6,9 +6,9 @@ import type { PostgresJournal } from '../postgres-journal.ts'
 import type { Node } from './heartbeat.ts'
 import type { PostgresOwnership } from './postgres-ownership.ts'
 
-/** `absent`: there is no such session. `nobody`: any node may claim it. */
+/** `absent`: there is no such session. `free`: any node may claim it. */
 export type Whereabouts =
-  | { readonly kind: 'ours' | 'nobody' | 'absent' }
+  | { readonly kind: 'ours' | 'free' | 'absent' }
   | { readonly kind: 'elsewhere'; readonly node: Node }
 
 export class SessionClaims implements SessionOwnership {
@@ -49,9 +49,9 @@ export class SessionClaims implements SessionOwnership {
     const owner = await this.#journal.owner(id)
     if (owner === undefined) return { where: { kind: 'absent' }, epoch: 0 }
     const { boot, epoch } = owner
-    if (boot === undefined) return { where: { kind: 'nobody' }, epoch }
+    if (boot === undefined) return { where: { kind: 'free' }, epoch }
     if (boot === this.#nodes.boot) return { where: { kind: 'ours' }, epoch }
     const node = await this.#nodes.living(boot)
-    return { where: node === undefined ? { kind: 'nobody' } : { kind: 'elsewhere', node }, epoch }
+    return { where: node === undefined ? { kind: 'free' } : { kind: 'elsewhere', node }, epoch }
   }
 }

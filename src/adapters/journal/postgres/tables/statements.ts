@@ -119,7 +119,7 @@ function ofSessions(s: string) {
       name: 'parley_claim',
       text: `UPDATE ${s}.session SET epoch = epoch + 1, boot = $3 WHERE id = $1 AND epoch = $2::bigint RETURNING key, epoch`,
     },
-    /** Some of the sessions of a process that owns none any more become nobody's. */
+    /** Some of the sessions of a process that owns none any more are free then. */
     disown: {
       name: 'parley_disown',
       text: `UPDATE ${s}.session SET epoch = epoch + 1, boot = NULL
