@@ -1,14 +1,12 @@
-/** What commands see of a cluster without serving it, and what they ask of its nodes. */
+/** What commands see of a cluster without serving it. */
 import { systemClock } from '../../adapters/clock.ts'
 import { readNodeToken, readNodes } from '../../adapters/journal/postgres/ownership/read-nodes.ts'
 import { type ShardFitness, openPostgresJournal } from '../../adapters/journal/postgres/postgres-journal.ts'
 import { initCluster } from '../../adapters/journal/postgres/tables/init.ts'
 import type { JournalReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
-import { localUser } from '../../edge/access.ts'
 import { fail } from '../../errors/parley-error.ts'
-import { askNode } from '../admin/admin-client.ts'
-import { type ReachableNode, openNodeLink } from './links/node-link.ts'
+import type { ReachableNode } from './links/node-link.ts'
 
 /** Throws CONFIG_INVALID where none is configured. */
 export function clusterOf({ cluster }: Config): ClusterSettings {
@@ -71,43 +69,26 @@ export async function clusterNodes(cluster: ClusterSettings): Promise<readonly C
   )
 }
 
-/** Asks the node that has the session to give it to the node `to`. Resolves once that is so. Throws NODE_ABSENT and SESSION_NOT_FOUND. */
-export async function moveSession(config: Config, session: string, to: string): Promise<void> {
-  const cluster = clusterOf(config)
+/** The nodes that live, and the name of the one that has the session; undefined where none has. Throws SESSION_NOT_FOUND. */
+export async function nodesOf(
+  cluster: ClusterSettings,
+  session: string,
+): Promise<{ readonly nodes: readonly ReachableNode[]; readonly owner: string | undefined }> {
   const journal = await open(cluster)
   try {
     const owner = (await journal.owner(session)) ?? fail('SESSION_NOT_FOUND', { session })
     const nodes = await readNodes(placeOf(cluster))
-    if (!nodes.some(({ name }) => name === to)) fail('NODE_ABSENT', { node: to })
-    // One that no node has is claimed by the node that is asked for.
-    const asked = nodes.find(({ boot }) => boot === owner.boot)
-    if (asked !== undefined && asked.name !== to)
-      await ask(config, asked, { method: '_parley/cluster/move', params: { session, node: to } })
+    return { nodes, owner: nodes.find(({ boot }) => boot === owner.boot)?.name }
   } finally {
     await journal.close()
   }
 }
 
-/** Resolves once the node has no session any more. Throws NODE_ABSENT. */
-export async function drainNode(config: Config, name: string): Promise<void> {
-  const nodes = await readNodes(placeOf(clusterOf(config)))
-  const node = nodes.find((one) => one.name === name) ?? fail('NODE_ABSENT', { node: name })
-  await ask(config, node, { method: '_parley/cluster/drain', params: {} })
+/** By which the nodes know each other. */
+export async function nodeToken(cluster: ClusterSettings): Promise<string> {
+  return cluster.token ?? readNodeToken(placeOf(cluster))
 }
 
 function placeOf({ urls: [url = ''], schema }: ClusterSettings) {
   return { url, schema, clock: systemClock }
-}
-
-interface NodeOrder {
-  readonly method: string
-  readonly params: object
-}
-
-async function ask(config: Config, node: ReachableNode, { method, params }: NodeOrder): Promise<void> {
-  const cluster = clusterOf(config)
-  const token = cluster.token ?? (await readNodeToken(placeOf(cluster)))
-  const connect = () => openNodeLink(node, token, { principal: localUser('unix socket') })
-  const { home, socket, clientToken } = config
-  await askNode({ home, socket, clientToken, connect }, method, params)
 }

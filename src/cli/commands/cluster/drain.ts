@@ -1,5 +1,5 @@
 /** `parley cluster drain`: the other nodes have the sessions of a node from then on, so that it can be stopped. */
-import { drainNode } from '../../../server/cluster/cluster-reading.ts'
+import { drainNode } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { clusterConfig } from './settings.ts'

@@ -1,5 +1,5 @@
 /** `parley cluster move`: another node has the session from then on; its clients stay connected. */
-import { moveSession } from '../../../server/cluster/cluster-reading.ts'
+import { moveSession } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { clusterConfig } from './settings.ts'

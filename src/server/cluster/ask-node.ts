@@ -1,0 +1,36 @@
+/** What commands ask of the nodes of a cluster. */
+import type { Config } from '../../config/settings.ts'
+import { localUser } from '../../edge/access.ts'
+import { fail } from '../../errors/parley-error.ts'
+import { askNode } from '../admin/admin-client.ts'
+import { clusterNodes, clusterOf, nodeToken, nodesOf } from './cluster-reading.ts'
+import { type ReachableNode, openNodeLink } from './links/node-link.ts'
+
+/** Asks the node that has the session to give it to the node `to`. Resolves once that is so. Throws NODE_ABSENT and SESSION_NOT_FOUND. */
+export async function moveSession(config: Config, session: string, to: string): Promise<void> {
+  const { nodes, owner } = await nodesOf(clusterOf(config), session)
+  if (!nodes.some(({ name }) => name === to)) fail('NODE_ABSENT', { node: to })
+  const asked = nodes.find(({ name }) => name === owner)
+  // One that no node has is claimed by the node whose client wants it next.
+  if (asked !== undefined && asked.name !== to)
+    await ask(config, asked, { method: '_parley/cluster/move', params: { session, node: to } })
+}
+
+/** Resolves once the node has no session any more. Throws NODE_ABSENT. */
+export async function drainNode(config: Config, name: string): Promise<void> {
+  const nodes = await clusterNodes(clusterOf(config))
+  const node = nodes.find((one) => one.name === name) ?? fail('NODE_ABSENT', { node: name })
+  await ask(config, node, { method: '_parley/cluster/drain', params: {} })
+}
+
+interface NodeOrder {
+  readonly method: string
+  readonly params: object
+}
+
+async function ask(config: Config, node: ReachableNode, { method, params }: NodeOrder): Promise<void> {
+  const token = await nodeToken(clusterOf(config))
+  const connect = () => openNodeLink(node, token, { principal: localUser('unix socket') })
+  const { home, socket, clientToken } = config
+  await askNode({ home, socket, clientToken, connect }, method, params)
+}
