@@ -98,7 +98,8 @@ class KillRun {
     const before = await this.#disturb(this.#dice.upTo(isLate ? LATE_MS : LATEST_MS))
     await this.#stage.server.kill()
     const seen = await look(this.#page, run)
-    this.moment = momentOf(seen)
+    // What is asked is withdrawn with the connection, so it is what was seen before.
+    this.moment = momentOf({ ...seen, asks: before.asks })
     await this.#stage.server.listen()
     const began = performance.now()
     await this.#settle(() => (this.comesBackMs = performance.now() - began))
