@@ -1,6 +1,6 @@
 /** How the entries of one append become the text of one row, and back. */
 import type { StoredEntry } from '../../../../ports/journal.ts'
-import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
+import { type EntryRow, packEntries, unpackEntries } from '../../journal-base.ts'
 import { escapeText, unescapeText } from './text.ts'
 
 /** Lines of a bundle besides its entries: how they begin, how they end, their times. */

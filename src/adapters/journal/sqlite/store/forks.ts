@@ -4,7 +4,7 @@
  */
 import { fail } from '../../../../errors/parley-error.ts'
 import type { Statements } from '../../../../sqlite/statements.ts'
-import type { EntryRow } from '../../bundle.ts'
+import type { EntryRow } from '../../journal-base.ts'
 import { cutRow, insertRows, rowsAfter, type SessionRows } from './rows.ts'
 import type { CopyOrder, FillOrder, FinishOrder, ForkOrder, ForkPlace } from '../worker/messages.ts'
 

@@ -5,8 +5,7 @@
  */
 import type { ListKey, ListQuery, SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
 import { type Statements, escapeText, unescapeText } from '../../../../sqlite/statements.ts'
-import { isListed } from '../../journal-base.ts'
-import { type EntryRow, packEntries, unpackEntries } from '../../bundle.ts'
+import { type EntryRow, isListed, packEntries, unpackEntries } from '../../journal-base.ts'
 
 /** How old a row may become while its session works. Milliseconds. */
 const ROW_PERIOD_MS = 1_000

@@ -3,7 +3,7 @@ import type { FaultsSpec } from '../../../../ports/fault.ts'
 import type { ListQuery, SessionHead, SessionSummary, Snapshot } from '../../../../ports/journal.ts'
 import type { CallOf } from '../../../../threads/worker-port.ts'
 import type { WatchOrder } from '../../../watchdog/stall-watch.ts'
-import type { EntryRow } from '../../bundle.ts'
+import type { EntryRow } from '../../journal-base.ts'
 
 /** The data that the thread is started with. */
 export interface WorkerOrder {

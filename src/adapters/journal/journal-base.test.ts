@@ -1,7 +1,7 @@
 /** Bundling changes how much room entries take, and nothing else. */
 import { array, assert, constantFrom, integer, json, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { packEntries, unpackEntries } from './bundle.ts'
+import { packEntries, unpackEntries } from './journal-base.ts'
 
 const MOST_BYTES = 900
 
