@@ -12,7 +12,7 @@ afterAll(() => stage.close())
 
 const item = (page: Page, title: string) => page.locator('.list li', { hasText: title })
 const choose = async (page: Page, name: string): Promise<void> => {
-  await page.locator('.menu summary').click()
+  await page.locator('.session-head .menu summary').click()
   await page.getByRole('button', { name, exact: true }).click()
 }
 

@@ -198,7 +198,7 @@ test('56: a deletion can be undone, and until then nothing is sent', async () =>
   const page = await stage.device()
   await stage.newSession(page, 'To be deleted or not')
   await page.getByText('Keep me.').waitFor()
-  await page.locator('.menu summary').click()
+  await page.locator('.session-head .menu summary').click()
   await page.getByRole('button', { name: 'Delete' }).click()
   const row = page.locator('.list li', { hasText: 'To be deleted or not' })
   await row.waitFor({ state: 'detached' })

@@ -6,14 +6,17 @@ import { askNode } from '../admin/admin-client.ts'
 import { clusterNodes, clusterOf, nodeToken, nodesOf } from './cluster-reading.ts'
 import { type ReachableNode, openNodeLink } from './links/node-link.ts'
 
-/** Asks the node that has the session to give it to the node `to`. Resolves once that is so. Throws NODE_ABSENT and SESSION_NOT_FOUND. */
-export async function moveSession(config: Config, session: string, to: string): Promise<void> {
+/**
+ * Asks the node that has the session to give it to the node `to`. Resolves once that is so; false where no node has it, so that
+ * the one whose client wants it next takes it. Throws NODE_ABSENT and SESSION_NOT_FOUND.
+ */
+export async function moveSession(config: Config, session: string, to: string): Promise<boolean> {
   const { nodes, owner } = await nodesOf(clusterOf(config), session)
   if (!nodes.some(({ name }) => name === to)) fail('NODE_ABSENT', { node: to })
   const asked = nodes.find(({ name }) => name === owner)
-  // One that no node has is claimed by the node whose client wants it next.
-  if (asked !== undefined && asked.name !== to)
-    await ask(config, asked, { method: '_parley/cluster/move', params: { session, node: to } })
+  if (asked === undefined) return false
+  if (asked.name !== to) await ask(config, asked, { method: '_parley/cluster/move', params: { session, node: to } })
+  return true
 }
 
 /** Resolves once the node has no session any more. Throws NODE_ABSENT. */

@@ -1,13 +1,17 @@
 /** `parley cluster move`: another node has the session from then on; its clients stay connected. */
 import { moveSession } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { OK } from '../../runtime/exit-codes.ts'
+import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { complain } from '../../say.ts'
 import { clusterConfig } from './settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { config } = await clusterConfig(input)
   const [session = '', node = ''] = input.args
-  await moveSession(config, session, node)
-  process.stdout.write(`Session ${session} is on the node ${node}.\n`)
-  return OK
+  if (await moveSession(config, session, node)) {
+    process.stdout.write(`Session ${session} is on the node ${node}.\n`)
+    return OK
+  }
+  complain(`session ${session} was not moved: no node has it, and the one whose client wants it next takes it`)
+  return FAILED
 }
