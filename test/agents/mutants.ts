@@ -139,7 +139,7 @@ export const agentMutants: readonly Mutant[] = [
   {
     mechanism: 'requests: a question that cannot be asked is cancelled, not left open',
     file: `${EXTERNAL}/requests/elicitation.ts`,
-    inside: 'nobody',
+    inside: 'unanswerable',
     find: 'return CANCEL',
     put: 'return { action: "decline" }',
     test: [PERMISSIONS, 'a form that nobody can fill in is cancelled, and that is told [21]'],

@@ -24,6 +24,9 @@ interface Clicking extends Waiting {
   /** Of the button; empty: the notification itself. */
   readonly action: string
 }
+interface Messaged extends Waiting {
+  readonly data: unknown
+}
 interface Tab {
   readonly url: string
   readonly visibilityState: string
@@ -42,15 +45,15 @@ interface Scope {
   addEventListener(kind: 'fetch', listener: (event: Fetching) => void): void
   addEventListener(kind: 'push', listener: (event: Pushing) => void): void
   addEventListener(kind: 'notificationclick', listener: (event: Clicking) => void): void
-  addEventListener(kind: 'message', listener: (event: MessageEvent<unknown>) => void): void
+  addEventListener(kind: 'message', listener: (event: Messaged) => void): void
 }
 const scope = globalThis as unknown as Scope
 const shell = scope.registration.scope
 
 scope.addEventListener('install', (event) => event.waitUntil(install()))
 scope.addEventListener('activate', (event) => event.waitUntil(activate()))
-scope.addEventListener('message', ({ data }) => {
-  if (data === 'take over') void scope.skipWaiting()
+scope.addEventListener('message', (event) => {
+  if (event.data === 'take over') event.waitUntil(scope.skipWaiting())
 })
 scope.addEventListener('fetch', (event) => {
   const { request } = event
