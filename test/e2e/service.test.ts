@@ -31,7 +31,7 @@ describe('by injected facts', () => {
     expect(service?.path).toBe('/home/ada/.config/systemd/user/parley.service')
     expect(service?.text).toMatch(/^ExecStart="\/usr\/bin\/node" .*"\/opt\/my tools\/100%%\/parley.mjs" "serve"$/mu)
     expect(service?.text).toContain('Environment="PARLEY_HOME=/home/ada/$state"\n')
-    expect(service?.text).toContain('"stop" "--grace" "60"\n')
+    expect(service?.text).toMatch(/^ExecStop=\/bin\/sh -c ".*MAINPID.*" sh .*"stop" "--grace" "60"$/mu)
     expect(door?.path).toBe('/home/ada/.config/systemd/user/parley.socket')
     expect(door?.text).toContain('ListenStream=/home/ada/50%%/server.sock\nSocketMode=0600\n')
   })
@@ -59,6 +59,7 @@ function account(answer = '') {
   const env = { HOME: home, PATH: `${bin}:${process.env['PATH']}` }
   return {
     home,
+    env,
     unit: join(home, 'config/systemd/user/parley.service'),
     told: () => (existsSync(told) ? readFileSync(told, 'utf8').trim().split('\n') : []),
     service: (...args: readonly string[]) => parley(['service', ...args], { home, env }),
@@ -67,7 +68,7 @@ function account(answer = '') {
 
 describe('parley service', () => {
   test('install writes the unit and starts it in place of a server that runs; uninstall takes it back', async () => {
-    const { home, unit, told, service } = account()
+    const { home, env, unit, told, service } = account()
     const agent = await scriptAgent(home, [{ chunk: 'Hello.' }])
     await parley(['run', 'Hi'], { home, agent })
     expect(readPidFile(home)?.isServer).toBe(true)
@@ -76,6 +77,7 @@ describe('parley service', () => {
     expect(readFileSync(unit, 'utf8')).toContain(`PARLEY_HOME=${home}`)
     expect(told()).toEqual([
       '--user show-environment',
+      '--user stop --no-block parley.socket',
       '--user daemon-reload',
       '--user enable parley.service',
       '--user restart parley.socket parley.service',
@@ -87,6 +89,9 @@ describe('parley service', () => {
       isInstalled: true,
       isRunning: true,
     })
+    // systemd would start it again for the next client.
+    await parley(['stop'], { home, env })
+    expect(told().at(-1)).toBe('--user stop --no-block parley.socket')
     expect((await service('uninstall')).code).toBe(0)
     expect(told().at(-1)).toBe('--user disable --now parley.socket parley.service')
     expect(existsSync(unit)).toBe(false)

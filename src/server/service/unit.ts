@@ -40,6 +40,16 @@ const LABEL = 'parley'
 /** How long running turns may still take when the service is stopped or replaced by another version. */
 const GRACE_SECONDS = 60
 
+/** What systemd listens on the server's socket with. */
+export const SOCKET_UNIT = `${LABEL}.socket`
+
+type Environment = ServiceFacts['environment']
+
+/** Of systemd, for this user. */
+export function unitDirectory(environment: Environment, home: string): string {
+  return join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'systemd', 'user')
+}
+
 /** Undefined on a system that has neither. */
 export function serviceUnit(facts: ServiceFacts): ServiceUnit | undefined {
   if (facts.platform === 'linux') return systemdUnit(facts)
@@ -51,9 +61,12 @@ export function serviceUnit(facts: ServiceFacts): ServiceUnit | undefined {
  * of starting one of their own.
  */
 function systemdUnit({ home, environment, node, program, state, socket }: ServiceFacts): ServiceUnit {
-  const [service, door] = [`${LABEL}.service`, `${LABEL}.socket`]
-  const directory = join(environment['XDG_CONFIG_HOME'] || join(home, '.config'), 'systemd', 'user')
+  const service = `${LABEL}.service`
+  const door = SOCKET_UNIT
+  const directory = unitDirectory(environment, home)
   const systemctl = (...words: readonly string[]) => ['systemctl', '--user', ...words]
+  // Also run when the server has ended by itself; a connection would start it again then.
+  const stop = [node, program, 'stop', '--grace', String(GRACE_SECONDS)]
   const variables = Object.entries({ PARLEY_HOME: state, ...NODE_ENVIRONMENT })
   return {
     manager: 'systemd',
@@ -67,7 +80,7 @@ After=${door}
 
 [Service]
 ExecStart=${[node, ...NODE_FLAGS, program, 'serve'].map(commandWord).join(' ')}
-ExecStop=${[node, program, 'stop', '--grace', String(GRACE_SECONDS)].map(commandWord).join(' ')}
+ExecStop=/bin/sh -c ${commandWord('[ -z "$MAINPID" ] || exec "$@"')} sh ${stop.map(commandWord).join(' ')}
 ${variables.map(([name, value]) => `Environment=${unitWord(`${name}=${value}`)}`).join('\n')}
 TimeoutStopSec=${GRACE_SECONDS + 60}
 KillMode=mixed

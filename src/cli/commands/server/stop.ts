@@ -1,6 +1,7 @@
 /** `parley stop`: lets running turns end for a while, and returns when the server has gone. */
 import { fail } from '../../../errors/parley-error.ts'
 import { stopServer } from '../../../server/launch/stop.ts'
+import { stopListening } from '../../../server/service/stop-listening.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { lenientConfig } from '../../configured.ts'
 import { askToStop } from '../../../server/admin/admin-client.ts'
@@ -18,6 +19,7 @@ export async function run({ options }: CommandInput): Promise<number> {
     process.stdout.write(`The Parley server ${config.server} stops.\n`)
     return OK
   }
+  await stopListening(config)
   const pid = await stopServer(config, {
     graceMs,
     onProgress: (line) => process.stderr.write(`${line}\n`),

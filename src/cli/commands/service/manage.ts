@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { stopServer } from '../../../server/launch/stop.ts'
+import { stopListening } from '../../../server/service/stop-listening.ts'
 import { type ServiceUnit, serviceUnit } from '../../../server/service/unit.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -55,6 +56,7 @@ async function install(unit: ServiceUnit, config: Config): Promise<void> {
     writeFileSync(path, text)
   }
   // A server that a command started has the state; the service takes over when its turns have ended.
+  await stopListening(config)
   await stopServer(config, { graceMs: GRACE_MS, onProgress: (sentence) => process.stderr.write(`${sentence}\n`) })
   // What is loaded cannot be loaded again; that nothing was is no failure.
   if (unit.manager === 'launchd') for (const command of unit.stop) await attempt(command, config)
