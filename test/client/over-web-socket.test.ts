@@ -40,6 +40,10 @@ test('comes back by itself after kill -9, with its session and its one result', 
   await expect.poll(() => events).toEqual(['reconnecting', 'reconnected'])
   const words = text.trim().split(' ')
   expect(words).toEqual(words.map((_word, index) => `w${index + 1}`))
+  // An orderly stop is no end either: here another server is started by other means.
+  await start(place, ['stop']).finished
+  await start(place, ['serve', '--listen', String(port)]).until('/acp')
+  await expect.poll(() => events.slice(2)).toEqual(['reconnecting', 'reconnected'])
   client.close()
 })
 

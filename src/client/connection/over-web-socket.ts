@@ -33,6 +33,7 @@ export function overWebSocket(url: string, { token, open = openStandard }: WebSo
     },
     pause: (ms) => new Promise((resolve) => systemClock.after(ms, resolve)),
     leave: () => redialling.stop(),
+    comesBack: true,
     newId,
     now: () => redialling.now(),
   }

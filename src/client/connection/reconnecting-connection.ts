@@ -22,6 +22,8 @@ export interface ConnectionDeps {
   newId(): string
   /** False when dialling again reaches another server: then a lost connection stays lost. */
   readonly isDurable?: false
+  /** The server runs elsewhere: when it stops in an orderly way, another one will be there, and we dial until it is. */
+  readonly comesBack?: true
   /** How long the other side may say nothing while it owes a response; for ever if absent. */
   readonly silenceTimeout?: SilenceTimeout
 }
@@ -113,7 +115,7 @@ export class ReconnectingConnection {
 
   /** The server has announced that it stops: its end is no accident, and we do not start it again by ourselves. */
   serverStopping(): void {
-    this.#isServerStopping = true
+    this.#isServerStopping = this.#deps.comesBack !== true
   }
 
   /** Resolves when the present connection has ended, if there is one. */

@@ -179,6 +179,14 @@ test('who is asked first whether it may come in opens no socket until it may', a
   await dialled
 })
 
+test('whose credential was taken back while the server was away is refused, and not tried for ever', async () => {
+  const { sockets, redialling } = stage()
+  const dialled = redialling.dial()
+  await settled()
+  sockets[0]?.onerror?.({ message: 'Unexpected server response: 401' } as never)
+  await expect(dialled).rejects.toMatchObject({ code: 'SERVER_REFUSED', retryable: false })
+})
+
 test('whose credential has ended is not dialled for again; nor is who has left', async () => {
   const { sockets, redialling } = stage()
   const dialled = redialling.dial()

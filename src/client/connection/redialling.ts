@@ -13,6 +13,8 @@ const FIRST_MS = 250
 const LONGEST_MS = 15_000
 /** The server has said that this credential is good no more. */
 const CREDENTIAL_ENDED = 4401
+/** As the package `ws` says it of a handshake. A browser does not say why one failed. */
+const UNAUTHORIZED = /: 401$/u
 
 export interface RediallingDeps {
   open(): Promise<LiveSocket>
@@ -45,7 +47,7 @@ export class Redialling {
     for (;;) {
       this.#requireWelcome()
       if (this.#hasStopped) throw new ClientError('CONNECTION_LOST', { method: 'initialize' })
-      const socket = await this.try().catch(() => undefined)
+      const socket = await this.try().catch((error: unknown) => this.#requireNotRefused(error))
       if (socket !== undefined) return socket
       await this.pause()
     }
@@ -95,6 +97,13 @@ export class Redialling {
         }
       })
     this.#isHurried = false
+  }
+
+  /** The server may have been away while the credential was taken back. */
+  #requireNotRefused(error: unknown): undefined {
+    const reason = error instanceof Error ? error.message : ''
+    if (this.#deps.mayOpen !== undefined || !UNAUTHORIZED.test(reason)) return undefined
+    throw new ClientError('SERVER_REFUSED', { server: 'elsewhere', reason })
   }
 
   /** A page asks the server itself, and shows how to be let in again. */

@@ -186,7 +186,6 @@ export class OpenMethods {
   async #open(params: Parsed<'session/load' | 'session/resume'>, request: OpenRequest): Promise<Opened> {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     const cwdExists = await requireDirectoriesOfStored(params)
-    await this.#requireConfigured(params)
     const { sessions, agents, agent } = this.#context
     const named = agent.chosen
       ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
@@ -198,6 +197,9 @@ export class OpenMethods {
       requireNotCancelled(request)
       await this.#requireOwnPrompts(session, params)
       if (!cwdExists) await this.#note(session, missingCwd(params.cwd))
+      const server = await this.#unknownServer(params)
+      // Settings change, and naming a server has no further effect: that is no reason to keep a client from its session.
+      if (server !== undefined) await this.#note(session, missingServer(server))
       return { session, config, after: await cursorIn(params, session) }
     } catch (error) {
       session.releaseConfig(config)
@@ -206,12 +208,15 @@ export class OpenMethods {
   }
 
   /** They join every session of that directory by themselves. Throws MCP_SERVER_UNKNOWN. */
-  async #requireConfigured(params: { readonly cwd: string; readonly configured: readonly string[] }): Promise<void> {
-    const { cwd, configured } = params
-    if (configured.length === 0) return
+  async #requireConfigured(params: NamedServers): Promise<void> {
+    const server = await this.#unknownServer(params)
+    if (server !== undefined) fail('MCP_SERVER_UNKNOWN', { server: JSON.stringify(server), cwd: params.cwd })
+  }
+
+  async #unknownServer({ cwd, configured }: NamedServers): Promise<string | undefined> {
+    if (configured.length === 0) return undefined
     const known = new Set(await this.#context.mcpServersOf(cwd))
-    const server = configured.find((name) => !known.has(name))
-    if (server !== undefined) fail('MCP_SERVER_UNKNOWN', { server: JSON.stringify(server), cwd })
+    return configured.find((name) => !known.has(name))
   }
 
   /** Who waits for a prompt may withdraw it, and below the role approve not that of another. Throws ROLE_TOO_LOW. */
@@ -253,6 +258,10 @@ function missingCwd(cwd: string): string {
   return `The directory ${cwd} of this session is gone. The conversation is whole, but tools that work in it will fail.`
 }
 
+function missingServer(server: string): string {
+  return `No MCP server with the name ${JSON.stringify(server)} is configured for this directory any more.`
+}
+
 /** The last entry that the client has, if it names one. Throws CURSOR_BEYOND. */
 async function cursorIn({ _meta }: ResumeParams, session: SessionHandle): Promise<number | undefined> {
   const after = _meta?.['parley/after'] ?? undefined
@@ -264,6 +273,12 @@ async function cursorIn({ _meta }: ResumeParams, session: SessionHandle): Promis
 /** The prompts of the client's former connection that have had no answer. */
 function adoptedIn({ _meta }: ResumeParams): readonly AdoptedPrompt[] {
   return _meta?.['parley/prompts'] ?? []
+}
+
+interface NamedServers {
+  readonly cwd: string
+  /** Names of MCP servers of the settings. */
+  readonly configured: readonly string[]
 }
 
 interface Directories {

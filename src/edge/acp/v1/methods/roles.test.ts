@@ -59,6 +59,9 @@ describe('a new session', () => {
     expect(refusal(await named({ ...stdioServer, name: 'notes' }))).toBe('ROLE_TOO_LOW')
     const opened = await prompter.request('session/resume', opening(sessionId, { mcpServers: [{ name: 'notes' }] }))
     expect(opened.error).toBeUndefined()
+    // Settings change while a session is open elsewhere, and its relay opens it again as before.
+    const renamed = opening(sessionId, { mcpServers: [{ name: 'gone' }] })
+    expect((await prompter.request('session/resume', renamed)).error).toBeUndefined()
   })
 
   test('has no script of its client as agent, unless that is admin', async () => {
