@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
+import { settings } from '../../src/config/settings.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -79,4 +80,39 @@ test('compose.yaml has a read-only root, a volume for the state, and a port on l
     volumes: expect.arrayContaining(['state:/state']),
   })
   expect(Object.keys(volumes)).toEqual(['state'])
+})
+
+/** The variables of Parley that a text names. */
+const variablesIn = (text: string) => [...new Set(text.match(/PARLEY_[A-Z_]+/gu))]
+
+describe('the files of a cluster', () => {
+  const known = settings.flatMap(({ env }) => (env === undefined ? [] : [env]))
+
+  test('compose.yaml has three nodes, each with a state and an address of its own', () => {
+    const text = read('examples/cluster/compose.yaml')
+    const { services } = parse(text, { merge: true }) as {
+      readonly services: Readonly<Record<string, Readonly<Record<string, any>>>>
+    }
+    const nodes = ['one', 'two', 'three'].map((name) => services[name])
+    for (const node of nodes)
+      expect(node).toMatchObject({ read_only: true, cap_drop: ['ALL'], command: services['one']?.['command'] })
+    expect(new Set(nodes.map((node) => node?.['environment']['PARLEY_CLUSTER_ADVERTISE'])).size).toBe(3)
+    expect(new Set(nodes.map((node) => node?.['volumes'][0])).size).toBe(3)
+    expect(nodes.map((node) => node?.['ports'][0])).toEqual(nodes.map(() => expect.stringMatching(/^127\.0\.0\.1:/u)))
+    expect(variablesIn(text).filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  test('kubernetes.yaml has a set of nodes without root, and secrets only by their names', () => {
+    const text = read('examples/cluster/kubernetes.yaml')
+    const documents = parseAllDocuments(text, { merge: true }).map((document) => document.toJS() as Record<string, any>)
+    expect(documents.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'StatefulSet'])
+    const { spec } = documents[2]?.['spec'].template as Record<string, any>
+    expect(spec).toMatchObject({ securityContext: { runAsNonRoot: true } })
+    expect(spec.containers[0].securityContext).toMatchObject({ readOnlyRootFilesystem: true })
+    expect(spec.containers[0].env).toContainEqual({
+      name: 'PARLEY_CLUSTER_TOKEN',
+      valueFrom: { secretKeyRef: { name: 'parley', key: 'token' } },
+    })
+    expect(variablesIn(text).filter((name) => !known.includes(name))).toEqual([])
+  })
 })
