@@ -85,31 +85,46 @@ test('compose.yaml has a read-only root, a volume for the state, and a port on l
 /** The variables of Parley that a text names. */
 const variablesIn = (text: string) => [...new Set(text.match(/PARLEY_[A-Z_]+/gu))]
 
+interface Node {
+  readonly command: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly ports: readonly string[]
+  readonly volumes: readonly string[]
+}
+
+interface Manifest {
+  readonly kind: string
+  readonly spec: { readonly template?: { readonly spec: Pod } }
+}
+
+interface Pod {
+  readonly securityContext: object
+  readonly containers: readonly { readonly securityContext: object; readonly env: readonly object[] }[]
+}
+
 describe('the files of a cluster', () => {
   const known = settings.flatMap(({ env }) => (env === undefined ? [] : [env]))
 
   test('compose.yaml has three nodes, each with a state and an address of its own', () => {
     const text = read('examples/cluster/compose.yaml')
-    const { services } = parse(text, { merge: true }) as {
-      readonly services: Readonly<Record<string, Readonly<Record<string, any>>>>
-    }
-    const nodes = ['one', 'two', 'three'].map((name) => services[name])
+    const { services } = parse(text, { merge: true }) as { readonly services: Readonly<Record<string, Node>> }
+    const nodes = ['one', 'two', 'three'].flatMap((name) => services[name] ?? [])
     for (const node of nodes)
-      expect(node).toMatchObject({ read_only: true, cap_drop: ['ALL'], command: services['one']?.['command'] })
-    expect(new Set(nodes.map((node) => node?.['environment']['PARLEY_CLUSTER_ADVERTISE'])).size).toBe(3)
-    expect(new Set(nodes.map((node) => node?.['volumes'][0])).size).toBe(3)
-    expect(nodes.map((node) => node?.['ports'][0])).toEqual(nodes.map(() => expect.stringMatching(/^127\.0\.0\.1:/u)))
+      expect(node).toMatchObject({ read_only: true, cap_drop: ['ALL'], command: nodes[0]?.command })
+    expect(new Set(nodes.map(({ environment }) => environment['PARLEY_CLUSTER_ADVERTISE'])).size).toBe(3)
+    expect(new Set(nodes.map(({ volumes }) => volumes[0])).size).toBe(3)
+    expect(nodes.map(({ ports }) => ports[0])).toEqual(nodes.map(() => expect.stringMatching(/^127\.0\.0\.1:/u)))
     expect(variablesIn(text).filter((name) => !known.includes(name))).toEqual([])
   })
 
   test('kubernetes.yaml has a set of nodes without root, and secrets only by their names', () => {
     const text = read('examples/cluster/kubernetes.yaml')
-    const documents = parseAllDocuments(text, { merge: true }).map((document) => document.toJS() as Record<string, any>)
-    expect(documents.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'StatefulSet'])
-    const { spec } = documents[2]?.['spec'].template as Record<string, any>
-    expect(spec).toMatchObject({ securityContext: { runAsNonRoot: true } })
-    expect(spec.containers[0].securityContext).toMatchObject({ readOnlyRootFilesystem: true })
-    expect(spec.containers[0].env).toContainEqual({
+    const manifests = parseAllDocuments(text, { merge: true }).map((one) => one.toJS() as Manifest)
+    expect(manifests.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'StatefulSet'])
+    const pod = manifests[2]?.spec.template?.spec
+    expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true } })
+    expect(pod?.containers[0]?.securityContext).toMatchObject({ readOnlyRootFilesystem: true })
+    expect(pod?.containers[0]?.env).toContainEqual({
       name: 'PARLEY_CLUSTER_TOKEN',
       valueFrom: { secretKeyRef: { name: 'parley', key: 'token' } },
     })
