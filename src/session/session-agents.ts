@@ -120,7 +120,11 @@ export class SessionAgents {
     // After a change of agents the state has no commands of the new one.
     if (capabilities === this.#knownCapabilities && log.existing.offeredCommands !== null) return undefined
     const command = agentCapabilities(name, capabilities)
-    if (decide(command, log.existing).length > 0) return log.dispatch(command)
+    if (decide(command, log.existing).length > 0) {
+      // Those that were known before are not stored any more, and may come back.
+      this.#knownCapabilities = undefined
+      return log.dispatch(command)
+    }
     if (capabilities.isCurrent !== true) this.#knownCapabilities = capabilities
     return undefined
   }
