@@ -36,6 +36,7 @@ export class SessionDialer implements ServerAccess {
     while (!this.#isOver) {
       try {
         this.#next = await this.#open()
+        if (this.#isOver) this.end()
         return
       } catch (error) {
         const isForGood = isParleyError(error) && !error.retryable
