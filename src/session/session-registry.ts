@@ -6,7 +6,7 @@ import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import { SessionAgents, agentCapabilities } from './session-agents.ts'
 import type { Command } from './domain/commands.ts'
-import { type EndedPrompt, type Existing, type State, absent, isAtWork, isBusy, rowOf } from './domain/state.ts'
+import { type EndedPrompt, type Existing, type State, absent, isAtWork, isBusy, mayUnload, rowOf } from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
 import type {
   CountedAnswer,
@@ -222,17 +222,23 @@ export class SessionRegistry implements SessionDirectory {
     return [...this.#live.keys()]
   }
 
-  /** Resolves when no turn of the session runs here. */
+  /** Whether unloading the session would interrupt no turn of it. Does not wait for a session that is being opened. */
+  mayUnload(id: SessionId): boolean {
+    const session = this.#live.get(id)?.session
+    return session === undefined || mayUnload(session.state)
+  }
+
+  /** Resolves when unloading the session would interrupt no turn of it. */
   async untilRested(id: SessionId): Promise<void> {
     const session = await this.#live.get(id)?.opening.catch(() => undefined)
     await session?.untilRested()
   }
 
-  /** Puts the session out of memory, so that another node can have it. False while a turn runs. */
+  /** Puts the session out of memory, so that another node can have it. False while that would interrupt a turn. */
   unload(id: SessionId): Promise<boolean> {
     return this.#withLive(id, async (session) => {
       if (session === undefined) return true
-      if (isAtWork(session.state)) return false
+      if (!mayUnload(session.state)) return false
       await this.#leave(id, session.shutdown())
       return true
     })

@@ -6,7 +6,7 @@ import type { SessionAgents } from './session-agents.ts'
 import type { AgentProcessStatus, PromptKinds } from '../ports/agent.ts'
 import type { Command } from './domain/commands.ts'
 import type { Entry } from './domain/entries.ts'
-import { type Existing, type State, isAtWork, mayUnload } from './domain/state.ts'
+import { type Existing, type State, mayUnload } from './domain/state.ts'
 import type {
   ClientPrompt,
   SessionConfig,
@@ -186,9 +186,9 @@ export class Session implements SessionHandle {
     return this.#agents.processes()
   }
 
-  /** Resolves when no turn runs, or the session is closed. */
+  /** Resolves when unloading the session would interrupt no turn, or the session is closed. */
   untilRested(): Promise<void> {
-    return this.#log.until((state) => !isAtWork(state))
+    return this.#log.until(mayUnload)
   }
 
   /** Cancels what runs, then closes the session and frees what it held. The transcript stays. */

@@ -124,11 +124,11 @@ export class ClusterNode implements NodeServices {
     await this.#options.tables.disown()
   }
 
-  /** The node stops: gives away in a short time what no turn runs in. Never throws. */
+  /** The node stops: gives away in a short time the sessions whose turns survive it. Never throws. */
   async leave(): Promise<void> {
     this.#isDraining = true
-    const isAtWork = (session: string) => this.#sessions()?.atWork().includes(session) === true
-    const left = this.#giveAll((session, boot) => (isAtWork(session) ? Promise.resolve() : this.move(session, boot)))
+    const mayGo = (session: string) => this.#sessions()?.mayUnload(session) !== false
+    const left = this.#giveAll((session, boot) => (mayGo(session) ? this.move(session, boot) : Promise.resolve()))
     await waitAtMost(
       left.catch((error: unknown) => this.report(error)),
       { clock: this.clock, ms: STOP_MS },
