@@ -125,7 +125,9 @@ class Relay {
 
   /** One server after the other, for as long as there is a client. */
   async #serve(): Promise<void> {
-    for (let socket = await this.#connect(); ; socket = await this.#nextServer()) {
+    for (let socket = await this.#connect(); socket !== undefined; socket = await this.#nextServer()) {
+      // The client left while this connection was being made.
+      if (this.#isLeaving) return void socket.destroy()
       this.#become({ kind: 'connected', socket, isProven: false })
       const restored = this.#state.restore()
       if (restored.length > 0) socket.write(restored)
@@ -135,7 +137,7 @@ class Relay {
   }
 
   /** A server is gone: the next one is started at once, or with the next request if a user stopped the server. */
-  async #nextServer(): Promise<Duplex> {
+  async #nextServer(): Promise<Duplex | undefined> {
     const { ending } = this.#state
     const why = new ParleyError('SERVER_STOPPING', {})
     // Before the client is sent anything, which may take time: no message goes to the server that is gone.
@@ -146,7 +148,8 @@ class Relay {
     return this.#server.kind === 'absent' ? this.#awaitServer(why) : this.#connect()
   }
 
-  async #connect(): Promise<Duplex> {
+  /** Undefined once the client is gone. */
+  async #connect(): Promise<Duplex | undefined> {
     try {
       return await this.#connector.connect()
     } catch (error) {
@@ -157,16 +160,17 @@ class Relay {
     }
   }
 
-  /** Until another program starts a server, or the client sends a request. */
-  async #awaitServer(why: ParleyError): Promise<Duplex> {
+  /** Until another program starts a server, the client sends a request, or it leaves. */
+  async #awaitServer(why: ParleyError): Promise<Duplex | undefined> {
     const { server } = this.#deps
     this.#become({ kind: 'absent', why })
-    for (let ms = PROBE_INTERVAL_MS.first; ; ms = Math.min(ms * 2, PROBE_INTERVAL_MS.longest)) {
+    for (let ms = PROBE_INTERVAL_MS.first; !this.#isLeaving; ms = Math.min(ms * 2, PROBE_INTERVAL_MS.longest)) {
       await Promise.race([server.pause(ms), this.#changed.wait()])
       if (this.#server.kind === 'connecting') return this.#connect()
       const socket = await server.dial().catch(() => undefined)
       if (socket !== undefined) return socket
     }
+    return undefined
   }
 
   /** Until the server's side closes. It is read no faster than the client reads. */
