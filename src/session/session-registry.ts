@@ -6,7 +6,16 @@ import type { Grant } from '../ports/rules.ts'
 import type { McpServer } from '../ports/tools.ts'
 import { SessionAgents, agentCapabilities } from './session-agents.ts'
 import type { Command } from './domain/commands.ts'
-import { type EndedPrompt, type Existing, type State, absent, isAtWork, isBusy, mayUnload, rowOf } from './domain/state.ts'
+import {
+  type EndedPrompt,
+  type Existing,
+  type State,
+  absent,
+  isAtWork,
+  isBusy,
+  mayUnload,
+  rowOf,
+} from './domain/state.ts'
 import { parseTitle } from './domain/title.ts'
 import type {
   CountedAnswer,

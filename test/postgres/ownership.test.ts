@@ -37,6 +37,8 @@ interface Node {
   readonly claims: SessionClaims
   /** As its sessions have it. */
   readonly journal: ImportingJournal
+  /** The nodes whose sessions it may set free. */
+  readonly buried: ReadonlySet<string>
 }
 
 const nodes = new PerTest<Node>(async (opened) => {
@@ -52,12 +54,18 @@ async function join(name: string, beats = server.url): Promise<Node> {
   const boot = systemClock.id()
   const shared = { schema, boot, clock: systemClock }
   const report = (): void => undefined
+  const buried = new Set<string>()
   const stored = await openPostgresJournal({ ...shared, urls: [server.url], unsafe: false, report })
   const facts = { pid: process.pid, version: '0', listen: [], address: '', startedAt: 0 }
   const record = { name, ...facts, sessions: 0, working: 0, isDraining: false }
-  const ownership = await acquirePostgresOwnership({ ...shared, url: beats, record: () => record, buried: report })
+  const ownership = await acquirePostgresOwnership({
+    ...shared,
+    url: beats,
+    record: () => record,
+    buried: (dead) => buried.add(dead),
+  })
   const claims = new SessionClaims(stored, ownership)
-  const node = { boot, ownership, stored, claims, journal: claimingJournal(stored, ownership, claims) }
+  const node = { boot, ownership, stored, claims, buried, journal: claimingJournal(stored, ownership, claims) }
   nodes.add(node)
   return node
 }
@@ -88,6 +96,10 @@ test('a node that hangs is counted out, another one goes on with its sessions, a
   const proxy = await new DatabaseProxy(server.directory).open()
   const [first, second] = [await join('first', proxy.url), await join('second')]
   await first.journal.append(appendOf('s', 0, 2))
+  // Another node has counted this one out, and has died before its sessions were free.
+  await server.query(
+    `INSERT INTO ${schema}.node (name, boot, beat, dead, record) VALUES ('old', 'old-boot', 7, true, '{}')`,
+  )
   proxy.isStalled = true
   await expect
     .poll(() =>
@@ -98,6 +110,7 @@ test('a node that hangs is counted out, another one goes on with its sessions, a
     )
     .toBe('claimed')
   expect(first.ownership.lost.aborted).toBe(false)
+  await expect.poll(() => second.buried).toEqual(new Set([first.boot, 'old-boot']))
   await second.journal.append(appendOf('s', 2, 1))
   await expect(first.journal.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
   // Stored, for nobody has claimed that name; but not acknowledged by a node that may be counted out.

@@ -97,10 +97,17 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
   try {
     const [url = ''] = urls
     const address = listener?.addressOf(cluster.advertise ?? cluster.listen) ?? ''
+    const inheriting = new Set<string>()
     const inherit = async (dead: string): Promise<void> => {
-      await journal.disown(dead)
-      claims?.orphaned()
-      await ownership?.forget(dead)
+      if (inheriting.has(dead)) return
+      inheriting.add(dead)
+      try {
+        await journal.disown(dead)
+        claims?.orphaned()
+        await ownership?.forget(dead)
+      } finally {
+        inheriting.delete(dead)
+      }
     }
     let claims: SessionClaims | undefined
     let node: ClusterNode | undefined

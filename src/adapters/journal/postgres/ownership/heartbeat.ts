@@ -3,7 +3,7 @@ import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { AbortSource, Signal } from '../../../../ports/values/signal.ts'
 import type { Connection } from '../connection/connection.ts'
-import { DeathCount } from './death-count.ts'
+import { DeathCount, type SeenNode } from './death-count.ts'
 import type { NodeStatements } from './node-statements.ts'
 
 const BEAT_MS = 1_000
@@ -54,6 +54,8 @@ export class Heartbeat {
   readonly #lost: AbortSource
   readonly #ended: AbortSource
   readonly #count = new DeathCount()
+  /** Of those that are dead already: what they owned is given free in that time. */
+  readonly #unfinished = new DeathCount()
   #beat = 1
   /** When the last renewal was sent that is known to be stored; on the monotonic clock. */
   #confirmed: number
@@ -172,17 +174,31 @@ export class Heartbeat {
 
   async #bury(): Promise<void> {
     const { connection, statements, boot, buried } = this.#options
-    this.#others = (await livingNodes(connection, statements)).filter((node) => node.boot !== boot)
-    for (const dead of this.#count.renewed(this.#others)) {
-      await connection.query(statements.bury, [dead.boot, dead.beat], ANSWER_MS)
-      buried(dead.boot)
+    const { living, dead } = await allNodes(connection, statements)
+    this.#others = living.filter((node) => node.boot !== boot)
+    for (const silent of this.#count.renewed(this.#others)) {
+      const { rows, isHereOnly } = await connection.query(statements.bury, [silent.boot, silent.beat], ANSWER_MS)
+      // Without a row it has renewed meanwhile, or another node was faster. On one disk only, a failover may revive it.
+      if (rows.length > 0 && !isHereOnly) buried(silent.boot)
     }
+    // The node that counted it out has died too, or its answer was lost.
+    for (const left of this.#unfinished.renewed(dead)) buried(left.boot)
   }
 }
 
 export async function livingNodes(connection: Connection, statements: NodeStatements): Promise<readonly Node[]> {
+  return (await allNodes(connection, statements)).living
+}
+
+async function allNodes(
+  connection: Connection,
+  statements: NodeStatements,
+): Promise<{ readonly living: readonly Node[]; readonly dead: readonly SeenNode[] }> {
   const { rows } = await connection.query(statements.nodes, [], ANSWER_MS)
-  return rows.flatMap(([boot, beat, dead, record]) =>
-    dead === 't' ? [] : [{ ...(JSON.parse(record ?? '{}') as NodeRecord), boot: boot ?? '', beat: Number(beat) }],
-  )
+  const nodes = rows.map(([boot, beat, dead, record]) => ({
+    isDead: dead === 't',
+    node: { ...(JSON.parse(record ?? '{}') as NodeRecord), boot: boot ?? '', beat: Number(beat) },
+  }))
+  const which = (wanted: boolean) => nodes.flatMap(({ isDead, node }) => (isDead === wanted ? [node] : []))
+  return { living: which(false), dead: which(true) }
 }

@@ -16,10 +16,10 @@ export function nodeStatementsOf(name: string) {
       text: `UPDATE ${s}.node SET beat = beat + 1, record = $3 WHERE boot = $1 AND beat = $2::bigint AND NOT dead RETURNING beat`,
     },
     nodes: { name: 'parley_nodes', text: `SELECT boot, beat, dead, record FROM ${s}.node ORDER BY name` },
-    /** Only if it has not moved since it was seen. */
+    /** Only if it has not moved since it was seen: no row where it lives after all. */
     bury: {
       name: 'parley_bury',
-      text: `UPDATE ${s}.node SET dead = true WHERE boot = $1 AND beat = $2::bigint AND NOT dead`,
+      text: `UPDATE ${s}.node SET dead = true WHERE boot = $1 AND beat = $2::bigint AND NOT dead RETURNING boot`,
     },
     leave: { name: 'parley_leave', text: `DELETE FROM ${s}.node WHERE boot = $1` },
     /** A dead one that owns nothing any more. */

@@ -20,7 +20,10 @@ export interface PostgresOwnershipOptions {
   readonly clock: Clock
   /** What the others see of this node, at each beat. */
   readonly record: () => NodeRecord
-  /** This node has counted another one out: what it owned may be claimed. */
+  /**
+   * This node has counted another one out, or has found one that was counted out some time ago: what it owned may be claimed. Called
+   * again at each beat until `forget` was.
+   */
   readonly buried: (boot: string) => void
 }
 
