@@ -243,14 +243,22 @@ export class SessionRegistry implements SessionDirectory {
     await session?.untilRested()
   }
 
-  /** Puts the session out of memory, so that another node can have it. False while that would interrupt a turn. */
-  unload(id: SessionId): Promise<boolean> {
+  /**
+   * Puts the session out of memory, so that another node can have it, and does `afterwards` before it can be opened here again.
+   * False while that would interrupt a turn.
+   */
+  unload(id: SessionId, afterwards: () => Promise<void>): Promise<boolean> {
     return this.#withLive(id, async (session) => {
-      if (session === undefined) return true
-      if (!mayUnload(session.state)) return false
-      await this.#leave(id, session.shutdown())
+      if (session !== undefined && !mayUnload(session.state)) return false
+      await this.#leave(id, this.#unload(id, session, afterwards))
       return true
     })
+  }
+
+  async #unload(id: SessionId, session: Session | undefined, afterwards: () => Promise<void>): Promise<void> {
+    await session?.shutdown()
+    this.#live.delete(id)
+    await afterwards()
   }
 
   /**

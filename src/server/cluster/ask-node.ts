@@ -12,18 +12,28 @@ import { type ReachableNode, openNodeLink } from './links/node-link.ts'
  */
 export async function moveSession(config: Config, session: string, to: string): Promise<boolean> {
   const { nodes, owner } = await nodesOf(clusterOf(config), session)
-  if (!nodes.some(({ name }) => name === to)) fail('NODE_ABSENT', { node: to })
-  const asked = nodes.find(({ name }) => name === owner)
-  if (asked === undefined) return false
-  if (asked.name !== to) await ask(config, asked, { method: '_parley/cluster/move', params: { session, node: to } })
+  const { boot } = newestOf(nodes, to)
+  if (owner === undefined) return false
+  if (owner.boot !== boot) await ask(config, owner, { method: '_parley/cluster/move', params: { session, node: boot } })
   return true
 }
 
 /** Resolves once the node has no session any more. Throws NODE_ABSENT. */
 export async function drainNode(config: Config, name: string): Promise<void> {
   const nodes = await clusterNodes(clusterOf(config))
-  const node = nodes.find((one) => one.name === name) ?? fail('NODE_ABSENT', { node: name })
-  await ask(config, node, { method: '_parley/cluster/drain', params: {} })
+  await ask(config, newestOf(nodes, name), { method: '_parley/cluster/drain', params: {} })
+}
+
+/** Of two nodes of one name the older one has ended, and is not counted out yet. Throws NODE_ABSENT. */
+function newestOf<Node extends { readonly name: string; readonly startedAt: number | string }>(
+  nodes: readonly Node[],
+  wanted: string,
+): Node {
+  const named = nodes.filter(({ name }) => name === wanted)
+  return (
+    named.toSorted((left, right) => (left.startedAt < right.startedAt ? 1 : -1))[0] ??
+    fail('NODE_ABSENT', { node: wanted })
+  )
 }
 
 interface NodeOrder {

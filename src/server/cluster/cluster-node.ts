@@ -4,7 +4,7 @@ import type { Principal } from '../../edge/access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
-import { fail } from '../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
@@ -20,9 +20,12 @@ const LEAVE_MS = 3_000
 const STOP_MS = 5_000
 /** Sessions that move at once. */
 const AT_ONCE = 16
+/** Before another try to move a session in which a turn has begun meanwhile. */
+const PAUSE_MS = 50
 
 export interface OtherNode extends ReachableNode {
   readonly boot: string
+  readonly startedAt: number
   readonly sessions: number
   readonly isDraining: boolean
 }
@@ -32,8 +35,8 @@ export interface ClusterTables {
   locate(session: string): Promise<Located>
   /** The other nodes that live. */
   others(): readonly OtherNode[]
-  /** A session that is not in memory is of the node `boot` from now on. */
-  give(session: string, boot: string): Promise<void>
+  /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
+  give(session: string, boot: string): Promise<boolean>
   /** All sessions of this node are free. */
   disown(): Promise<void>
 }
@@ -90,8 +93,14 @@ export class ClusterNode implements NodeServices {
   }
 
   async locate(session: string): Promise<Located> {
-    if (this.#moving.has(session)) fail('NODE_SILENT', { node: this.#options.name, reason: 'the session moves' })
-    return this.#options.tables.locate(session)
+    this.#requireNotMoving(session)
+    const { tables } = this.#options
+    const located = await tables.locate(session)
+    this.#requireNotMoving(session)
+    const isLeft = this.#isDraining && located.kind === 'ours' && !this.#inMemory().includes(session)
+    if (!isLeft || this.#best() === undefined) return located
+    await this.#tryMove(session, () => this.#taker())
+    return tables.locate(session)
   }
 
   place(): ReachableNode | undefined {
@@ -99,6 +108,7 @@ export class ClusterNode implements NodeServices {
   }
 
   serve(end: SessionEnd, order: LinkOrder): void {
+    if (order.session !== undefined) this.#requireNotMoving(order.session)
     const context = this.#contextOf?.(order.principal)
     if (context === undefined) return end.destroy()
     const methods = { ...context.methods, ...this.#methods() }
@@ -109,18 +119,24 @@ export class ClusterNode implements NodeServices {
     this.#ends.set(end, served)
   }
 
-  /** Between two turns, so that its clients notice nothing. Throws NODE_ABSENT. */
+  /** Between two turns, so that its clients notice nothing. Throws NODE_ABSENT, and SESSION_ELSEWHERE if it is not this node's. */
   async move(session: string, to: string): Promise<void> {
-    const node = this.#options.tables.others().find(({ name, boot }) => name === to || boot === to)
-    if (node === undefined || node.isDraining) return fail('NODE_ABSENT', { node: to })
-    while (!(await this.#tryMove(session, node))) await this.clock.nextTick()
+    await this.#moveTo(session, () => this.#named(to))
   }
 
-  /** Takes no new sessions, and gives away those that it has, each once no turn of it runs. Throws NODE_ABSENT. */
+  /**
+   * Takes no new sessions, and gives away those that it has, each once no turn of it runs. Throws NODE_ABSENT, also when the last
+   * other node goes away meanwhile; then this one takes sessions again.
+   */
   async drain(): Promise<void> {
-    if (this.#best() === undefined) fail('NODE_ABSENT', { node: 'besides this one' })
+    this.#taker()
     this.#isDraining = true
-    await this.#giveAll((session, boot) => this.move(session, boot))
+    try {
+      while (this.#inMemory().length > 0) await this.#giveAll((session) => this.#giveAway(session))
+    } catch (error) {
+      this.#isDraining = false
+      throw error
+    }
     await this.#options.tables.disown()
   }
 
@@ -128,7 +144,10 @@ export class ClusterNode implements NodeServices {
   async leave(): Promise<void> {
     this.#isDraining = true
     const mayGo = (session: string) => this.#sessions()?.mayUnload(session) !== false
-    const left = this.#giveAll((session, boot) => (mayGo(session) ? this.move(session, boot) : Promise.resolve()))
+    const hasTaker = this.#best() !== undefined
+    const left = this.#giveAll(async (session) => {
+      if (hasTaker && mayGo(session)) await this.#giveAway(session)
+    })
     await waitAtMost(
       left.catch((error: unknown) => this.report(error)),
       { clock: this.clock, ms: STOP_MS },
@@ -161,31 +180,58 @@ export class ClusterNode implements NodeServices {
     }
   }
 
-  async #giveAll(give: (session: string, boot: string) => Promise<void>): Promise<void> {
-    const sessions = [...(this.#sessions()?.inMemory() ?? [])]
+  async #giveAll(give: (session: string) => Promise<void>): Promise<void> {
+    const sessions = [...this.#inMemory()]
     const work = async (): Promise<void> => {
-      for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) {
-        const boot = this.#best()?.boot
-        if (boot !== undefined) await give(session, boot)
-      }
+      for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) await give(session)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
   }
 
-  /** False where a turn began meanwhile: its clients come back. */
-  async #tryMove(session: string, { boot }: OtherNode): Promise<boolean> {
+  async #giveAway(session: string): Promise<void> {
+    try {
+      await this.#moveTo(session, () => this.#taker())
+    } catch (error) {
+      // Out of memory it is in any case.
+      if (!isParleyError(error, 'SESSION_ELSEWHERE') && !isParleyError(error, 'SESSION_NOT_FOUND')) throw error
+    }
+  }
+
+  async #moveTo(session: string, taker: () => OtherNode): Promise<void> {
+    while (!(await this.#tryMove(session, taker))) await this.clock.sleep(PAUSE_MS)
+  }
+
+  /** False where a turn began meanwhile: its clients come back. `taker` is asked once the session may go. */
+  async #tryMove(session: string, taker: () => OtherNode): Promise<boolean> {
+    taker()
     const sessions = this.#sessions()
     if (sessions === undefined) return false
     await sessions.untilRested(session)
+    const { boot } = taker()
     this.#moving.add(session)
     try {
       await this.#sendAway(session)
-      if (!(await sessions.unload(session))) return false
-      await this.#options.tables.give(session, boot)
-      return true
+      return await sessions.unload(session, () => this.#give(session, boot))
     } finally {
       this.#moving.delete(session)
     }
+  }
+
+  async #give(session: string, boot: string): Promise<void> {
+    const { tables, name } = this.#options
+    if (await tables.give(session, boot)) return
+    const located = await tables.locate(session)
+    if (located.kind === 'absent') fail('SESSION_NOT_FOUND', { session })
+    if (located.kind === 'elsewhere') fail('SESSION_ELSEWHERE', { session, node: located.node.name })
+    fail('NODE_SILENT', { node: name, reason: 'it has the session no more' })
+  }
+
+  #requireNotMoving(session: string): void {
+    if (this.#moving.has(session)) fail('NODE_SILENT', { node: this.#options.name, reason: 'the session moves' })
+  }
+
+  #inMemory(): readonly string[] {
+    return this.#sessions()?.inMemory() ?? []
   }
 
   /** Resolves when no client has a connection for the session here, and all that they sent was handled. */
@@ -194,6 +240,18 @@ export class ClusterNode implements NodeServices {
     for (const [end] of leaving) end.move()
     await waitAtMost(Promise.all(leaving.map(([, served]) => served)), { clock: this.clock, ms: LEAVE_MS })
     for (const [end] of leaving) end.destroy()
+  }
+
+  /** The node of this name or boot; of two of one name the newer one, because the other has ended. Throws NODE_ABSENT. */
+  #named(to: string): OtherNode {
+    const named = this.#options.tables.others().filter(({ name, boot }) => name === to || boot === to)
+    const node = named.toSorted((left, right) => right.startedAt - left.startedAt)[0]
+    if (node === undefined || node.isDraining) return fail('NODE_ABSENT', { node: node?.name ?? to })
+    return node
+  }
+
+  #taker(): OtherNode {
+    return this.#best() ?? fail('NODE_ABSENT', { node: 'besides this one' })
   }
 
   /** That which has the fewest sessions. */

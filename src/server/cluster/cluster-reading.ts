@@ -69,16 +69,22 @@ export async function clusterNodes(cluster: ClusterSettings): Promise<readonly C
   )
 }
 
-/** The nodes that live, and the name of the one that has the session; undefined where none has. Throws SESSION_NOT_FOUND. */
+/** A node that says which process it is: after a restart there are two of one name for a moment. */
+export interface KnownNode extends ReachableNode {
+  readonly boot: string
+  readonly startedAt: number
+}
+
+/** The nodes that live, and the one of them that has the session; undefined where none has. Throws SESSION_NOT_FOUND. */
 export async function nodesOf(
   cluster: ClusterSettings,
   session: string,
-): Promise<{ readonly nodes: readonly ReachableNode[]; readonly owner: string | undefined }> {
+): Promise<{ readonly nodes: readonly KnownNode[]; readonly owner: KnownNode | undefined }> {
   const journal = await open(cluster)
   try {
     const owner = (await journal.owner(session)) ?? fail('SESSION_NOT_FOUND', { session })
     const nodes = await readNodes(placeOf(cluster))
-    return { nodes, owner: nodes.find(({ boot }) => boot === owner.boot)?.name }
+    return { nodes, owner: nodes.find(({ boot }) => boot === owner.boot) }
   } finally {
     await journal.close()
   }

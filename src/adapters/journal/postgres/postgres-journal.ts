@@ -56,8 +56,8 @@ export interface PostgresJournal extends ImportingJournal {
   holds(id: SessionId): boolean
   /** Once true no other process can append, unless it claims the session in turn. False when the epoch is not `seen` any more. */
   claim(id: SessionId, seen: number): Promise<boolean>
-  /** Gives it to the process `to`; absent: any may claim it. */
-  release(id: SessionId, to?: string): Promise<void>
+  /** Gives it to the process `to`; absent: any may claim it. False if it was not this one's to give. */
+  release(id: SessionId, to?: string): Promise<boolean>
   /** The processes that have begun to make sessions and have not ended that. */
   drafters(): Promise<readonly string[]>
   /** A process is gone, or owns nothing any more: its sessions are free then, and what it left half done is cleared away. */
@@ -184,9 +184,9 @@ class ShardedJournal implements PostgresJournal {
     return shard.inTurn(id, () => shard.claim(id, seen))
   }
 
-  async release(id: SessionId, to?: string): Promise<void> {
+  async release(id: SessionId, to?: string): Promise<boolean> {
     const shard = this.#of(id)
-    await shard.inTurn(id, () => shard.release(id, to))
+    return shard.inTurn(id, () => shard.release(id, to))
   }
 
   close(): Promise<void> {

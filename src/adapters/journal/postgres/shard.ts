@@ -248,11 +248,16 @@ export class Shard {
     return true
   }
 
-  /** Gives it to the process `to`; absent: any may claim it. */
-  async release(id: SessionId, to?: string): Promise<void> {
-    const held = this.#held.get(id)
+  /** Gives it to the process `to`; absent: any may claim it. False if it was not this one's to give. */
+  async release(id: SessionId, to?: string): Promise<boolean> {
+    const held = this.#held.get(id) ?? (await this.#adopted(id))
+    if (held === undefined) return false
     this.#held.delete(id)
-    if (held !== undefined) await this.write(this.statements.claim, [escapeText(id), held.epoch, to ?? null])
+    const { rows } = await this.write(this.statements.claim, [escapeText(id), held.epoch, to ?? null])
+    if (rows.length > 0) return true
+    // The answer may be that of a second attempt, so what is stored decides.
+    const stored = await this.stored(id)
+    return stored?.key === held.key && stored.epoch > held.epoch && (stored.boot ?? undefined) === to
   }
 
   /** The processes that have drafts. */

@@ -16,7 +16,7 @@ export interface NodeServices {
   locate(session: string): Promise<Located>
   /** The node for a session that no node has; undefined: this one. */
   place(): ReachableNode | undefined
-  /** Serves one session of a client on this node. Throws SESSION_ELSEWHERE while it is on its way to another one. */
+  /** Serves one session of a client on this node. Throws NODE_SILENT while it is on its way to another one. */
   serve(end: SessionEnd, order: { readonly principal: Principal; readonly session?: string | undefined }): void
   note(sentence: string): void
   report(error: unknown): void
@@ -61,6 +61,12 @@ export class SessionNodes {
   #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {
     const [front, back] = duplexPair()
     front.on('error', () => undefined)
+    // One that is cut says nothing to its other side in Node 20.
+    for (const [side, other] of [
+      [front, back],
+      [back, front],
+    ] as const)
+      side.once('close', () => void (side.writableFinished || other.destroy()))
     this.#services.serve(new SessionEnd(openStreamTransport(back, back), order.session), order)
     return front
   }
