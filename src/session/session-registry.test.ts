@@ -164,6 +164,43 @@ describe('joining a live session', () => {
   })
 })
 
+describe('unloading', () => {
+  test('leaves a turn alone whose question does not survive it, until that is answered', async () => {
+    const { house, session, reader } = await working(async (turn) => {
+      await turn.ask({ toolCallId: 'c1', patch: { title: 'x' }, options, state: null, survives: false })
+      return 'end_turn'
+    })
+    await quiet()
+    const given: string[] = []
+    const give = async () => void given.push(session.id)
+    expect(house.sessions.mayUnload(session.id)).toBe(false)
+    expect(await house.sessions.unload(session.id, give)).toBe(false)
+    const [question] = openQuestions(session.state)
+    const rested = house.sessions.untilRested(session.id)
+    await session.dispatch(answer(question?.requestId ?? '', null))
+    await rested
+    expect(reader.kinds.at(-1)).toBe('turn_ended')
+    expect(given).toEqual([])
+    expect(await house.sessions.unload(session.id, give)).toBe(true)
+    expect(given).toEqual([session.id])
+    expect(house.sessions.inMemory()).toEqual([])
+  })
+
+  test('gives the session away before it can be opened here again', async () => {
+    const { house, session } = await waiting()
+    let openedWhen = 'never'
+    let isGiven = false
+    const unloaded = house.sessions.unload(session.id, async () => {
+      await quiet()
+      isGiven = true
+    })
+    const opening = house.sessions.open(session.id, here).then(() => (openedWhen = isGiven ? 'after' : 'before'))
+    expect(await unloaded).toBe(true)
+    await opening
+    expect(openedWhen).toBe('after')
+  })
+})
+
 describe('closing', () => {
   test('while it works cancels the turn, then closes', async () => {
     const { house, session, reader } = await working()
