@@ -91,10 +91,12 @@ test('a device that leaves is known no longer, and the others still are', () => 
 test('a damaged file lets nobody in and is reported; those of the others still count', () => {
   const token = credentials.tokens.add('ci', 'read')
   credentials.shares.add({ sessionId: 's1', tools: true, forMs: HOUR })
+  expect(ring().isWhole).toBe(true)
   for (const name of ['devices.json', 'share-links.json']) writeFileSync(join(home, name), '{"links":[1]}')
   expect(held(token).name).toBe('ci')
   expect(reported.map(String)).toEqual([
     expect.stringContaining('devices.json cannot be used') as string,
     expect.stringContaining('share-links.json cannot be used') as string,
   ])
+  expect(ring().isWhole).toBe(false)
 })

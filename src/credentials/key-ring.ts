@@ -15,8 +15,11 @@ interface Key {
 /** The credentials that are valid at one moment, by their hash. */
 export class KeyRing {
   readonly #byHash: ReadonlyMap<string, TokenHolder>
+  /** False where a file could not be used: a credential that is missing here may be in it. */
+  readonly isWhole: boolean
 
-  constructor(keys: readonly Key[]) {
+  constructor(keys: readonly Key[], isWhole = true) {
+    this.isWhole = isWhole
     this.#byHash = new Map(keys.map((key) => [key.sha256, { ...key.holder, id: idOf(key) }]))
   }
 
@@ -52,19 +55,22 @@ export class Credentials {
 
   /** A file that cannot be used admits no client and is reported; the others still do. */
   ring(report: (error: unknown) => void): KeyRing {
+    let isWhole = true
     const keysOf = (read: () => readonly Key[]): readonly Key[] => {
       try {
         return read()
       } catch (error) {
+        isWhole = false
         report(error)
         return []
       }
     }
-    return new KeyRing([
+    const keys = [
       ...keysOf(() => this.tokens.stored().map((one) => keyOf('token', one))),
       ...keysOf(() => this.devices.stored().map((one) => keyOf('device', one))),
       ...keysOf(() => this.#shareKeys()),
-    ])
+    ]
+    return new KeyRing(keys, isWhole)
   }
 
   /** Notes that the holder has connected. */

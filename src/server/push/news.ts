@@ -13,6 +13,9 @@ export interface Known {
   readonly end: number
 }
 
+/** Against this everything that a session stands at is news. */
+export const NOTHING_KNOWN: Known = { waiting: undefined, end: 0 }
+
 export function knownOf({ standing }: SessionSummary): Known {
   return { waiting: standing?.waiting?.requestId, end: standing?.lastEnd?.seq ?? 0 }
 }
@@ -22,9 +25,18 @@ export function newsOf(before: Known | undefined, row: SessionSummary, since: nu
   const { waiting, lastEnd } = row.standing ?? {}
   if (waiting !== undefined)
     return waiting.requestId === before?.waiting ? undefined : { kind: 'waits', question: waiting }
-  const isNewEnd = lastEnd !== undefined && lastEnd.seq !== before?.end && lastEnd.at >= since
+  const isNewEnd =
+    lastEnd !== undefined &&
+    lastEnd.at >= since &&
+    // Of a session that nothing is known of, such as one that begins its next turn, an older end is no news.
+    (before === undefined ? lastEnd.seq === row.lastSeq : lastEnd.seq !== before.end)
   // Who has stopped a turn knows that it has ended.
   if (isNewEnd && lastEnd.stopReason !== 'cancelled')
     return { kind: lastEnd.stopReason === 'end_turn' ? 'ended' : 'broken' }
   return before?.waiting === undefined ? undefined : { kind: 'over' }
+}
+
+/** Safari ends the subscription of a page that shows nothing for a message; that a question is over is nothing to show. */
+export function isSentTo(endpoint: string, { kind }: News): boolean {
+  return kind !== 'over' || !new URL(endpoint).hostname.endsWith('.push.apple.com')
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionChange, SessionId, SessionSummary } from '../../ports/journal.ts'
 import type { PushMessage, PushService, PushTarget } from '../../ports/values/push.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
-import { type Known, type News, knownOf, newsOf } from './news.ts'
+import { type Known, NOTHING_KNOWN, type News, isSentTo, knownOf, newsOf } from './news.ts'
 import { type Subscription, Subscriptions } from './subscriptions.ts'
 import { Tickets, buttonsOf } from './tickets.ts'
 
@@ -83,6 +83,8 @@ export class PushDesk implements Notifications {
     const ticket = this.#tickets.take(secret, optionId)
     const holder = ticket && this.#around.ring().holderWith(ticket.device)
     if (ticket === undefined || holder === undefined || !mayAnswer(holder)) return undefined
+    // The reader may have turned the buttons off since.
+    if (this.#subscriptions.of(ticket.device)?.answers !== true) return undefined
     const sessions = await this.#around.sessions
     const row = await sessions.find(ticket.sessionId)
     if (row === undefined || !reaches(holder.scope, row)) return undefined
@@ -92,7 +94,6 @@ export class PushDesk implements Notifications {
   }
 
   #changed(change: SessionChange): void {
-    if (this.#subscriptions.all.length === 0) return
     if (change.kind === 'removed') return this.#forget(change.id)
     const { row } = change
     const news = newsOf(this.#known.get(row.id), row, this.#since)
@@ -102,7 +103,7 @@ export class PushDesk implements Notifications {
       if (this.#known.size <= MAX_KNOWN) break
       this.#forget(oldest)
     }
-    if (news !== undefined) this.#tell(row, news)
+    if (news !== undefined && this.#subscriptions.all.length > 0) this.#tell(row, news)
   }
 
   #forget(id: SessionId): void {
@@ -131,7 +132,7 @@ export class PushDesk implements Notifications {
     this.#later.delete(id)
     const row = await (await this.#around.sessions).find(id)
     if (row === undefined || row.phase === 'working') return
-    const news = newsOf(undefined, row, this.#since)
+    const news = newsOf(NOTHING_KNOWN, row, this.#since)
     if (news !== undefined) this.#tell(row, news)
   }
 
@@ -139,9 +140,10 @@ export class PushDesk implements Notifications {
     const ring = this.#around.ring()
     const all = this.#subscriptions.all.map((one) => ({ ...one, holder: ring.holderWith(one.device) }))
     const gone = all.filter(({ holder }) => holder === undefined).map(({ device }) => device)
-    if (gone.length > 0) this.#subscriptions.remove(gone)
+    // A device is not gone because its file cannot be read now.
+    if (gone.length > 0 && ring.isWhole) this.#subscriptions.remove(gone)
     for (const { holder, ...subscription } of all)
-      if (holder !== undefined && reaches(holder.scope, row))
+      if (holder !== undefined && reaches(holder.scope, row) && isSentTo(subscription.target.endpoint, news))
         this.#send(subscription, messageOf(row, news, this.#buttonsFor(subscription, holder, { row, news }))).catch(
           this.#report,
         )
@@ -158,8 +160,8 @@ export class PushDesk implements Notifications {
     { row, news }: { readonly row: SessionSummary; readonly news: News },
   ): object {
     if (news.kind !== 'waits' || !answers || !mayAnswer(holder)) return {}
-    const { requestId, options, count } = news.question
-    const buttons = buttonsOf(options)
+    const { requestId, options, count, title } = news.question
+    const buttons = buttonsOf(options, isShownWhole(title))
     // Of several questions the page shows which one is meant.
     if (buttons.length === 0 || count > 1) return {}
     const optionIds = buttons.map(({ optionId }) => optionId)
@@ -199,6 +201,11 @@ function messageOf(row: SessionSummary, news: News, buttons: object): PushMessag
 function cut(text: string): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
   return plain.length > MAX_CHARS ? `${plain.slice(0, MAX_CHARS)}…` : plain
+}
+
+/** A title that was cut elsewhere ends with the sign for it, or has it in the middle. */
+function isShownWhole(title: string): boolean {
+  return cut(title) === title && !title.includes('…')
 }
 
 function hostOf(endpoint: string): string {

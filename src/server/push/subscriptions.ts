@@ -36,9 +36,10 @@ export class Subscriptions {
     return this.all.find((one) => one.device === device)
   }
 
-  /** In place of the one that the device had. Throws TOKENS_UNUSABLE. */
+  /** In place of the one that the device had, and of one of the same browser from when it was another device. Throws TOKENS_UNUSABLE. */
   put(subscription: Subscription): void {
-    const others = this.all.filter(({ device }) => device !== subscription.device)
+    const { endpoint } = subscription.target
+    const others = this.all.filter((one) => one.device !== subscription.device && one.target.endpoint !== endpoint)
     this.#change([...others, subscription].slice(-MOST))
   }
 

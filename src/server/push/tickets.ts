@@ -49,10 +49,11 @@ export class Tickets {
 
 /**
  * None for a call that is asked about each time: it has to be seen whole. Such a question offers no option for all calls like it.
+ * None that allows where the notification does not show the title whole (`isWhole`): what is cut off may matter.
  */
-export function buttonsOf(options: readonly PermissionOption[]): readonly PermissionOption[] {
+export function buttonsOf(options: readonly PermissionOption[], isWhole: boolean): readonly PermissionOption[] {
   if (!options.some(({ kind }) => kind === 'allow_always')) return []
-  return ['allow_once', 'reject_once']
+  return (isWhole ? ['allow_once', 'reject_once'] : ['reject_once'])
     .flatMap((wanted) => options.find(({ kind }) => kind === wanted) ?? [])
     .slice(0, BUTTONS)
 }
