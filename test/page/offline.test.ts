@@ -44,10 +44,11 @@ test('34: a device that is none any more forgets the list', async () => {
   expect(await page.evaluate(() => localStorage.getItem('parley.list'))).toContain('A title to be forgotten')
   stage.server.removeToken()
   await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')))
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
 })
 
-test('33: a newer page that the browser has fetched is offered, and comes with a reload', async () => {
+test('33, 34: a newer page that the browser has fetched is offered, and comes with a reload; it is kept behind a proxy too', async () => {
   let version = 1
   const proxy = await withOwnWorker(() => version)
   const page = await stage.device({ serviceWorkers: 'allow' })
@@ -62,6 +63,14 @@ test('33: a newer page that the browser has fetched is offered, and comes with a
   await page.locator('.list').waitFor()
   await expect.poll(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting)).toBe(null)
   expect(await page.getByText('Parley was updated.').count()).toBe(0)
+
+  // The proxy answers for a server that does not.
+  await stage.server.kill()
+  expect((await fetch(url)).status).toBe(502)
+  await page.goto(url)
+  await page.locator('.offline').getByText('Not connected since').waitFor()
+  await page.close()
+  await stage.server.listen()
   proxy.closeAllConnections()
   proxy.close()
 })
@@ -84,7 +93,7 @@ async function withOwnWorker(version: () => number): Promise<Server> {
       if (isWorker) outgoing.write(`// ${version()}\n`)
       answer.pipe(outgoing)
     })
-    asked.on('error', () => outgoing.destroy())
+    asked.on('error', () => outgoing.writeHead(502).end())
     incoming.pipe(asked)
   })
   proxy.on('upgrade', (incoming, near) => {

@@ -71,6 +71,12 @@ async function deliver(worker: Worker, message: object): Promise<void> {
   }, JSON.stringify(message))
 }
 
+/** Where the browser of this worker would get its messages. */
+const subscribedAt = (worker: Worker, endpoint: string) =>
+  worker.evaluate((endpoint) => {
+    PushManager.prototype.getSubscription = async () => ({ endpoint }) as never
+  }, endpoint)
+
 const shown = (worker: Worker) =>
   worker.evaluate(async () => {
     const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration }
@@ -147,8 +153,25 @@ test('70: a session that waits is one notification, answered on the lock screen,
   await deliver(worker, await pushed('waits', 'Push two'))
   expect(await shown(worker)).toHaveLength(1)
   await other.locator('.dock .options button').last().click()
-  await deliver(worker, await pushed('over', 'Push two'))
+  const over = await pushed('over', 'Push two')
+  // Safari would end a subscription for which nothing is shown.
+  await subscribedAt(worker, 'https://web.push.apple.com/one')
+  await deliver(worker, over)
+  expect(await shown(worker)).toEqual(['Answered · Push two: '])
+  await subscribedAt(worker, service.subscription.endpoint)
+  await deliver(worker, over)
   expect(await shown(worker)).toEqual([])
+
+  // Of what the reader sees, too.
+  await page.goto(`${stage.server.url}?session=${over.session}`)
+  await page.bringToFront()
+  const ended = { ...over, kind: 'ended' }
+  await deliver(worker, ended)
+  expect(await shown(worker)).toEqual([])
+  await subscribedAt(worker, 'https://web.push.apple.com/one')
+  await deliver(worker, ended)
+  expect(await shown(worker)).toEqual(['Finished · Push two: '])
+  await page.locator('summary[aria-label=Notifications]').click()
   await page.getByLabel('Tell this device').uncheck()
   await expect.poll(() => stored()).not.toContain('one')
 })

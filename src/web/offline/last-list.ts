@@ -18,12 +18,14 @@ export function rememberList(app: App): void {
   })
   effect(() => {
     if (app.dialling.line.value.kind !== 'stranger') return
+    app.listed.value = undefined
     app.lastList.value = []
     keepLong(KEY, undefined)
   })
 }
 
 function keepList(app: App): void {
+  if (app.dialling.line.peek().kind === 'stranger') return
   const listed = app.listed.peek()
   // What waited may be answered long since.
   const rows = listed

@@ -81,10 +81,14 @@ async function activate(): Promise<void> {
   await scope.clients.claim()
 }
 
+/** What a proxy says for a server that does not answer. */
+const AWAY = new Set([502, 503, 504])
+
 /** As the server has it now; where that does not answer, as it was. */
 async function page(request: Request): Promise<Response> {
   try {
-    return await fetch(request)
+    const answer = await fetch(request)
+    return AWAY.has(answer.status) ? ((await caches.match(shell)) ?? answer) : answer
   } catch (error) {
     const known = await caches.match(shell)
     if (known === undefined) throw error
@@ -122,10 +126,10 @@ const WORDS = {
 async function pushed(message: Pushed | undefined): Promise<void> {
   if (typeof message?.session !== 'string') return
   const { kind, session, title, what, ticket, options = [] } = message
-  if (kind === 'over') return withdraw(session)
   const tabs = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
   const isSeen = tabs.some(({ url, visibilityState }) => visibilityState === 'visible' && sessionIn(url) === session)
-  if (isSeen) return
+  const isQuiet = kind === 'over' || isSeen
+  if (isQuiet && !(await mustShow())) return withdraw(session)
   const lang = navigator.language.startsWith('zh') ? 'zh' : 'en'
   const words = WORDS[lang]
   const head = `${words[kind]} · ${title === '' ? words.untitled : title}`
@@ -138,8 +142,15 @@ async function pushed(message: Pushed | undefined): Promise<void> {
     data: { session, ticket },
     // Not every browser has them; then a tap opens the question.
     actions: options.map(({ optionId, name }) => ({ action: optionId, title: name })),
-    renotify: kind === 'waits',
+    renotify: kind === 'waits' && !isQuiet,
+    silent: isQuiet,
   } as NotificationOptions)
+}
+
+/** Safari ends a subscription after three messages for which nothing was shown; a browser that does not say where it gets them may too. */
+async function mustShow(): Promise<boolean> {
+  const subscription = await scope.registration.pushManager.getSubscription().catch(() => null)
+  return subscription === null || new URL(subscription.endpoint).hostname.endsWith('.push.apple.com')
 }
 
 async function withdraw(session: string): Promise<void> {
