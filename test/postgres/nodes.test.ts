@@ -189,19 +189,32 @@ describe('a session that moves', () => {
   test('because its node drains: turns end, questions wait on, new sessions are made elsewhere', async () => {
     const [one, two] = await startTwo()
     const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
-    const [talks, waits] = [freshDirectory(), freshDirectory()]
+    const [talks, waits, works] = [freshDirectory(), freshDirectory(), freshDirectory()]
+    const long = await scriptAgent(works, [{ chunk: 'Begun.' }, { sleepMs: 600_000 }])
     const ada = await one.client({ agent: await scriptAgent(talks, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }]) })
     const eve = await one.client({ agent: await scriptAgent(waits, [asks, { chunk: 'Thank you.' }]) })
-    const [talking, waiting] = [await openedBy(ada, cwd), await openedBy(eve, cwd)]
+    const max = await one.client({ agent: long })
+    const [talking, waiting, working] = [await openedBy(ada, cwd), await openedBy(eve, cwd), await openedBy(max, cwd)]
+    // Of the node, and not in its memory.
+    const closed = await openedBy(ada, cwd)
+    await ada.request('session/close', { sessionId: closed })
+    const work = max.ask('session/prompt', promptOf(working, 'Work'))
     const idle = await Promise.all(Array.from({ length: 5 }, () => openedBy(ada, cwd)))
     const talk = ada.ask('session/prompt', promptOf(talking, 'Talk'))
     eve.ask('session/prompt', promptOf(waiting, 'Ask'))
     const questions = () => eve.received.filter(({ method }) => method === 'session/request_permission')
     await expect.poll(() => questions().length).toBe(1)
-    const drained = await parley(['cluster', 'drain', 'one'], two.run)
-    expect(drained).toMatchObject({ code: 0, stderr: '' })
+    const drained = parley(['cluster', 'drain', 'one'], two.run)
     expect((await ada.answerTo(talk)).result).toEqual({ stopReason: 'end_turn' })
-    expect(await ownersOf(talking, waiting, ...idle)).toEqual(Array.from({ length: 7 }, () => 'two'))
+    const given = [talking, waiting, ...idle]
+    await expect.poll(() => ownersOf(...given)).toEqual(given.map(() => 'two'))
+    // A turn still runs here, so the drain goes on; what is opened meanwhile is opened elsewhere.
+    await ada.request('session/resume', { sessionId: closed, cwd, mcpServers: [] })
+    expect(await ownersOf(closed, working)).toEqual(expect.arrayContaining(['one', 'two']))
+    max.notify('session/cancel', { sessionId: working })
+    expect((await max.answerTo(work)).result).toEqual({ stopReason: 'cancelled' })
+    expect(await drained).toMatchObject({ code: 0, stderr: '' })
+    expect(await ownersOf(closed, working)).toEqual(['two', 'two'])
     await expect.poll(() => questions().length).toBe(2)
     const made = await openedBy(ada, cwd)
     expect(await ownersOf(made)).toEqual(['two'])

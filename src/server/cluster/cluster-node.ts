@@ -20,6 +20,8 @@ const LEAVE_MS = 3_000
 const STOP_MS = 5_000
 /** Sessions that move at once. */
 const AT_ONCE = 16
+/** Longer than a beat. */
+const SEEN_MS = 1_500
 /** Before another try to move a session in which a turn has begun meanwhile. */
 const PAUSE_MS = 50
 
@@ -121,7 +123,9 @@ export class ClusterNode implements NodeServices {
 
   /** Between two turns, so that its clients notice nothing. Throws NODE_ABSENT, and SESSION_ELSEWHERE if it is not this node's. */
   async move(session: string, to: string): Promise<void> {
-    await this.#moveTo(session, () => this.#named(to))
+    const taker = () => this.#named(to)
+    await this.#untilSeen(taker)
+    await this.#moveTo(session, taker)
   }
 
   /**
@@ -129,7 +133,7 @@ export class ClusterNode implements NodeServices {
    * other node goes away meanwhile; then this one takes sessions again.
    */
   async drain(): Promise<void> {
-    this.#taker()
+    await this.#untilSeen(() => this.#taker())
     this.#isDraining = true
     try {
       while (this.#inMemory().length > 0) await this.#giveAll((session) => this.#giveAway(session))
@@ -186,6 +190,16 @@ export class ClusterNode implements NodeServices {
       for (let session = sessions.pop(); session !== undefined; session = sessions.pop()) await give(session)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
+  }
+
+  /** A node that has just started is known at the next beat. Throws NODE_ABSENT. */
+  async #untilSeen(taker: () => OtherNode): Promise<void> {
+    try {
+      taker()
+    } catch {
+      await this.clock.sleep(SEEN_MS)
+      taker()
+    }
   }
 
   async #giveAway(session: string): Promise<void> {
