@@ -41,6 +41,8 @@ test('34: a device that is none any more forgets the list', async () => {
   await kept(page)
   await page.reload()
   await page.locator('.list li', { hasText: 'A title to be forgotten' }).waitFor()
+  // As when the tab is closed.
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')))
   expect(await page.evaluate(() => localStorage.getItem('parley.list'))).toContain('A title to be forgotten')
   stage.server.removeToken()
   await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
