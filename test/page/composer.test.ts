@@ -241,6 +241,7 @@ test('40: a file that was made after the last look is found', async () => {
 })
 
 test('a directory for a new session is completed as it is written', async () => {
+  mkdirSync(join(stage.server.work, 'src'), { recursive: true })
   const page = await stage.device()
   await page.goto(`${stage.server.url}?new`)
   await page.getByLabel('Directory on the server').fill(join(stage.server.work, 's'))

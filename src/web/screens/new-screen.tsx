@@ -105,6 +105,8 @@ function FirstPrompt({ text, write, submit }: FirstPromptProps) {
 /** Directories of the server that go on as it is written, where it offers them. Late answers are dropped. */
 function useDirectories(app: App, typed: string): readonly string[] {
   const [found, setFound] = useState<readonly string[]>([])
+  // One may write before the page is connected.
+  const isOn = app.dialling.line.value.kind === 'on'
   useEffect(() => {
     const end = typed.lastIndexOf('/')
     if (!typed.startsWith('/')) return undefined
@@ -117,6 +119,6 @@ function useDirectories(app: App, typed: string): readonly string[] {
     return () => {
       isWanted = false
     }
-  }, [typed])
+  }, [typed, isOn])
   return found
 }
