@@ -181,5 +181,5 @@ test('a user is asked about MCP tools only for an agent that never asks, and wha
   fake.open('asked')
   await turn
   // What it does with its own tools, no rule can hold back.
-  expect(JSON.stringify(client.received)).toContain('fake asks nobody before it changes files')
+  expect(JSON.stringify(client.received)).toContain('fake never asks before it changes files')
 })

@@ -219,6 +219,6 @@ test.concurrent('that an agent never asks is said once, where its session begins
   const after = await stage.killed(session.id)
   await prompted(after.session, after.reader, 'two')
   expect(notices(after.reader)).toEqual([
-    'fake asks nobody before it changes files or runs commands, and Parley is no sandbox.',
+    'fake never asks before it changes files or runs commands, and Parley is no sandbox.',
   ])
 })

@@ -52,7 +52,7 @@ interface Port {
   readonly sockets: Set<Socket>
 }
 
-/** What a request is checked against, and what is told when it is let in. */
+/** What a request is checked against, and the sockets that have shown no credential so far. */
 interface Door {
   readonly reachable: Reachable
   readonly silent: SilentSockets

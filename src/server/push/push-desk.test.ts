@@ -92,7 +92,7 @@ async function delivered(title: string) {
   return found() ?? expect.fail('it was there')
 }
 
-test('a turn that ended while nobody was subscribed is no news when the next one begins', async () => {
+test('a turn that ended while no device was subscribed is no news when the next one begins', async () => {
   changed('s1', 'idle', ended(5))
   changed('s2', 'working')
   await subscribed('one')
@@ -148,7 +148,7 @@ test('a file of credentials that cannot be read costs no subscription; a device 
   expect(service.delivered.map(({ title }) => title)).toEqual(['s2'])
 })
 
-test('a browser that was paired again is told once', async () => {
+test('a browser that was paired again is notified once', async () => {
   const first = await subscribed('one')
   const second = await subscribed('one')
   expect([(await desk.state(first.holder)).on, (await desk.state(second.holder)).on]).toEqual([false, true])

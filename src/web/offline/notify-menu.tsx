@@ -1,4 +1,4 @@
-/** Whether this device is told when its page is closed. Off until the reader turns it on. */
+/** Whether this device gets notifications while its page is closed. Off until the reader turns it on. */
 import { useEffect, useState } from 'preact/hooks'
 import { words } from '../i18n/language.ts'
 import { Icon } from '../page/icons.tsx'

@@ -185,7 +185,7 @@ class Opening {
     const { session, process, quirks } = this.#parts
     if (quirks.asks !== 'never' || this.#hasMet) return
     const { name } = process.launch
-    await session.notice(`${name} asks nobody before it changes files or runs commands, and Parley is no sandbox.`)
+    await session.notice(`${name} never asks before it changes files or runs commands, and Parley is no sandbox.`)
   }
 
   /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */
