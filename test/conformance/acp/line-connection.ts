@@ -113,7 +113,10 @@ export class LineConnection extends RawConnection {
   }
 
   override answerTo(id: Message['id'], what = 'the request'): Promise<Message> {
-    return this.until((message) => message.id === id && message.method === undefined, `an answer to ${what}`)
+    const answer = this.until((message) => message.id === id && message.method === undefined, `an answer to ${what}`)
+    // A case may end, or fail elsewhere, while its request is open: that is no failure of the whole run.
+    answer.catch(() => undefined)
+    return answer
   }
 
   override async until(fits: (message: Message) => boolean, what = 'what was waited for'): Promise<Message> {
