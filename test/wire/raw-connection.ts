@@ -7,6 +7,11 @@ import type { Fields, Message } from '../e2e/message.ts'
 
 type Listener = (message: Message) => void
 
+/** A stream that breaks has ended: what waits for an answer is refused then. */
+function isAnEnd(): void {
+  // Nothing to do here.
+}
+
 export abstract class RawConnection {
   /** Every message so far, in order. */
   readonly received: Message[] = []
@@ -28,10 +33,8 @@ export abstract class RawConnection {
     this.#output = output
     this.#rest = rest
     output.on('data', this.#onData)
-    for (const stream of new Set([input, output]))
-      stream.on('error', () => {
-        // It broke, which is one way to end; whoever waits for an answer hears of that.
-      })
+    // Streams pass from one connection to the next: one listener is enough for each.
+    for (const stream of new Set([input, output])) if (stream.listenerCount('error') === 0) stream.on('error', isAnEnd)
   }
 
   /** Whether the other side has ended. */

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { type ClientTransport, openLineTransport } from '../../client/connection/transport.ts'
 import type { Config } from '../../config/settings.ts'
 import { isParleyError } from '../../errors/parley-error.ts'
-import { pause } from '../output/terminal/pace.ts'
 import { type KnownServer, serverOf } from './known-servers.ts'
+import { networkPause } from './network-pause.ts'
 import { openRemote } from './remote-stream.ts'
 
 const PAUSES_MS = { first: 250, longest: 30_000 }
@@ -27,7 +27,7 @@ export function dialRemote(config: Config, signal: AbortSignal | undefined): () 
         return transportOn(await openRemote(server), signal)
       } catch (error) {
         if (tries === TRIES_OF_COMMAND || !isParleyError(error, 'SERVER_LOST') || signal?.aborted === true) throw error
-        await pause(pauseAfter(tries))
+        await networkPause(pauseAfter(tries))
       }
     }
   }
@@ -75,6 +75,6 @@ export class RemoteAccess {
   }
 
   pause(ms: number): Promise<void> {
-    return pause(ms)
+    return networkPause(ms)
   }
 }

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { type MachineFacts, networkPause } from './network-pause.ts'
+
+/** A machine whose clock moves by its pauses only. `at` runs once that many milliseconds have passed. */
+class Machine implements MachineFacts {
+  passed = 0
+  asleep = 0
+  network = '10.0.0.7/24'
+  readonly #at: Readonly<Record<number, (machine: Machine) => void>>
+
+  constructor(at: Readonly<Record<number, (machine: Machine) => void>> = {}) {
+    this.#at = at
+  }
+
+  addresses(): string {
+    return this.network
+  }
+
+  now(): number {
+    return this.passed + this.asleep
+  }
+
+  async pause(ms: number): Promise<void> {
+    this.passed += ms
+    this.#at[this.passed]?.(this)
+  }
+}
+
+async function pausedFor(ms: number, machine: Machine): Promise<number> {
+  await networkPause(ms, machine)
+  return machine.passed
+}
+
+test('remote: the pause before the next attempt is as long as it should be', async () => {
+  expect(await pausedFor(250, new Machine())).toBe(250)
+  expect(await pausedFor(30_000, new Machine())).toBe(30_000)
+  expect(await pausedFor(0, new Machine())).toBe(0)
+})
+
+test('remote: a new network ends the pause', async () => {
+  const changes = { 2_000: (machine: Machine) => (machine.network = '192.168.1.5/24') }
+  expect(await pausedFor(30_000, new Machine(changes))).toBe(2_000)
+})
+
+test('remote: a machine that wakes up tries at once', async () => {
+  const sleeps = { 1_500: (machine: Machine) => (machine.asleep = 3_600_000) }
+  expect(await pausedFor(30_000, new Machine(sleeps))).toBe(1_500)
+})

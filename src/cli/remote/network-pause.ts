@@ -1,0 +1,37 @@
+/** The pause before the next attempt to reach a server elsewhere. It ends early when this machine has another network, or was asleep. */
+import { networkInterfaces } from 'node:os'
+import { pause } from '../output/terminal/pace.ts'
+
+/** Node has no event for a change of the network. */
+const LOOK_MS = 500
+/** The clock on the wall went on this much further than the pause took: the machine was asleep. */
+const ASLEEP_MS = 5_000
+
+export interface MachineFacts {
+  /** All addresses of this machine that others can reach, in a form that can be compared. */
+  addresses(): string
+  /** Milliseconds of the clock on the wall. */
+  now(): number
+  pause(ms: number): Promise<void>
+}
+
+const thisMachine: MachineFacts = { addresses, now: () => Date.now(), pause }
+
+/** Resolves after `ms`, or half a second after the network has changed or the machine has woken up. */
+export async function networkPause(ms: number, machine: MachineFacts = thisMachine): Promise<void> {
+  const before = machine.addresses()
+  for (let left = ms; left > 0; left -= LOOK_MS) {
+    const began = machine.now()
+    await machine.pause(Math.min(left, LOOK_MS))
+    if (machine.addresses() !== before || machine.now() - began > LOOK_MS + ASLEEP_MS) return
+  }
+}
+
+function addresses(): string {
+  const all = Object.values(networkInterfaces()).flatMap((ones) => ones ?? [])
+  return all
+    .filter(({ internal }) => !internal)
+    .map(({ cidr, address }) => cidr ?? address)
+    .toSorted()
+    .join(' ')
+}
