@@ -1,6 +1,6 @@
 /** The pause before the next attempt to reach a server elsewhere. It ends early when this machine has another network, or was asleep. */
 import { networkInterfaces } from 'node:os'
-import { pause } from '../output/terminal/pace.ts'
+import { now, pause } from '../output/terminal/pace.ts'
 
 /** Node has no event for a change of the network. */
 const LOOK_MS = 500
@@ -15,7 +15,7 @@ export interface MachineFacts {
   pause(ms: number): Promise<void>
 }
 
-const thisMachine: MachineFacts = { addresses, now: () => Date.now(), pause }
+const thisMachine: MachineFacts = { addresses, now, pause }
 
 /** Resolves after `ms`, or half a second after the network has changed or the machine has woken up. */
 export async function networkPause(ms: number, machine: MachineFacts = thisMachine): Promise<void> {
