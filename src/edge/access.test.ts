@@ -38,6 +38,7 @@ const BY_ROLE: Readonly<Record<Role, readonly string[]>> = {
     '_parley/directories',
     '_parley/force_cancel',
     '_parley/release',
+    '_parley/agents',
   ],
   approve: ['session/set_mode', 'session/set_config_option', '_parley/revoke', '_parley/answer'],
   admin: [
@@ -94,6 +95,7 @@ test('the lists of this test name every method of the table, and no other', () =
 /** What no credential for some sessions reaches. */
 const OF_WHOLE_SERVER: ReadonlySet<string> = new Set([
   '_parley/servers',
+  '_parley/agents',
   '_parley/import',
   '_parley/agents/import',
   '_parley/cluster/move',

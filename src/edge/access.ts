@@ -82,6 +82,8 @@ export const METHOD_ACCESS = {
   '_parley/release': PROMPT,
   '_parley/fork': PROMPT,
   '_parley/complete': PROMPT,
+  // For who may begin a session: which agents it may have.
+  '_parley/agents': PROMPT,
   '_parley/files': PROMPT,
   '_parley/directories': PROMPT,
   // A mode can allow what would be asked about otherwise.

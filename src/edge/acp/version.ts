@@ -110,6 +110,8 @@ export interface ServerContext {
   readonly roots?: readonly string[]
   /** The names of the MCP servers that the settings have for a directory; absent: none are known. */
   readonly mcpServersOf?: (cwd: string) => Promise<readonly string[]>
+  /** Calls with the parameters of `_parley/agents`, soon and whenever they change, until the answer is called; absent: there is no list. */
+  readonly watchAgents?: (changed: (list: object) => void) => () => void
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   untilReplyTimeout(): Promise<void>

@@ -2,7 +2,7 @@
 import { type FoundAgent, readAgentFiles } from '../../config/agents/agent-files.ts'
 import type { Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
-import { type AgentTools, knownAgentOf } from '../compose/agent-catalogue.ts'
+import { type CatalogueParts, knownAgentOf } from '../compose/agent-catalogue.ts'
 
 export interface ListedAgent {
   readonly name: string
@@ -24,7 +24,7 @@ export interface ListedAgent {
 }
 
 /** With `cwd`, also those of the project there. The registry is not asked. */
-export async function listAgents(config: Config, tools: AgentTools, cwd: string): Promise<readonly ListedAgent[]> {
+export async function listAgents(config: Config, tools: CatalogueParts, cwd: string): Promise<readonly ListedAgent[]> {
   const { agents } = readAgentFiles(config, cwd)
   const own = agents.filter(({ standing }) => standing !== 'overruled')
   const names = tools.catalogue.names(cwd)
@@ -46,7 +46,7 @@ interface Row {
   readonly found: FoundAgent | undefined
 }
 
-async function listed(tools: AgentTools, { name, cwd, found }: Row): Promise<ListedAgent> {
+async function listed(tools: CatalogueParts, { name, cwd, found }: Row): Promise<ListedAgent> {
   const { catalogue } = tools
   const title = knownAgentOf(found?.entry.registry ?? name)?.title
   const about = { name, ...(title !== undefined && { title }), ...(found !== undefined && { file: found.file }) }

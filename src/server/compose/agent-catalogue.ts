@@ -29,7 +29,7 @@ export { Secrets } from '../../adapters/agent/external/process/secrets.ts'
 export type { Lost } from '../../adapters/agent/external/quirks.ts'
 export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
 export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'
-export type { InstallProgress, Tell } from '../../adapters/agent/external/install/progress.ts'
+export { type InstallProgress, ProgressFile, type Tell } from '../../adapters/agent/external/install/progress.ts'
 export {
   type Wanted,
   wantedLine,

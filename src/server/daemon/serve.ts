@@ -14,7 +14,7 @@ import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
-import { serverMethods, usageIn } from './server-methods.ts'
+import { AgentsOfServer, serverMethods, usageIn } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../server-info.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
@@ -84,6 +84,7 @@ class Server implements RunningServer {
   #listening: ListeningSocket | undefined
   readonly #ports: RemotePorts
   #sessions: SessionRegistry | undefined
+  readonly #agents: AgentsOfServer
 
   constructor(config: Config, owner: Owner) {
     this.socket = config.socket
@@ -94,6 +95,7 @@ class Server implements RunningServer {
     owner.telemetry.gauge('parley.clients', '{client}', () => this.#clients.count)
     this.#started = owner.clock.monotonicNow()
     this.#seen = openSeenMarks(config.home, owner)
+    this.#agents = new AgentsOfServer(config, owner)
     this.#drain = new Drain(owner.clock, () => this.#census().working)
     this.#silence = owner.clock.abortSource()
     const working = () => this.#sessions?.atWork() ?? []
@@ -170,11 +172,16 @@ class Server implements RunningServer {
       token,
       experimental,
       principal,
-      methods: serverMethods(this.#owner, this.#orders(), { home: this.#config.home, scope: principal.scope }),
+      methods: serverMethods(this.#owner, this.#orders(), {
+        home: this.#config.home,
+        scope: principal.scope,
+        agents: this.#agents,
+      }),
       activity,
       seen: this.#seen,
       roots: this.#config.remoteRoots,
       mcpServersOf: (cwd) => this.#owner.mcpServersOf(cwd),
+      watchAgents: (changed) => this.#agents.watch(changed),
       stopping: this.#silence.signal,
       draining: this.#drain,
       clock,

@@ -5,6 +5,8 @@ import type { Scope } from '../../credentials/scope.ts'
 import type { OwnMethods } from '../../edge/acp/version.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
+import type { AgentList } from '../agents/agent-list.ts'
+import type { Config } from '../../config/settings.ts'
 import type { Owner } from '../compose/compose.ts'
 import { searchMethod } from '../compose/session-search.ts'
 import { importMethods } from '../import/import-methods.ts'
@@ -14,15 +16,52 @@ interface Caller {
   readonly home: string
   /** The sessions that exist for it. */
   readonly scope?: Scope | undefined
+  /** The external agents that it may name. */
+  readonly agents: AgentsOfServer
 }
 
-export function serverMethods(owner: Owner, orders: ServerControl, { home, scope }: Caller): OwnMethods {
+export function serverMethods(owner: Owner, orders: ServerControl, { home, scope, agents }: Caller): OwnMethods {
   return {
     ...adminMethods(orders),
     ...accessMethods(home, owner),
     ...searchMethod(owner.search, scope),
     ...importMethods(owner),
     ...mcpMethod(owner),
+    '_parley/agents': async () => agents.list(),
+  }
+}
+
+/** The external agents that clients may name. Loaded with the first client that wants to know them. */
+export class AgentsOfServer {
+  readonly #config: Config
+  readonly #owner: Owner
+  #loading: Promise<AgentList> | undefined
+
+  constructor(config: Config, owner: Owner) {
+    this.#config = config
+    this.#owner = owner
+  }
+
+  async list(): Promise<object> {
+    return (await this.#load()).list()
+  }
+
+  /** As `AgentList.watch` does. */
+  watch(changed: (list: object) => void): () => void {
+    const watching = this.#load().then((list) => list.watch(changed))
+    watching.catch((error: unknown) => this.#owner.report(error))
+    return () =>
+      void watching.then(
+        (stop) => stop(),
+        () => undefined,
+      )
+  }
+
+  async #load(): Promise<AgentList> {
+    const { agents, clock, log } = this.#owner
+    const parts = { config: this.#config, default: agents.default, clock, report: log.report }
+    this.#loading ??= import('../agents/agent-list.ts').then(({ AgentList: List }) => new List(parts))
+    return this.#loading
   }
 }
 

@@ -54,9 +54,10 @@ function wordsOf(progress: InstallProgress): string {
       const total = progress.total === undefined ? '' : ` of ${megabytes(progress.total)}`
       return `Downloading: ${megabytes(progress.bytes)}${total}`
     }
-    case 'npm': {
+    case 'npm':
+    case 'uv': {
       const size = progress.megabytes === undefined ? '' : `, about ${progress.megabytes} MB`
-      return `npm installs ${progress.what}${size} …`
+      return `${progress.step} installs ${progress.what}${size} …`
     }
     case 'unpack':
       return 'Unpacking …'

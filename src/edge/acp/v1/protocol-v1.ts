@@ -92,7 +92,7 @@ class V1Connection implements VersionConnection {
     const { roots = [], mcpServersOf = async () => [] } = server
     const files = () => sessionFilesOf(server.sessions, clock)
     const opening = { sessions, client, agents, agent, access, roots, mcpServersOf }
-    return new Methods({ ...opening, experimental, seen, files, clock })
+    return new Methods({ ...opening, experimental, seen, files, clock, watchAgents: server.watchAgents })
   }
 
   async #authenticate(params: unknown): Promise<object> {

@@ -217,4 +217,25 @@ export const storedSessionCases: readonly Case[] = [
       unless(before.includes(name) && !before.includes(token) && !after.includes(name), `${before} became ${after}`),
     mutant: onResult('_parley/access/list', 'tokens', []),
   }),
+  one({
+    row: 'A-EX-1',
+    name: 'the agents of a session to come are listed, and told to a client that asked for that',
+    ours: true,
+    client: { _meta: { 'parley/notifications': ['agents'] } },
+    play: async (stage) => {
+      stage.offers('_parley/agents')
+      const told = await stage.a.until(({ method }) => method === '_parley/agents')
+      const listed = stage.mustWork(await stage.a.request('_parley/agents', {}), '_parley/agents')
+      return { told: told.params, listed }
+    },
+    check: ({ told, listed }) =>
+      first(
+        unless(
+          listOf(listed['agents']).some((agent) => fieldsOf(agent)['name'] === 'claude'),
+          `it listed ${JSON.stringify(listed)}`,
+        ),
+        unless(JSON.stringify(told) === JSON.stringify(listed), `it told ${JSON.stringify(told)}`),
+      ),
+    mutant: { on: { call: '_parley/agents' }, each: true, set: 'params.agents', to: [] },
+  }),
 ]

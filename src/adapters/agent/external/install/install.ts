@@ -11,7 +11,7 @@ import { findNode } from '../find/find-node.ts'
 import { installFromArchive } from './archive.ts'
 import { type InstalledAgent, type InstalledAgents, MANIFEST, type Manifest, PLATFORM } from './installed-agents.ts'
 import { installFromNpm, type Unpacked } from './npm-install.ts'
-import type { Tell } from './progress.ts'
+import { ProgressFile, type Tell } from './progress.ts'
 import type { ArchiveSource, NpmSource, Wanted } from './wanted.ts'
 
 export interface Installing {
@@ -39,10 +39,16 @@ export async function install(wanted: Wanted, installing: Installing): Promise<I
     await removeDrafts(folder)
     const draft = join(folder, `.draft-${clock.id()}`)
     await mkdir(draft, { mode: 0o700 })
+    const file = new ProgressFile(folder)
+    const tell: Tell = (progress) => {
+      file.write(progress)
+      installing.tell(progress)
+    }
     try {
-      const unpacked = await unpackInto(draft, wanted, installing)
+      const unpacked = await unpackInto(draft, wanted, { ...installing, tell })
       return await keep(draft, manifestOf(wanted, unpacked, clock.now()), installed)
     } finally {
+      file.remove()
       await rm(draft, { recursive: true, force: true })
     }
   })

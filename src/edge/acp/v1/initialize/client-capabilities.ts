@@ -17,6 +17,8 @@ export interface ClientCapabilities {
   readonly wantsServerNotification: boolean
   /** The client wants the list of all sessions, and every change in it. */
   readonly wantsSessionList: boolean
+  /** The client wants the list of agents, and every change in it. */
+  readonly wantsAgents: boolean
   /** The client wants a sign of life every 20 seconds. */
   readonly wantsAlive: boolean
 }
@@ -46,7 +48,7 @@ const SESSION_NOTIFICATIONS = ['turn', 'queue', 'presence', 'mcp', 'agent', 'res
 export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 
 /** All that exist, for the answer to `initialize`. */
-export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions', 'alive'] as const
+export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions', 'agents', 'alive'] as const
 
 /** For readers that are no client, as `parley show`: everything is shown. */
 export const FULL_DISPLAY: DisplayCapabilities = {
@@ -125,6 +127,7 @@ function parseNotifications(meta: Fields) {
     notifications: new Set(SESSION_NOTIFICATIONS.filter((name) => wanted.includes(name))),
     wantsServerNotification: wanted.includes('server'),
     wantsSessionList: wanted.includes('sessions'),
+    wantsAgents: wanted.includes('agents'),
     wantsAlive: wanted.includes('alive'),
   }
 }

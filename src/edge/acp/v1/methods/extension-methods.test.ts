@@ -154,6 +154,15 @@ describe('an agent that a client names', () => {
     expect([plain.text, other.text]).toEqual(['Hello!', 'other'])
   })
 
+  test('for one session alone is that session’s, whatever the connection named', async () => {
+    const client = await openStreet(houseOfTwo()).client()
+    const { result } = await client.request('session/new', { cwd: '/', mcpServers: [], ...naming('script:/other') })
+    const { sessionId, _meta } = result as { sessionId: string; _meta: Fields }
+    expect(_meta['parley/agent']).toBe('script:/other')
+    for (const id of [sessionId, await create(client)]) await client.request('session/prompt', prompt(id, 'Hi'))
+    expect(client.text).toBe('otherHello!')
+  })
+
   test('leaves a session that it opens with its own agent, unless a person chose it', async () => {
     const street = openStreet(houseOfTwo())
     const sessionId = await create(await street.client())

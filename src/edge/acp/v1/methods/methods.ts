@@ -6,7 +6,7 @@ import type { PromptKinds } from '../../../../ports/agent.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { SessionFiles } from '../../../places/session-files.ts'
 import type { SeenMarks } from '../../../seen-marks.ts'
-import type { MethodAnswer, Asker, VersionMethods } from '../../version.ts'
+import type { MethodAnswer, Asker, ServerContext, VersionMethods } from '../../version.ts'
 import type { Attachment } from '../attachment/attachment.ts'
 import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { type SessionReader, listSessions } from '../session-list/list-sessions.ts'
@@ -21,6 +21,8 @@ export interface MethodsContext extends OpenContext {
   readonly seen: SeenMarks
   readonly files: () => Promise<SessionFiles>
   readonly clock: Pick<Clock, 'id' | 'setTimer'>
+  /** As `ServerContext` has it. */
+  readonly watchAgents: ServerContext['watchAgents']
 }
 
 /** Half of the 45 seconds after which a silent connection counts as dead. */
@@ -35,6 +37,7 @@ export class V1Methods implements VersionMethods {
   readonly #stored: StoredMethods
   readonly #reader: SessionReader
   readonly #stopSeeing: () => void
+  #stopAgents: (() => void) | undefined
   #alive: Timer | undefined
   /** Absent for a client that did not ask for the list. */
   readonly #feed: SessionFeed | undefined
@@ -64,6 +67,13 @@ export class V1Methods implements VersionMethods {
   /** The client may list sessions, or may not yet. */
   authenticated(): void {
     if (this.#context.access.allows('session/list')) this.#feed?.start()
+    if (this.#context.access.allows('_parley/agents')) this.#sayAgents()
+  }
+
+  #sayAgents(): void {
+    const { client, watchAgents } = this.#context
+    if (!client.capabilities.wantsAgents) return
+    this.#stopAgents ??= watchAgents?.((list) => client.transport.send([notificationMessage('_parley/agents', list)]))
   }
 
   /** A page in a browser cannot see the pings of its WebSocket. */
@@ -124,17 +134,23 @@ export class V1Methods implements VersionMethods {
    * without it.
    */
   logOut(): Promise<void> {
-    this.#feed?.stop()
+    this.#stopLists()
     return this.#attachments.abandonAll(new ParleyError('AUTH_REQUIRED', { method: 'session/prompt' }))
   }
 
   /** The client has disconnected: its sessions run on without it. */
   detach(): void {
-    this.#feed?.stop()
+    this.#stopLists()
     this.#stopSeeing()
     this.#alive?.cancel()
     this.#context.client.peers?.leave()
     this.#attachments.detach()
+  }
+
+  #stopLists(): void {
+    this.#feed?.stop()
+    this.#stopAgents?.()
+    this.#stopAgents = undefined
   }
 
   async #prompt(params: Parsed<'session/prompt'>, id: RequestId): Promise<'answered later'> {

@@ -57,13 +57,15 @@ export class OpenMethods {
   }
 
   async new(params: Parsed<'session/new'>, asker: Asker): Promise<MethodAnswer> {
-    await requireMayCreate(params, this.#context)
+    const { sessions, agents, agent } = this.#context
+    const name = params._meta?.['parley/agent'] ?? undefined
+    const named = name === undefined ? agent : { ...agent, name, isRequested: true }
+    await requireMayCreate(params, { ...this.#context, agent: named })
     await requireDirectories(params)
     await this.#requireConfigured(params)
-    const { sessions, agents, agent } = this.#context
     const config = {
       ...params,
-      agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }),
+      agent: await agents.resolveAgentName(named.name, { variables: agent.variables, cwd: params.cwd }),
       variables: agent.variables,
     }
     const session = await sessions.create(config)

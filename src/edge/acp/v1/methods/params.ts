@@ -105,6 +105,9 @@ const resumeMeta = z
   })
   .nullish()
 
+/** The agent of this session alone, instead of the connection's. */
+const newMeta = z.looseObject({ 'parley/agent': z.string().min(1).nullish() }).nullish()
+
 /** An invalid prompt id is refused: if it were ignored, a prompt that is sent again would run twice. */
 const promptMeta = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
 
@@ -135,7 +138,7 @@ function withServers<Params extends { readonly mcpServers: readonly (McpServer |
 }
 
 export const schemas = {
-  'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: meta }).transform(withServers),
+  'session/new': z.object({ ...directories, mcpServers: requiredServers, _meta: newMeta }).transform(withServers),
   'session/load': z
     .object({ sessionId, ...directories, mcpServers: requiredServers, _meta: resumeMeta })
     .transform(withServers),

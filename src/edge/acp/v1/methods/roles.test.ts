@@ -69,6 +69,8 @@ describe('a new session', () => {
     expect(refusal(await (await as('approve', meta)).request('session/new', { cwd, mcpServers: [] }))).toBe(
       'ROLE_TOO_LOW',
     )
+    const later = { cwd, mcpServers: [], ...meta }
+    expect(refusal(await (await as('approve')).request('session/new', later))).toBe('ROLE_TOO_LOW')
     expect(refusal(await (await as('admin', meta)).request('session/new', { cwd, mcpServers: [] }))).not.toBe(
       'ROLE_TOO_LOW',
     )
