@@ -1,4 +1,5 @@
 /** The kind of a binary file, by its first bytes. */
+import { formatCount } from '../text/shorten.ts'
 
 /** The kinds of pictures that models take. */
 export function imageType(bytes: Buffer): string | undefined {
@@ -7,7 +8,7 @@ export function imageType(bytes: Buffer): string | undefined {
 
 export function describeBinary(bytes: Buffer): string {
   const kind = KNOWN_KINDS.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins))?.kind
-  return `${kind ?? 'a binary file'} of ${bytes.length.toLocaleString('en-US')} bytes`
+  return `${kind ?? 'a binary file'} of ${formatCount(bytes.length)} bytes`
 }
 
 interface Signature {

@@ -12,6 +12,7 @@ import {
   type Root,
   pathFromFirstRoot,
 } from './resolve-in-roots.ts'
+import { formatCount } from '../text/shorten.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -91,7 +92,7 @@ export async function bytesAt(place: ResolvedPlace, { roots, limit }: ReadOption
     await requireInside(handle, real, roots)
     if (opened.size > limit)
       refuseFile(
-        `${shown} has ${opened.size.toLocaleString('en-US')} bytes; at most ${limit.toLocaleString('en-US')} are read. Use run_command: head, tail, sed -n, grep.`,
+        `${shown} has ${formatCount(opened.size)} bytes; at most ${formatCount(limit)} are read. Use run_command: head, tail, sed -n, grep.`,
       )
     return await readUpTo(handle, limit)
   } finally {

@@ -1,7 +1,6 @@
 /** `plan`: shows users the steps that the model plans. */
 import { z } from 'zod'
-import { defineTool } from './toolset/tool.ts'
-import { textResult } from './toolset/result.ts'
+import { defineTool, textResult } from './toolset/tool.ts'
 
 const entry = z.strictObject({
   content: z.string().min(1).max(500),

@@ -1,8 +1,10 @@
 /** `read_result`: reads the part of an earlier call's long result that was left out. */
 import { z } from 'zod'
 import { allTextIn } from '../mcp/client/request/model-content.ts'
-import { defineTool } from './toolset/tool.ts'
-import { MAX_MODEL_CHARS, formatCount, failTool, textResult } from './toolset/result.ts'
+import { defineTool, textResult } from './toolset/tool.ts'
+import { MAX_MODEL_CHARS } from './toolset/result-limits.ts'
+import { failTool } from './toolset/tool-failure.ts'
+import { formatCount } from '../../text/shorten.ts'
 
 /** The note about what is left takes a little room too. */
 const MAX_PAGE_CHARS = MAX_MODEL_CHARS - 500

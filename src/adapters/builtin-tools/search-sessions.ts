@@ -1,8 +1,7 @@
 /** `search_sessions`: searches this and earlier conversations. */
 import { z } from 'zod'
 import type { SearchHit } from '../../ports/search.ts'
-import { defineTool } from './toolset/tool.ts'
-import { longResult, textResult } from './toolset/result.ts'
+import { defineTool, longResult, textResult } from './toolset/tool.ts'
 
 /** Milliseconds to wait for an index that is behind. */
 const INDEX_TIMEOUT_MS = 2_000

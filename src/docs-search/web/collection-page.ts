@@ -5,6 +5,7 @@ import { collectionAddress, documentAddress, NO_QUESTION } from './site/addresse
 import { html, type Html } from './parts/html.ts'
 import { dateOf, languageOf, name, noticeOf } from './parts/layout.ts'
 import { type RenderedPage, INDEX_WAIT_MS } from './search-page.ts'
+import { formatCount } from '../../text/shorten.ts'
 
 const DOCUMENTS = 100
 
@@ -21,9 +22,7 @@ export async function collectionPage(view: View, collection: string, after = '')
       ? null
       : html`<nav class="pages" aria-label="Pages"><span>${first}</span><span>${onward}</span></nav>`
   const content = html`<h1>${name(collection)}</h1>
-    <p class="count">
-      ${total.toLocaleString('en')} ${total === 1 ? 'document' : 'documents'}, in the order of their paths
-    </p>
+    <p class="count">${formatCount(total)} ${total === 1 ? 'document' : 'documents'}, in the order of their paths</p>
     ${noticeOf(notice)}
     <ul class="documents">
       ${documents.map(entry)}

@@ -16,6 +16,7 @@ import { dateOf, languageOf, linkTo, name, noticeOf, problem } from './parts/lay
 import { markdownBlocks } from './markdown.ts'
 import type { TextRange } from '../../text/query.ts'
 import { marked } from './parts/marked.ts'
+import { formatCount } from '../../text/shorten.ts'
 
 const HITS = 10
 /** A user who needs further pages needs another query. */
@@ -153,7 +154,7 @@ function heading({ page }: PagePosition, { total, match, hits }: PassagePage): s
 }
 
 function count(number: number, what: string): string {
-  return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
+  return `${formatCount(number)} ${what}${number === 1 ? '' : 's'}`
 }
 
 function passage(hit: PassageHit, question: SearchQuestion): Html {

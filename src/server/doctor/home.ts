@@ -3,6 +3,7 @@ import { type Stats, accessSync, constants, lstatSync, statSync, statfsSync } fr
 import type { Config } from '../../config/settings.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
+import { formatCount } from '../../text/shorten.ts'
 
 const WHAT = 'state directory'
 /** Bytes. With less a long turn may meet a full disk. */
@@ -57,7 +58,7 @@ function remedyOf(error: unknown, home: string): string {
 function* checkRoom(home: string): Generator<Finding> {
   const { bavail, bsize } = statfsSync(home)
   const free = bavail * bsize
-  const says = `${Math.floor(free / 1024 / 1024).toLocaleString('en')} MiB free`
+  const says = `${formatCount(Math.floor(free / 1024 / 1024))} MiB free`
   if (free >= ROOM) yield ok('disk', says)
   else yield problem('disk', `only ${says}`, 'Make room: a full disk stops every turn, though what is stored is safe.')
 }

@@ -5,6 +5,7 @@ import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { inspectJournal, inspectSearchIndex } from '../compose/inspect.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
+import { formatCount } from '../../text/shorten.ts'
 
 const MEND =
   'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
@@ -57,5 +58,5 @@ function unusable(path: string, reason: string): Finding {
 }
 
 function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+  return `${formatCount(number)} ${number === 1 ? one : many}`
 }

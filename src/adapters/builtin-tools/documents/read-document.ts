@@ -1,8 +1,8 @@
 /** `read_document`: the text of a document that `search_documents` found, also of PDF, Word and EPUB, which `read_file` cannot show. */
 import { z } from 'zod'
 import { excerptText } from '../../../docs-search/index/result-text.ts'
-import { defineTool } from '../toolset/tool.ts'
-import { MAX_MODEL_CHARS, longResult } from '../toolset/result.ts'
+import { defineTool, longResult } from '../toolset/tool.ts'
+import { MAX_MODEL_CHARS } from '../toolset/result-limits.ts'
 
 const DEFAULT_CHARACTERS = 8_000
 /** The position and the note about what follows take a little room, too. */

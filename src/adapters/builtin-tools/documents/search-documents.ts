@@ -5,8 +5,8 @@ import type { Collection } from '../../../docs-search/index/collections.ts'
 import { problemOfQuery } from '../../../docs-search/index/query/query-limits.ts'
 import { passagesText } from '../../../docs-search/index/result-text.ts'
 import type { PassageHit } from '../../../docs-search/index/worker/protocol.ts'
-import { defineTool } from '../toolset/tool.ts'
-import { longResult, failTool } from '../toolset/result.ts'
+import { defineTool, longResult } from '../toolset/tool.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50

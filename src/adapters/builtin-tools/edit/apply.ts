@@ -1,5 +1,6 @@
 /** Exact replacements in a text: all of them or none, and good advice where one does not fit. */
-import { formatCount, failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 import { textLines } from '../files/pages.ts'
 
 export interface Edit {

@@ -5,14 +5,15 @@ import { applyEdits } from './apply.ts'
 import { type TextFile, openText, saveText, diffOf } from '../files/text-files.ts'
 import {
   type PreviewContext,
-  defineTool,
-  cannotRunBy,
-  assertPathAllowed,
   type ResolvedPath,
-  resolvePath,
+  assertPathAllowed,
+  defineTool,
   gitReasonOf,
+  resolvePath,
+  textResult,
 } from '../toolset/tool.ts'
-import { formatCount, failTool, textResult } from '../toolset/result.ts'
+import { cannotRunBy, failTool } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const edit = z.strictObject({
   old_text: z.string().describe('What stands there now, exactly, with its whitespace. It must occur once.'),

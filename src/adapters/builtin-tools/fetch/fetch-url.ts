@@ -1,7 +1,7 @@
 /** `fetch_url`: a page of the public web as text. The request itself can leak data, so every call requires approval. */
 import { z } from 'zod'
 import { defineTool } from '../toolset/tool.ts'
-import { failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 
 export const fetchUrl = defineTool({
   name: 'fetch_url',

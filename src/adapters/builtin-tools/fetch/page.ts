@@ -4,7 +4,7 @@ import { withTimeout } from '../../../async/with-timeout.ts'
 import { ParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import { failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 import { type MayReach, guardedAgent } from './reach.ts'
 
 /** Bytes, unpacked. */

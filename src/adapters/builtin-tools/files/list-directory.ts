@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
-import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
-import { formatCount, textResult } from '../toolset/result.ts'
+import { countExclusions, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 /** Names that one answer holds. */
 const MAX_NAMES = 1_000

@@ -1,5 +1,5 @@
 /** A part of a text that a model can take in, and how to read on. */
-import { formatCount, characterBoundary } from '../toolset/result.ts'
+import { characterBoundary, formatCount } from '../../../text/shorten.ts'
 
 /** Characters of a page, however few lines they make. */
 const MAX_PAGE_CHARS = 50_000

@@ -4,8 +4,9 @@ import type { ToolResult } from '../../../ports/tools.ts'
 import { isText, openFile } from './text-files.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { pageOf } from './pages.ts'
-import { defineTool, assertPathAllowed, resolvePath } from '../toolset/tool.ts'
-import { formatCount, failTool, textResult } from '../toolset/result.ts'
+import { assertPathAllowed, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
+import { failTool } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const DEFAULT_LINES = 2_000
 /** Bytes of a picture that a model takes. */

@@ -4,8 +4,8 @@ import { type FileBytes, readBytesIfThere, writeBytes } from '../../../workspace
 import { type Root, pathAsGiven, openRoots, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import { type Decoded, UTF_8, decode, encode } from '../../../workspace/encoding.ts'
 import { describeBinary } from '../../../workspace/file-type.ts'
-import { type ToolCall, type PreviewContext, assertPathAllowed } from '../toolset/tool.ts'
-import { failTool } from '../toolset/result.ts'
+import { type PreviewContext, type ToolCall, assertPathAllowed } from '../toolset/tool.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 import type { ToolCallContent } from '../../../ports/values/content.ts'
 
 export interface TextFile extends Decoded {

@@ -4,8 +4,9 @@ import { onlyCrLf } from '../edit/apply.ts'
 import { requireSeen } from '../edit/edit-file.ts'
 import { type TextFile, newFile, openIfThere, saveText, diffOf } from './text-files.ts'
 import { textLines } from './pages.ts'
-import { defineTool, cannotRunBy, resolvePath, gitReasonOf } from '../toolset/tool.ts'
-import { formatCount, textResult } from '../toolset/result.ts'
+import { defineTool, gitReasonOf, resolvePath, textResult } from '../toolset/tool.ts'
+import { cannotRunBy } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 export const writeFile = defineTool({
   name: 'write_file',

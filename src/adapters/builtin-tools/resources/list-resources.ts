@@ -1,8 +1,9 @@
 /** `list_resources`: lists the resources of the session's MCP servers. */
 import { z } from 'zod'
 import type { Resource, ResourceTemplate, ToolList } from '../../../ports/tools.ts'
-import { defineTool } from '../toolset/tool.ts'
-import { formatCount, failTool, textResult } from '../toolset/result.ts'
+import { defineTool, textResult } from '../toolset/tool.ts'
+import { failTool } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const PAGE_SIZE = 100
 /** For servers that are still connecting. Milliseconds; docs/internals/guarantees.md, 9. */

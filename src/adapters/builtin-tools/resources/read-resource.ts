@@ -6,7 +6,7 @@ import { withModelContent } from '../../mcp/client/request/model-content.ts'
 import { withinLimit } from '../../mcp/client/request/result-content.ts'
 import { SERVERS_TIMEOUT_MS, requireServer } from './list-resources.ts'
 import { defineTool } from '../toolset/tool.ts'
-import { failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 
 export const readResource = defineTool({
   name: 'read_resource',

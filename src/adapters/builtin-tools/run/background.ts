@@ -1,5 +1,5 @@
 /** The commands that a session left running. They end with it. */
-import { failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 import type { Running } from './running.ts'
 
 /** How many may run at once. */

@@ -1,8 +1,7 @@
 /** `command_output`: the new output of a background command, its end, or its stop. */
 import { z } from 'zod'
 import type { Running } from './running.ts'
-import { type ToolCall, defineTool } from '../toolset/tool.ts'
-import { longResult } from '../toolset/result.ts'
+import { type ToolCall, defineTool, longResult } from '../toolset/tool.ts'
 
 const MAX_WAIT_SECONDS = 600
 

@@ -1,5 +1,6 @@
 /** The output of a command in bounded memory: its beginning, its end and its length. */
-import { MAX_KEPT_CHARS, formatCount } from '../toolset/result.ts'
+import { MAX_KEPT_CHARS } from '../toolset/result-limits.ts'
+import { formatCount } from '../../../text/shorten.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { ToolCallContext } from '../../../ports/tools.ts'
 

@@ -11,8 +11,9 @@ import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
 import { pathsNamed } from '../../../shell-safety/named-paths.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
-import { type ToolCall, defineTool, type ResolvedPath, resolvePath } from '../toolset/tool.ts'
-import { MAX_KEPT_CHARS, longResult, failTool, textResult } from '../toolset/result.ts'
+import { type ResolvedPath, type ToolCall, defineTool, longResult, resolvePath, textResult } from '../toolset/tool.ts'
+import { MAX_KEPT_CHARS } from '../toolset/result-limits.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 
 /** Seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { shownName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { pathTest } from './glob.ts'
-import { defineTool, countExclusions, resolvePath } from '../toolset/tool.ts'
-import { formatCount, textResult } from '../toolset/result.ts'
+import { countExclusions, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const MAX_FILES = 500
 /** More levels than any directory tree has. */

@@ -1,6 +1,6 @@
 /** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. In time that no pattern can blow up. */
 import { matchesAll } from '../../../path-rules/path-rules.ts'
-import { failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
 
 export type PathTest = (way: string) => boolean
 

@@ -10,14 +10,16 @@ import { CheckTooLong } from '../../checking/checker.ts'
 import type { FoundLine } from '../../checking/messages.ts'
 import { decode } from '../../../workspace/encoding.ts'
 import {
-  type ToolCall,
-  defineTool,
   type ExclusionCounter,
-  countExclusions,
+  type ToolCall,
   assertPathAllowed,
+  countExclusions,
+  defineTool,
+  longResult,
   resolvePath,
 } from '../toolset/tool.ts'
-import { formatCount, longResult, failTool } from '../toolset/result.ts'
+import { failTool } from '../toolset/tool-failure.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const DEFAULT_LIMIT = 100
 /** Bytes of a file that is searched. */

@@ -1,6 +1,8 @@
 /** The tools of our own stand beside those of servers, in every session, and are as safe to call wrongly. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
+import { longResult } from './tool.ts'
+import { MAX_MODEL_CHARS } from './result-limits.ts'
 
 const NAMES =
   'read_file write_file edit_file list_directory find_files search_text run_command command_output fetch_url plan search_documents read_document search_sessions read_result list_resources read_resource'.split(
@@ -125,4 +127,13 @@ describe('list_directory', () => {
     expect(await stage.say('list_directory', { path: 'a.txt' })).toBe('Error: a.txt is not a directory. Use read_file.')
     expect(await stage.say('list_directory', { path: 'no' })).toBe('Error: There is no directory no.')
   })
+})
+
+test('a shortened result stays within the limit and keeps its last line', () => {
+  const text = `${'x'.repeat(200)}\n`.repeat(1_000) + '[Exit code 1.]'
+  const [shown] = longResult(text, 'call-1').modelContent ?? []
+  const words = shown?.type === 'text' ? shown.text : ''
+  expect(words.length).toBeLessThanOrEqual(MAX_MODEL_CHARS)
+  expect(words.endsWith('[Exit code 1.]')).toBe(true)
+  expect(words).toContain('toolCallId "call-1"')
 })

@@ -1,11 +1,11 @@
 /**
- * A builtin tool: its description for models, its arguments, its preview and its call; how those of a session stand beside the tools
- * of its MCP servers; and the paths that a call names.
+ * A builtin tool: its description for models, its arguments, its preview, its call and its result; how those of a session stand
+ * beside the tools of its MCP servers; and the paths that a call names.
  */
 import { z } from 'zod'
 import { onAbort } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
-import { ParleyError, fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
+import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { AbortSource, Signal } from '../../../ports/values/signal.ts'
 import type {
   Tool,
@@ -20,7 +20,10 @@ import { forModels } from '../../mcp/client/lists/model-schema.ts'
 import { type SessionMemory, openSessionMemory } from '../memory.ts'
 import { join } from 'node:path'
 import type { ToolServices } from './tool-services.ts'
-import { failTool, formatCount, textBlock } from './result.ts'
+import { argumentsError, cannotRunBy, failTool, failedResult } from './tool-failure.ts'
+import { MAX_KEPT_CHARS, MAX_MODEL_CHARS } from './result-limits.ts'
+import { formatCount, shortenMiddle } from '../../../text/shorten.ts'
+import type { TextContent } from '../../../ports/values/content.ts'
 import { gitReasonFor } from '../../../workspace/git-directory.ts'
 import { pathAsGiven, openRoots, routeTo, pathFromFirstRoot, realPath } from '../../../workspace/resolve-in-roots.ts'
 import type { PathRestriction, PathAccessFilter } from '../../../ports/values/path-access.ts'
@@ -135,20 +138,21 @@ function withoutNulls(args: unknown): unknown {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 }
 
-/** Other errors may be temporary, so they do not block the call. */
-export function cannotRunBy(error: unknown): Pick<ToolPreview, 'cannotRunReason'> {
-  return isParleyError(error) ? { cannotRunReason: error.message } : {}
+export function textResult(text: string, more: Partial<ToolResult> = {}): ToolResult {
+  return { content: [textBlock(text)], isError: false, ...more }
 }
 
-function argumentsError(tool: string, error: z.ZodError): ParleyError<'TOOL_ARGUMENTS'> {
-  return new ParleyError('TOOL_ARGUMENTS', { tool, reason: problemsIn(error) })
+/** A long text: kept up to a limit, its beginning and its end for the model, with how to read what lies between. */
+export function longResult(text: string, toolCallId: string, more: Partial<ToolResult> = {}): ToolResult {
+  const kept = shortenMiddle(text, MAX_KEPT_CHARS, (left) => `[${formatCount(left)} characters were not kept.]`)
+  if (kept.length <= MAX_MODEL_CHARS) return textResult(kept, more)
+  const advice = (left: number, from: number) =>
+    `[${formatCount(left)} characters are left out here. Read them with read_result: toolCallId "${toolCallId}", offset ${from}.]`
+  return textResult(kept, { modelContent: [textBlock(shortenMiddle(kept, MAX_MODEL_CHARS, advice))], ...more })
 }
 
-function problemsIn({ issues }: z.ZodError): string {
-  return issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
-    .join('; ')
+function textBlock(text: string): TextContent {
+  return { type: 'text', text }
 }
 
 /** A cancelled call may take so long to end by itself. */
@@ -319,39 +323,12 @@ function runWithTimeout(
   async function runUntilAborted(own: Signal): Promise<ToolResult> {
     const aborted = new Promise<void>((resolve) => onAbort(own, resolve))
     const patienceOver = aborted.then(() => clock.sleep(CANCEL_GRACE_MS))
-    const ended = await Promise.race([run(own).catch((error: unknown) => failure(error)), patienceOver])
+    const ended = await Promise.race([run(own).catch((error: unknown) => failedResult(error)), patienceOver])
     return ended ?? fail('TOOL_CANCELLED', { tool: name })
   }
 
   const timedOut = (): Error => new ParleyError('TOOL_TIMEOUT', { tool: name, ms: timeoutMs ?? 0 })
   return withTimeout(runUntilAborted, { clock, ms: timeoutMs, signals, timedOut })
-}
-
-/** Sentences for system errors, without the path: it may be an internal one. */
-const SYSTEM_REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'the system does not permit it',
-  EPERM: 'the system does not permit it',
-  EROFS: 'that disk can only be read',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full',
-  EMFILE: 'too many files are open; try again',
-  ENOENT: 'it has gone meanwhile',
-  ENOTDIR: 'it changes while it is looked at; try again',
-  ELOOP: 'it changes while it is looked at; try again',
-  EEXIST: 'it changes while it is looked at; try again',
-  EISDIR: 'it changes while it is looked at; try again',
-}
-
-function systemReason(error: unknown): string | undefined {
-  const { code } = error as NodeJS.ErrnoException
-  return typeof code === 'string' ? (SYSTEM_REASONS[code] ?? (code.startsWith('E') ? code : undefined)) : undefined
-}
-
-/** A sentence that the model can act on. */
-function failure(error: unknown): ToolResult {
-  if (isParleyError(error, 'TOOL_ARGUMENTS')) throw error
-  const why = isParleyError(error) ? error.message : `It failed: ${systemReason(error) ?? reasonOf(error)}.`
-  return { content: [textBlock(why)], isError: true }
 }
 
 export interface ResolvedPath {

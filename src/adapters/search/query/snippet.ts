@@ -1,4 +1,5 @@
 /** Selects the part of a passage that a result shows, and the matches that it highlights. */
+import { characterBoundary } from '../../../text/shorten.ts'
 import { type QueryPart, findMatches } from '../../../text/query.ts'
 
 export interface Snippet {
@@ -15,7 +16,7 @@ export function snippetOf(text: string, parts: readonly QueryPart[]): Snippet {
   const matches = findMatches(text, parts)
   const first = matches[0]?.[0] ?? 0
   const start = text.length <= LONGEST ? 0 : startOfWord(text, Math.min(first, text.length - LONGEST), first - BEFORE)
-  const end = text.length - start <= LONGEST ? text.length : wholeCharacter(text, start + LONGEST)
+  const end = text.length - start <= LONGEST ? text.length : characterBoundary(text, start + LONGEST)
   return {
     text: text.slice(start, end),
     highlights: matches
@@ -27,12 +28,7 @@ export function snippetOf(text: string, parts: readonly QueryPart[]): Snippet {
 /** The first beginning of a word in the window, so that none is shown cut; the window's own if there is none. */
 function startOfWord(text: string, latest: number, earliest: number): number {
   const from = Math.max(0, Math.floor(earliest))
-  if (from === 0 || from >= latest) return wholeCharacter(text, Math.max(0, Math.min(from, latest)))
+  if (from === 0 || from >= latest) return characterBoundary(text, Math.max(0, Math.min(from, latest)))
   const gap = text.slice(from, latest).search(/(?<=[\s。！？；，])\S/u)
-  return gap < 0 ? wholeCharacter(text, from) : from + gap
-}
-
-function wholeCharacter(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
-  return unit >= 0xdc00 && unit < 0xe000 ? at - 1 : at
+  return gap < 0 ? characterBoundary(text, from) : from + gap
 }

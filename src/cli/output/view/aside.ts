@@ -1,5 +1,6 @@
 /** Renders an agent's updates about itself and the session, outside of the conversation, as one line of text each. */
 import type { Update } from '../../../client/incoming/updates.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -23,11 +24,7 @@ export function asideOf(update: Update): string | undefined {
 export function usageOf({ sessionUpdate, used, size, cost }: Update): string | undefined {
   if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
   const share = size > 0 ? ` (${Math.round((used / size) * 100)} %)` : ''
-  return `context: ${amount(used)} of ${amount(size)} tokens${share}${costLine(cost)}`
-}
-
-function amount(count: number): string {
-  return count.toLocaleString('en-US')
+  return `context: ${formatCount(used)} of ${formatCount(size)} tokens${share}${costLine(cost)}`
 }
 
 function costLine(cost: unknown): string {

@@ -7,6 +7,7 @@ import type { Term } from '../query/plan.ts'
 import type { FoundInDocument, Shown, ShownHeading, ShowRequest } from '../worker/protocol.ts'
 import { infoOf, type Loaded, MAX_HEADINGS } from './reading.ts'
 import { namedHeadings } from './sections.ts'
+import { characterBoundary } from '../../../text/shorten.ts'
 
 /** More is slow to lay out on a phone. */
 const MAX_PART_CHARS = 60_000
@@ -44,15 +45,10 @@ function partStarts(text: string): readonly number[] {
     const window = text.slice(start, start + MAX_PART_CHARS)
     const paragraph = window.lastIndexOf('\n\n') + 2
     const line = Math.max(window.lastIndexOf('\n'), window.lastIndexOf('\u2029')) + 1
-    const near = [paragraph, line].find((cut) => cut > MAX_PART_CHARS / 2) ?? wholeCharacters(window)
-    start += near
+    const near = [paragraph, line].find((cut) => cut > MAX_PART_CHARS / 2)
+    start = near === undefined ? characterBoundary(text, start + MAX_PART_CHARS) : start + near
   }
   return starts
-}
-
-function wholeCharacters(window: string): number {
-  const last = window.charCodeAt(window.length - 1)
-  return last >= 0xd800 && last < 0xdc00 ? window.length - 1 : window.length
 }
 
 type Place = Pick<ShownHeading, 'line' | 'part'>

@@ -5,6 +5,7 @@ import { type PathAccess, barOf } from '../../../path-rules/path-rules.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import type { ServedCollection } from '../worker/protocol.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 /** Pairs of rules and states of the index that are remembered; sessions of one server mostly share one. */
 const MAX_CACHED_RULES = 8
@@ -35,7 +36,7 @@ export class HiddenDocuments {
   notice(present: readonly ServedCollection[], access: PathAccess | undefined): string | undefined {
     const { length } = this.among(present, access)
     if (length === 0) return undefined
-    return `Left out, because rules of permission keep them from the document search: ${length.toLocaleString('en')}.`
+    return `Left out, because rules of permission keep them from the document search: ${formatCount(length)}.`
   }
 
   /** Throws DOCUMENT_NOT_ALLOWED, whether or not there is such a document, because a refusal must not reveal that. */

@@ -1,5 +1,6 @@
 /** Snippets: the part of a passage that is shown, with its matches marked. */
 import type { TextRange } from '../../../text/query.ts'
+import { characterBoundary } from '../../../text/shorten.ts'
 
 export interface Snippet {
   readonly text: string
@@ -55,7 +56,7 @@ function startOf(text: string, earliest: number, latest: number): number {
     const found = place.exec(window)
     if (found !== null) return earliest - margin + found.index
   }
-  return beforeHalfCharacter(text, Math.min(earliest, latest))
+  return characterBoundary(text, Math.min(earliest, latest))
 }
 
 /** Where a snippet may end, the best first: a line or a sentence, a clause of Chinese, a word. */
@@ -80,12 +81,7 @@ function endOf(
     const found = places.findLast((place) => place <= latest && place >= least && place > start)
     if (found !== undefined) return start + text.slice(start, found).trimEnd().length
   }
-  return beforeHalfCharacter(text, latest)
-}
-
-function beforeHalfCharacter(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
-  return unit >= 0xdc00 && unit < 0xe000 ? at - 1 : at
+  return characterBoundary(text, latest)
 }
 
 /** The line of an offset in a passage that starts on `line`. */

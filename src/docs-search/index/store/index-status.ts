@@ -5,6 +5,7 @@
 import { EventEmitter, once } from 'node:events'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
 import type { IndexLimits, ServedCollection, IndexState } from '../worker/protocol.ts'
+import { formatCount } from '../../../text/shorten.ts'
 
 const NOTHING: IndexState = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
 
@@ -73,7 +74,7 @@ export class IndexStatus {
   #progress(complete: boolean): readonly string[] {
     if (this.#state.looked) return []
     if (complete) return ['The documents are still being looked through; this is how they were the last time.']
-    const read = this.#state.documents.toLocaleString('en')
+    const read = formatCount(this.#state.documents)
     return [`The documents are being read for the first time; ${read} of them are searched so far.`]
   }
 }

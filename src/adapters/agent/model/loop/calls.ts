@@ -6,6 +6,7 @@ import { mayContinue } from '../../may-continue.ts'
 import { type AnnouncedFiles, directoryInstructions } from '../context/instructions.ts'
 import { type TurnWork, append } from '../context/context.ts'
 import type { Content } from '../../../../ports/values/content.ts'
+import { characterBoundary } from '../../../../text/shorten.ts'
 
 /** Calls of one step; for each further call the model gets a result that says that it did not run. */
 const MAX_CALLS = 64
@@ -188,7 +189,7 @@ function shortened(content: readonly Content[], advice: string): readonly Conten
     }
     const cut: Content = {
       type: 'text',
-      text: `${withoutHalfCharacter(text, room)}\n[… ${text.length - room} more characters. ${advice}]`,
+      text: `${text.slice(0, characterBoundary(text, room))}\n[… ${text.length - room} more characters. ${advice}]`,
     }
     const wasFull = room === 0
     room = 0
@@ -199,11 +200,6 @@ function shortened(content: readonly Content[], advice: string): readonly Conten
 function textOf(block: Content): string | undefined {
   if (block.type === 'text') return block.text
   return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined
-}
-
-/** Never cuts a surrogate pair. */
-function withoutHalfCharacter(text: string, length: number): string {
-  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
 }
 
 function readOnAdvice({ id, list }: ResultContext): string {

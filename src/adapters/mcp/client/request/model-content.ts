@@ -1,4 +1,5 @@
 /** The part of a long result that the model gets: its beginning, its length, and the call that reads the rest. */
+import { characterBoundary, formatCount } from '../../../../text/shorten.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
@@ -52,19 +53,13 @@ function sentence({ cutAt, total, toolCallId }: Cut): string {
     toolCallId === undefined
       ? 'Ask the tool for less.'
       : `Read on with read_result: toolCallId "${toolCallId}", offset ${cutAt}.`
-  return `[These are the first ${amount(cutAt)} of ${amount(total)} characters. ${how}]`
+  return `[These are the first ${formatCount(cutAt)} of ${formatCount(total)} characters. ${how}]`
 }
 
 /** Cuts at the end of a line if one is near, and never inside a character. */
 function beginningOf(text: string, length: number): string {
   const end = text.lastIndexOf('\n', length - 1) + 1
-  return end > Math.max(0, length - MAX_BACKTRACK_CHARS)
-    ? text.slice(0, end)
-    : text.slice(0, length).replace(/[\uD800-\uDBFF]$/u, '')
-}
-
-function amount(count: number): string {
-  return count.toLocaleString('en-US')
+  return text.slice(0, end > Math.max(0, length - MAX_BACKTRACK_CHARS) ? end : characterBoundary(text, length))
 }
 
 /** The text of one part; undefined for images, audio and links. */
