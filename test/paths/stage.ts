@@ -90,6 +90,7 @@ export class Stage {
     return {
       ...cleanEnvironment(),
       ...provider,
+      ...(this.#way.faults && { PARLEY_FAULTS: JSON.stringify(this.#way.faults) }),
       XDG_CONFIG_HOME: join(home, 'config'),
       PARLEY_HOME: home,
       [VISITS_VARIABLE]: this.#visits,

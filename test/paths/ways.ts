@@ -1,5 +1,6 @@
 /** The four requests whose way through the source is traced, each on the real binary with the clients that it needs. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FaultsSpec } from '../../src/ports/fault.ts'
 import { type Fields, type Message, updateIn } from '../e2e/message.ts'
 import { newSession, promptOf } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
@@ -18,6 +19,7 @@ export interface Way {
   readonly limit: number
   readonly script: readonly Fields[]
   readonly model?: readonly (readonly Saying[])[]
+  readonly faults?: FaultsSpec
   walk(stage: Stage): Promise<Window>
 }
 
@@ -79,6 +81,8 @@ export const ways: readonly Way[] = [
       { sleepMs: PAUSE_MS },
       { toolCall: { name: 'write_file', arguments: { path: 'note.txt', content: 'x' }, ask: true } },
     ],
+    // What the tool does is no part of the way: its call waits until both clients have seen that it runs.
+    faults: [{ point: 'tool.started', nth: 2, action: 'delay', ms: PAUSE_MS }],
     async walk(stage) {
       const { one, other, sessionId } = await stage.twoClients()
       answerPermissions(one)

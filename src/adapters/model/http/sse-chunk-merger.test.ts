@@ -1,7 +1,7 @@
 /** Joined or not, an answer says the same. */
 import { array, assert, constantFrom, nat, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SseChunkMerger } from './sse-chunk-merger.ts'
+import { SseChunkMerger } from './answer-parts.ts'
 
 interface Format {
   readonly adds: (text: string, kind: 'text' | 'thought') => string
@@ -67,7 +67,7 @@ function heard(format: Format, stream: string, cuts: readonly number[]): readonl
   return text.split('\n\n').flatMap((event): readonly unknown[] => {
     const found = format.read(event)
     if (found === undefined) return [event]
-    // Nobody asks for the pieces of nothing.
+    // An empty text has no pieces.
     if (found.text === '') return []
     return (runs.pieces(found.text) ?? [found.text])
       .filter((piece) => piece !== '')
@@ -79,7 +79,7 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
   type Said = (at: number) => string
   const addition = tuple(said, constantFrom('text' as const, 'thought' as const))
   const event = oneof(
-    // No two are the same: who says the same twice may as well have said it once in the same words.
+    // No two are the same: pieces are found by their text.
     {
       weight: 4,
       arbitrary: addition.map(

@@ -17,6 +17,8 @@ import type { Transport } from '../../../transport/transport.ts'
 import type { ClientPeerRequests, ClientPeers } from '../client-peer/client-peer.ts'
 import type { ClientCapabilities, DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import {
+  type PlaceMeta,
+  PlacedEntries,
   noticeUpdate,
   phaseUpdate,
   stateUpdates,
@@ -27,7 +29,6 @@ import {
   sharedUpdates,
   showsTerminals,
 } from '../render/entry-to-update.ts'
-import { type PlaceMeta, PlacedEntries } from '../render/place.ts'
 import { LiveStatus } from './live-status.ts'
 import {
   type AdoptedPrompt,

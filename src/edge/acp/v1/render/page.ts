@@ -1,8 +1,14 @@
 /** A part of a conversation as the answer to `_parley/page`: the updates that a load would send, with their places. */
 import type { SessionPage } from '../../../../session/handle.ts'
 import type { DisplayCapabilities } from '../initialize/client-capabilities.ts'
-import { type Update, replayed, updateOf } from './entry-to-update.ts'
-import { type PlaceMeta, PlacedEntries, type ResolvedPermission } from './place.ts'
+import {
+  type PlaceMeta,
+  PlacedEntries,
+  type ResolvedPermission,
+  type Update,
+  replayed,
+  updateOf,
+} from './entry-to-update.ts'
 
 export interface PageOut {
   /** The `params` of `session/update`. */
