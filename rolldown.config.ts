@@ -52,6 +52,8 @@ const common: RolldownOptions = {
   plugins: [madeOnFirstUse],
   // Its other form loads its parts in a way that no bundler sees.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
+  // On a busy machine every plugin takes long.
+  checks: { bundlerTimings: false },
   external: [/^@photostructure\/sqlite$/, /^@parcel\/watcher$/],
   output,
 }

@@ -37,6 +37,8 @@ async function bundle(directory: string): Promise<void> {
       // Its polyfill and its preloads are written for pages that allow more than ours does.
       modulePreload: false,
       rolldownOptions: {
+        // On a busy machine every plugin takes long.
+        checks: { bundlerTimings: false },
         input: {
           page: join(source, 'index.html'),
           highlight: join(source, 'markdown/highlight-worker.ts'),
