@@ -1,6 +1,7 @@
 /** The checker itself: an honest run passes, and every lie about it is found and called by its name. */
 import { describe, expect, test } from 'vitest'
 import { check } from './checker.ts'
+import { checkEpochs, checkOwners } from './cluster/check-owners.ts'
 import type { Evidence, FindingKind } from './evidence.ts'
 import { chunk, honest, journal, live, replay } from './forge.ts'
 
@@ -100,5 +101,32 @@ describe('is found to be wrong', () => {
   test('an answer that contradicts what is stored', () => {
     const answered = { ...honest, views: [{ updates: live, answers: [{ promptId: 'p1', end: 'end_turn' }] }] }
     expect(kindsOf(answered)).toEqual(['wrong'])
+  })
+})
+
+describe('of sessions that change their owner', () => {
+  const claims = [
+    { pid: 1, at: 10 },
+    { pid: undefined, at: 20 },
+    { pid: 2, at: 30 },
+  ]
+
+  test('what each did while the session was its own, or nobody else had it, passes', () => {
+    const effects = [
+      { parent: 1, at: 15 },
+      { parent: 1, at: 25 },
+      { parent: 2, at: 35 },
+    ]
+    expect(checkOwners(claims, effects)).toEqual([])
+  })
+
+  test('an effect after the claim of another one is found', () => {
+    expect(checkOwners(claims, [{ parent: 1, at: 31 }])).toMatchObject([{ kind: 'wrong' }])
+  })
+
+  test('an entry of an earlier owner after one of a later owner is found', () => {
+    const rows = [1, 2, 1].map((epoch, index) => ({ seq: index + 1, epoch, body: { kind: 'words' } }))
+    expect(checkEpochs(rows.slice(0, 2))).toEqual([])
+    expect(checkEpochs(rows)).toMatchObject([{ kind: 'wrong', what: expect.stringContaining('seq 3') as string }])
   })
 })

@@ -5,6 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { childrenOf } from '../fixtures/process/running.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
 
@@ -51,6 +52,40 @@ export class PostgresServer {
     return server
   }
 
+  /** A server that gets every change of this one as it is made, and serves reads only until it is promoted. */
+  async standby(name: string): Promise<PostgresServer> {
+    const directory = mkdtempSync('/tmp/parley-pg-')
+    const owner = user()
+    if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
+    const server = new PostgresServer(directory, this.#settings)
+    const primary = `host=${this.#directory} user=parley application_name=${name}`
+    await server.#runs('pg_basebackup', [
+      '-D',
+      server.#data,
+      '-d',
+      primary,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '--no-sync',
+    ])
+    await server.run()
+    return server
+  }
+
+  /** Takes writes from now on. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()')
+  }
+
+  /** Of the server and what it has started, as long as it runs. */
+  processes(): readonly number[] {
+    const { pid } = this
+    return this.#isGone() ? [] : [pid, ...childrenOf(pid)]
+  }
+
   get url(): string {
     return this.urlOf('postgres')
   }
@@ -89,7 +124,7 @@ export class PostgresServer {
   async run(): Promise<void> {
     const settings = ['listen_addresses=', `unix_socket_directories=${this.#directory}`, 'max_connections=200']
     const given = [...settings, ...this.#settings].flatMap((setting) => ['-c', setting])
-    const server = spawn(join(this.#programs, 'postgres'), ['-D', join(this.#directory, 'data'), ...given], {
+    const server = spawn(join(this.#programs, 'postgres'), ['-D', this.#data, ...given], {
       ...user(),
       cwd: this.#directory,
       stdio: 'ignore',
@@ -104,7 +139,7 @@ export class PostgresServer {
   /** `SIGQUIT` is a crash with recovery; `SIGINT` ends all connections and writes everything down. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     const server = this.#server
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    if (server === undefined || this.#isGone()) return
     const ended = once(server, 'exit')
     server.kill(signal)
     await ended
@@ -115,10 +150,24 @@ export class PostgresServer {
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 })
   }
 
+  #isGone(): boolean {
+    const server = this.#server
+    return server === undefined || server.exitCode !== null || server.signalCode !== null
+  }
+
+  get #data(): string {
+    return join(this.#directory, 'data')
+  }
+
+  async #runs(program: string, args: readonly string[]): Promise<void> {
+    const child = spawn(join(this.#programs, program), args, { ...user(), cwd: this.#directory, stdio: 'ignore' })
+    const [code] = (await once(child, 'exit')) as [number | null]
+    if (code !== 0) throw new Error(`${program} ended with ${code}`)
+  }
+
   #init(): void {
-    const data = join(this.#directory, 'data')
     const given = ['-U', 'parley', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
-    execFileSync(join(this.#programs, 'initdb'), ['-D', data, ...given], {
+    execFileSync(join(this.#programs, 'initdb'), ['-D', this.#data, ...given], {
       ...user(),
       cwd: this.#directory,
       env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir() },

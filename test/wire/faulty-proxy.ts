@@ -1,6 +1,6 @@
 /** A proxy that is no good: it drops and freezes connections, lets later ones overtake earlier ones, and cuts at any byte. */
 import { once } from 'node:events'
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net'
+import { type AddressInfo, type NetConnectOpts, type Server, type Socket, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Where chance comes from, so that a seed can be typed in again. */
@@ -14,6 +14,9 @@ const MOST_BYTES = 6_000
 /** Milliseconds by which a connection may be late then. */
 const MOST_LATE = 150
 
+/** A port of loopback, or the path of a socket. */
+export type Target = number | string
+
 interface Pair {
   readonly near: Socket
   readonly far: Socket
@@ -23,22 +26,23 @@ interface Pair {
 
 export class FaultyProxy {
   readonly #server: Server
-  readonly #target: () => number
+  readonly #target: () => Target
   readonly #chance: Chance
   readonly #pairs = new Set<Pair>()
   #isFrozen = false
   #isRestless = false
+  #isShut = false
   /** How many connections were broken. */
   broken = 0
 
-  private constructor(server: Server, target: () => number, chance: Chance) {
+  private constructor(server: Server, target: () => Target, chance: Chance) {
     this.#server = server
     this.#target = target
     this.#chance = chance
     server.on('connection', (near) => void this.#pass(near))
   }
 
-  static async before(target: () => number, chance: Chance): Promise<FaultyProxy> {
+  static async before(target: () => Target, chance: Chance): Promise<FaultyProxy> {
     const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     return new FaultyProxy(server, target, chance)
@@ -71,6 +75,14 @@ export class FaultyProxy {
     for (const pair of this.#pairs) pair.left = Infinity
   }
 
+  /** Nothing that is open stays, and nobody comes in, for so long. */
+  async shut(ms: number): Promise<void> {
+    this.#isShut = true
+    this.cut()
+    await sleep(ms)
+    this.#isShut = false
+  }
+
   close(): void {
     this.#server.close()
     this.cut()
@@ -79,8 +91,9 @@ export class FaultyProxy {
   async #pass(near: Socket): Promise<void> {
     near.on('error', () => undefined)
     near.pause()
+    if (this.#isShut) return reset(near)
     if (this.#isRestless) await sleep(this.#chance.between(0, MOST_LATE))
-    const far = connect({ port: this.#target(), host: '127.0.0.1', allowHalfOpen: true })
+    const far = connect({ ...placeOf(this.#target()), allowHalfOpen: true })
     const pair = { near, far, left: this.#isRestless ? this.#bytes() : Infinity }
     this.#pairs.add(pair)
     this.#carry(pair, near, far)
@@ -109,11 +122,21 @@ export class FaultyProxy {
     // What has been passed arrives; then there is no more.
     for (const socket of [pair.near, pair.far]) {
       if (this.#chance.happens(0.5)) socket.destroySoon()
-      else socket.resetAndDestroy()
+      else reset(socket)
     }
   }
 
   #bytes(): number {
     return this.#chance.between(1, MOST_BYTES)
   }
+}
+
+function placeOf(target: Target): NetConnectOpts {
+  return typeof target === 'number' ? { port: target, host: '127.0.0.1' } : { path: target }
+}
+
+/** Only TCP can say so; what else is connected just ends. */
+function reset(socket: Socket): void {
+  if (socket.remoteFamily === undefined) socket.destroy()
+  else socket.resetAndDestroy()
 }

@@ -12,17 +12,7 @@ import { RawHttp } from '../../wire/raw-http.ts'
 import { RawWebSocket } from '../../wire/raw-web-socket.ts'
 import { type Phase, phaseOf } from '../phase.ts'
 import { type Follower, type Town, patiently } from '../town.ts'
-import { Goer } from './goer.ts'
-
-export interface Sent {
-  readonly promptId: string
-  readonly text: string
-  /** How often it was answered, and with what; nothing for one whose client was killed. */
-  answers(): readonly Message[]
-  /** Resolves with its answer, or when its client is gone. */
-  answered(): Promise<unknown>
-  isOwed(): boolean
-}
+import { Goer, type Sent, promptRaw } from './goer.ts'
 
 /** A remote client, behind a proxy that is no good. */
 interface Far {
@@ -298,10 +288,4 @@ export class Cast {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     return { child, lines, said: () => said, ended: new Promise((resolve) => child.on('close', resolve)) }
   }
-}
-
-function promptRaw(goer: Goer, promptId: string, text: string): Sent {
-  const id = `raw ${promptId}`
-  goer.prompt(id, promptId, text)
-  return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
 }

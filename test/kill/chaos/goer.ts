@@ -13,6 +13,24 @@ export interface Wire extends RawConnection {
   leave(): Promise<void>
 }
 
+/** A prompt, and what became of it. */
+export interface Sent {
+  readonly promptId: string
+  readonly text: string
+  /** How often it was answered, and with what; nothing for one whose client was killed. */
+  answers(): readonly Message[]
+  /** Resolves with its answer, or when its client is gone. */
+  answered(): Promise<unknown>
+  isOwed(): boolean
+}
+
+/** By a client on the bare wire, which is owed an answer whatever happens. */
+export function promptRaw(goer: Goer, promptId: string, text: string): Sent {
+  const id = `raw ${promptId}`
+  goer.prompt(id, promptId, text)
+  return { promptId, text, answers: () => goer.answersTo(id), answered: () => goer.answered(id), isOwed: () => true }
+}
+
 export class Goer {
   readonly #open: () => Promise<Wire>
   readonly #opening: Fields

@@ -7,10 +7,10 @@ import { checkHoles } from '../check-holes.ts'
 import { checkKept, checkOrder } from '../check-kept.ts'
 import { checkTurns } from '../check-turns.ts'
 import type { Answer, Evidence, Finding, JournalRow, SideEffect } from '../evidence.ts'
-import type { Cast, Sent } from './cast.ts'
+import type { Sent } from './goer.ts'
 
 export interface Traces {
-  readonly cast: Pick<Cast, 'sent' | 'runner'>
+  readonly sent: readonly Sent[]
   readonly views: readonly (readonly [string, readonly SeenUpdate[]])[]
   readonly replay: readonly SeenUpdate[]
   readonly journal: readonly JournalRow[]
@@ -25,7 +25,7 @@ export interface Traces {
 }
 
 export function judge(traces: Traces): readonly Finding[] {
-  const { cast, replay, journal, stay, isCutShort } = traces
+  const { sent, replay, journal, stay, isCutShort } = traces
   const evidence = evidenceOf(traces)
   return [
     ...(isCutShort ? [] : checkSeen(traces, evidence)),
@@ -34,7 +34,7 @@ export function judge(traces: Traces): readonly Finding[] {
     ...checkTurns(evidence),
     ...checkEnds(evidence),
     ...checkHoles(journal),
-    ...cast.sent.flatMap(checkOneAnswer),
+    ...sent.flatMap(checkOneAnswer),
     ...checkLast(traces.last),
     ...stay.map((pid): Finding => ({ kind: 'wrong', what: `process ${pid} stays` })),
   ]
@@ -76,18 +76,18 @@ function texts(updates: readonly SeenUpdate[]): ReadonlyMap<string, string> {
   return texts
 }
 
-function evidenceOf({ cast, views, replay, journal, effects, isCutShort, story }: Traces): Evidence {
+function evidenceOf({ sent, views, replay, journal, effects, isCutShort, story }: Traces): Evidence {
   const accepted = journal.filter(({ body }) => body.kind === 'prompt_accepted')
   const stored = new Map(accepted.map(({ body }) => [String(body['promptId']), wordsIn(body['content'])] as const))
   const answers = isCutShort
     ? []
-    : cast.sent.flatMap((sent) => sent.answers().flatMap((one) => answerIn(sent, one, stored)))
+    : sent.flatMap((one) => one.answers().flatMap((answer) => answerIn(one, answer, stored)))
   return {
     views: views.map(([, updates], index) => ({ updates, answers: index === 0 ? answers : [] })),
     replay,
     journal,
     effects,
-    prompts: new Map([...cast.sent.map(({ promptId, text }) => [promptId, text] as const), ...stored]),
+    prompts: new Map([...sent.map(({ promptId, text }) => [promptId, text] as const), ...stored]),
     story,
   }
 }
@@ -107,7 +107,7 @@ function answerIn(
 ): readonly Answer[] {
   if (error === undefined) return [{ promptId, end: String(result?.['stopReason']) }]
   const code = String(error.data?.['code'])
-  if (!stored.has(promptId) || /^(?:JOURNAL|SERVER)_/u.test(code)) return []
+  if (!stored.has(promptId) || /^(?:JOURNAL|SERVER|CLUSTER|NODE|SESSION)_/u.test(code)) return []
   return [{ promptId, end: code === 'TURN_INTERRUPTED' ? code : 'error' }]
 }
 

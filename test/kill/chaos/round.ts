@@ -154,7 +154,7 @@ export class Round {
     const stay = await this.#toolsThatStay()
     const effects = readEffects(this.#town.effects)
     const findings = judge({
-      cast,
+      sent: cast.sent,
       views: cast.views(),
       replay,
       journal,
