@@ -62,6 +62,7 @@ async function join(name: string, beats = server.url): Promise<Node> {
     ...shared,
     url: beats,
     record: () => record,
+    renewed: () => undefined,
     buried: (dead) => buried.add(dead),
   })
   const claims = new SessionClaims(stored, ownership)

@@ -76,6 +76,31 @@ describe('the guard', () => {
     expect(runs(pid)).toBe(true)
   })
 
+  test('stops its groups, and what has left them, when it is no more renewed; a group that comes then too; all go on when it is', async () => {
+    let renew: (ms: number) => void = () => undefined
+    const processes = openProcesses({
+      boot: { home: 'test', id: 'lease' },
+      environment: process.env,
+      clock: systemClock,
+      whenRenewed: (listener) => (renew = listener),
+    })
+    const child = await processes.spawn({ ...SLEEPER, command: 'sh', args: ['-c', 'setsid sleep 1001 & wait'] })
+    const away = () => running('sleep\u00001001')[0] ?? 0
+    await until(() => runs(away()))
+    const states = (...pids: readonly number[]) => pids.map(stateOf).join('')
+    renew(1)
+    await until(() => states(child.pid, away()) === 'TT')
+    const late = processes.spawn(SLEEPER)
+    await until(() => carrying('PARLEY_CHILD=test-lease-2').some((pid) => stateOf(pid) === 'T'))
+    renew(60_000)
+    await until(() => states(child.pid, away()) === 'SS')
+    expect(stateOf((await late).pid)).toBe('S')
+    renew(1)
+    await until(() => states(child.pid, away()) === 'TT')
+    await processes.close()
+    expect(carrying('PARLEY_CHILD=test-lease')).toEqual([])
+  })
+
   test('shrugs at HUP, INT and TERM', async () => {
     const processes = openProcesses({
       boot: { home: 'test', id: 'shrug' },

@@ -6,23 +6,47 @@ import type { Clock } from '../../ports/clock.ts'
 import { MARKER } from './environment.ts'
 
 /**
- * `+GROUP` and `-GROUP` arrive line by line. The input ends when the server has died. Then the guard sends TERM, waits up to a second,
- * sends KILL, and finally kills every process that still has the marker in its environment.
+ * `+GROUP` and `-GROUP` arrive line by line, and in a cluster `.SECONDS`: the groups may run for so long, and are stopped after it until
+ * the next such line. The input ends when the server has died. Then the guard sends TERM, waits up to a second, sends KILL, and finally
+ * kills every process that still has the marker in its environment. Stopped groups get KILL at once: another node may be at their work.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
-groups=' '
-while read -r line; do
+marker=$1 groups=' ' stopped= timer= woken= heard=
+tell() { heard=; for group in $groups; do kill -s "$1" -- "-$group" && heard=1; done; } 2>/dev/null
+# Also those that have left their group.
+each() {
+  found=
+  for file in $(grep -lF -e "$marker" /proc/[0-9]*/environ 2>/dev/null); do
+    pid=\${file#/proc/}
+    kill -s "$1" "\${pid%/environ}" 2>/dev/null && found=1
+  done
+}
+trap 'woken=1 stopped=1 timer=; tell STOP; each STOP' USR1
+while :; do
+  # The signal interrupts it in some shells, and then it reads on.
+  if read -r line; then woken=
+  elif [ -n "$woken" ]; then woken=; continue
+  else break
+  fi
   group=\${line#?}
   case $line in
-    +*) groups="$groups$group " ;;
+    .*)
+      [ -z "$timer" ] || kill -s KILL "$timer" 2>/dev/null
+      { sleep "$group"; kill -s USR1 $$; } &
+      timer=$!
+      [ -z "$stopped" ] || { stopped=; tell CONT; each CONT; } ;;
+    +*)
+      groups="$groups$group "
+      [ -z "$stopped" ] || kill -s STOP -- "-$group" 2>/dev/null ;;
     -*) case $groups in
       *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
     esac ;;
   esac
 done
-tell() { heard=; for group in $groups; do kill -s "$1" -- "-$group" && heard=1; done; } 2>/dev/null
-tell TERM
+trap '' USR1
+heard=
+[ -n "$stopped" ] || tell TERM
 for pause in 1 2 3 4 5 6 7 8 9; do
   [ -n "$heard" ] || break
   sleep 0.1
@@ -30,11 +54,7 @@ for pause in 1 2 3 4 5 6 7 8 9; do
 done
 tell KILL
 for round in 1 2 3; do
-  found=
-  for file in $(grep -lF -e "$1" /proc/[0-9]*/environ 2>/dev/null); do
-    pid=\${file#/proc/}
-    kill -s KILL "\${pid%/environ}" 2>/dev/null && found=1
-  done
+  each KILL
   [ -n "$found" ] || break
 done
 `
@@ -46,6 +66,8 @@ export interface Guard {
   remember(group: number): void
   /** Call it when a group is gone: its number may be used again. */
   forget(group: number): void
+  /** Its groups may run for so many milliseconds from now, and are stopped then until they may again. Without it they always run. */
+  renew(ms: number): void
   /** Ends the guard, which ends the remaining groups. */
   close(): Promise<void>
 }
@@ -69,6 +91,8 @@ export function openGuard(options: GuardOptions): Guard {
   const groups = new Set<number>()
   let running: Running | undefined
   let closed = false
+  /** When the groups must stop, on the monotonic clock. */
+  let end: number | undefined
 
   function start(): Running {
     const started = launch(options)
@@ -79,6 +103,7 @@ export function openGuard(options: GuardOptions): Guard {
     }
     const since = options.clock.monotonicNow()
     running = started
+    if (end !== undefined) renewAt(started, end - since)
     for (const group of groups) started.input.write(`+${group}\n`)
     started.process.once('exit', () => {
       if (running === started) running = undefined
@@ -107,9 +132,13 @@ export function openGuard(options: GuardOptions): Guard {
     forget(group) {
       if (groups.delete(group)) running?.input.write(`-${group}\n`)
     },
+    renew(ms) {
+      end = options.clock.monotonicNow() + ms
+      if (running !== undefined) renewAt(running, ms)
+    },
     async close() {
       closed = true
-      if (running !== undefined) await end(running, options.clock)
+      if (running !== undefined) await finish(running, options.clock)
     },
   }
 }
@@ -132,7 +161,11 @@ function launch({ marker, path }: GuardOptions): Running {
   return { process: child, input: child.stdin }
 }
 
-async function end({ process: child, input }: Running, clock: Clock): Promise<void> {
+function renewAt({ input }: Running, ms: number): void {
+  input.write(`.${(Math.max(0, ms) / 1_000).toFixed(3)}\n`)
+}
+
+async function finish({ process: child, input }: Running, clock: Clock): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
   const stuck = clock.setTimer(CLOSE_LIMIT_MS, () => void child.kill('SIGKILL'))

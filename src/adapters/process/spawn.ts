@@ -18,13 +18,16 @@ interface ProcessesOptions {
   /** The whole environment of this process; children get the allow-listed part. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
+  /** In a cluster: children run while this node may have effects. It calls the listener with how long that is, in milliseconds. */
+  readonly whenRenewed?: ((listener: (ms: number) => void) => void) | undefined
 }
 
 /** The child writes its group to the guard (3), confirms it to us (4), and then becomes the program, without either descriptor. */
 const REGISTER_THEN_EXEC = 'echo "+$$" >&3 && echo ok >&4 && exec "$@" 3>&- 4>&-'
 
-export function openProcesses({ boot, environment, clock }: ProcessesOptions): Processes {
+export function openProcesses({ boot, environment, clock, whenRenewed }: ProcessesOptions): Processes {
   const guard = openGuard({ marker: markerOf(boot), path: environment.PATH, clock })
+  whenRenewed?.((ms) => guard.renew(ms))
   const children = new Set<Child>()
   let starts = 0
   let closed: Promise<void> | undefined

@@ -115,6 +115,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       ...shared,
       url,
       record: () => recordOf(config, cluster, { address, ...node?.load }),
+      renewed: (ms) => claims?.renewed(ms),
       buried: (dead) => void inherit(dead).catch(report),
     })
     claims = new SessionClaims(journal, ownership)

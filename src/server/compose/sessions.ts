@@ -71,7 +71,8 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const { journal, ownership, agents, search, activity, telemetry, log } = services
   const { report } = log
   const boot = { home: homeMark(config.home), id: systemClock.id() }
-  const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
+  const whenRenewed = ownership && ((listener: (ms: number) => void) => ownership.whenRenewed(listener))
+  const processes = openProcesses({ boot, environment: config.environment, clock: systemClock, whenRenewed })
   const rules = new PermissionRules(config, report)
   const documents = openDocuments(rules, report)
   const checker = openChecker()

@@ -45,6 +45,8 @@ export interface HeartbeatOptions {
   /** The address of the database. */
   readonly shown: string
   readonly record: () => NodeRecord
+  /** No other node counts this one out for so many milliseconds. */
+  readonly renewed: (ms: number) => void
   /** This node has counted another one out. */
   readonly buried: (boot: string) => void
 }
@@ -139,7 +141,7 @@ export class Heartbeat {
   }
 
   async #renew(sent: number): Promise<void> {
-    const { connection, statements, boot } = this.#options
+    const { connection, statements, boot, clock } = this.#options
     const values = [boot, this.#beat, JSON.stringify(this.#options.record())]
     const { rows, isHereOnly } = await connection.query(statements.beat, values, ANSWER_MS)
     if (rows[0] === undefined) return this.#findOut()
@@ -147,6 +149,8 @@ export class Heartbeat {
     // On one disk only: a failover may take it back.
     if (isHereOnly) return
     this.#confirmed = sent
+    const left = sent + CERTAIN_MS - clock.monotonicNow()
+    if (left > 0) this.#options.renewed(left)
     for (const { resolve } of this.#waiting.splice(0)) resolve()
     await this.#bury()
   }

@@ -20,6 +20,8 @@ export interface PostgresOwnershipOptions {
   readonly clock: Clock
   /** What the others see of this node, at each beat. */
   readonly record: () => NodeRecord
+  /** At each renewal: no other node counts this one out for so many milliseconds. */
+  readonly renewed: (ms: number) => void
   /**
    * This node has counted another one out, or has found one that was counted out some time ago: what it owned may be claimed. Called
    * again at each beat until `forget` was.

@@ -14,7 +14,8 @@ export type Whereabouts =
 export class SessionClaims implements SessionOwnership {
   readonly #journal: PostgresJournal
   readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
-  readonly #listeners = new Set<() => void>()
+  readonly #orphaned = new Set<() => void>()
+  readonly #renewed = new Set<(ms: number) => void>()
 
   constructor(journal: PostgresJournal, nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>) {
     this.#journal = journal
@@ -37,12 +38,21 @@ export class SessionClaims implements SessionOwnership {
   }
 
   whenOrphaned(listener: () => void): void {
-    this.#listeners.add(listener)
+    this.#orphaned.add(listener)
   }
 
   /** Another node has died. */
   orphaned(): void {
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#orphaned) listener()
+  }
+
+  whenRenewed(listener: (ms: number) => void): void {
+    this.#renewed.add(listener)
+  }
+
+  /** No other node counts this one out for so long. */
+  renewed(ms: number): void {
+    for (const listener of this.#renewed) listener(ms)
   }
 
   async #stored(id: SessionId): Promise<{ readonly where: Whereabouts; readonly epoch: number }> {
