@@ -1,8 +1,4 @@
 /** What the lockfile promises to whoever types `npm ci`: it fits their Node, downloads nothing else, and names no host of ours. */
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import semver from 'semver'
 import { describe, expect, test } from 'vitest'
 import { read } from './architecture/source.ts'
@@ -111,22 +107,6 @@ describe('the lockfile', () => {
     const { dependencies, devDependencies, optionalDependencies } = manifest
     expect(loose({ ...dependencies, ...devDependencies, ...optionalDependencies })).toEqual([])
   })
-})
-
-test('the build at the end of npm ci makes every bundle, and says nothing', () => {
-  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'build-')))
-  try {
-    for (const name of ['node_modules', 'package.json']) symlinkSync(join(root, name), join(copy, name))
-    for (const name of ['src', 'scripts', 'rolldown.config.ts', 'tsconfig.base.json'])
-      cpSync(join(root, name), join(copy, name), { recursive: true })
-    const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: copy, encoding: 'utf8' })
-    // What npm says of the settings of whoever runs this is theirs.
-    const said = (stdout + stderr).split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))
-    expect({ status, said }).toEqual({ status: 0, said: [] })
-    expect(readdirSync(join(copy, 'dist'))).toEqual(expect.arrayContaining(['index.mjs', 'main.mjs', 'relay.mjs']))
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
-  }
 })
 
 describe('a rule catches', () => {

@@ -1,27 +1,25 @@
 /** `parley agents import`: conversations that a person had with an agent elsewhere become sessions, once, with the real binary. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { ask, killServer, parley, sessionsIn } from '../e2e/cli.ts'
+import { ask, endServers, killServer, parley, sessionsIn } from '../e2e/cli.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
 import { until } from '../fixtures/process/running.ts'
 
+endServers()
+
 const LISTS: Case = {
   capabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {} } },
   pageSize: 2,
 }
 
-const homes: string[] = []
-afterEach(() => homes.splice(0).forEach(killServer))
-
 type Row = Readonly<Record<string, unknown>>
 
-/** A user whose agent `fake` has sessions of its own. */
-/** `more` goes on with the settings of the agent. */
+/** A user whose agent `fake` has sessions of its own; `more` goes on with the settings of the agent. */
 function user(plan: Case = LISTS, more = '') {
   const home = freshDirectory()
   const [work, config] = [join(home, 'work'), join(home, 'config', 'parley')]
@@ -31,7 +29,6 @@ function user(plan: Case = LISTS, more = '') {
   const entry = `[agents.fake]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n${more}`
   writeFileSync(join(config, 'parley.toml'), entry)
   const run = (...words: readonly string[]) => parley(words, { home, cwd: work })
-  homes.push(home)
   async function imported(...words: readonly string[]): Promise<readonly Row[]> {
     const { stdout } = await run('agents', 'import', 'fake', '--json', ...words)
     return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
@@ -53,7 +50,7 @@ interface Imported {
 const importedIn = (rows: readonly Row[]): readonly Imported[] =>
   rows.flatMap((row) => ('imported' in row ? (row['imported'] as Imported) : []))
 
-test('five are imported; twice makes no doubles, and one that was deleted stays deleted [39]', async () => {
+test.concurrent('five are imported; twice makes no doubles, and one that was deleted stays deleted [39]', async () => {
   const { fake, home, work, run, imported } = user()
   for (const n of [1, 2, 3, 4, 5]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`], ['more', `more ${n}`])
   own(fake, 'never-prompted', work)
@@ -77,7 +74,7 @@ test('five are imported; twice makes no doubles, and one that was deleted stays 
   expect(await imported(id)).toEqual([{ skipped: { agentSessionId: id, why: 'here' } }])
 })
 
-test('a session that is imported enters the live list at once', async () => {
+test.concurrent('a session that is imported enters the live list at once', async () => {
   const { fake, home, work, imported } = user()
   own(fake, 'own-1', work, ['a question', 'an answer'])
   await ask({ home, agent: 'guide' }, 'session/new', { cwd: work, mcpServers: [] })
@@ -91,7 +88,7 @@ test('a session that is imported enters the live list at once', async () => {
   await watching.leave()
 })
 
-test('an imported session has all that was said, says what is lost, and goes on in the agent', async () => {
+test.concurrent('an imported session has all that was said, says what is lost, and goes on in the agent', async () => {
   const { fake, work, run, imported } = user(LISTS, '[agents.fake.quirks]\nreplayLoses = ["thoughts"]\n')
   own(fake, 'own-1', work, ['the first question', 'the first answer'], ['the second', 'another answer'])
   own(fake, 'elsewhere', '/somewhere/else', ['not here', 'no'])
@@ -114,7 +111,7 @@ test('an imported session has all that was said, says what is lost, and goes on 
   expect(fake.received('session/resume')).toEqual([expect.objectContaining({ sessionId: 'own-1' })])
 })
 
-test('a session that cannot be read is not there in part, and the others are imported', async () => {
+test.concurrent('a session that cannot be read is not there in part, and the others are imported', async () => {
   const broken = { code: -32_603, message: 'the store is damaged' }
   const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
   const { fake, home, work, imported } = user({
@@ -131,7 +128,7 @@ test('a session that cannot be read is not there in part, and the others are imp
   expect(await sessionsIn({ home, cwd: work })).toHaveLength(1)
 })
 
-test('what keeps the sessions from being listed is said, and without a choice nothing is imported', async () => {
+test.concurrent('what keeps the sessions from being listed is said, and without a choice nothing is imported', async () => {
   const none = user({ capabilities: { loadSession: true } })
   const refused = await none.run('agents', 'import', 'fake')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not say which sessions it has') })
@@ -143,7 +140,7 @@ test('what keeps the sessions from being listed is said, and without a choice no
   expect((await some.run('ls', '--json')).stdout).toBe('')
 })
 
-test('what is imported has no secret of the agent, and deleting it leaves the own session of the agent [51] [54]', async () => {
+test.concurrent('what is imported has no secret of the agent, and deleting it leaves the own session of the agent [51] [54]', async () => {
   const deletes = { loadSession: true, sessionCapabilities: { list: {}, delete: {} } }
   const secret = 'sentinel-secret-1'
   const { fake, work, run, imported } = user({ capabilities: deletes }, `env = { FAKE_KEY = "${secret}" }\n`)
@@ -159,7 +156,7 @@ test('what is imported has no secret of the agent, and deleting it leaves the ow
   expect(fake.sessions).toEqual(['own-1'])
 })
 
-test('an import whose server is killed has whole sessions only, and goes on where it was [39]', async () => {
+test.concurrent('an import whose server is killed has whole sessions only, and goes on where it was [39]', async () => {
   const chunk = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'half' } }
   const { fake, home, work, run, imported } = user({
     ...LISTS,
@@ -183,7 +180,7 @@ test('an import whose server is killed has whole sessions only, and goes on wher
   expect(await titles()).toEqual(['own-1', 'own-2'])
 })
 
-test('of an agent with more sessions than Parley reads, the first are listed, and that is said [38]', async () => {
+test.concurrent('of an agent with more sessions than Parley reads, the first are listed, and that is said [38]', async () => {
   const { fake, work, run } = user({ ...LISTS, pageSize: 4_000 })
   for (let n = 0; n < 10_001; n += 1)
     writeFileSync(join(fake.home, 'sessions', `own-${n}.jsonl`), `${JSON.stringify({ cwd: work })}\n`)

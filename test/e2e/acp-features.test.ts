@@ -79,7 +79,7 @@ const textsOf = (client: RawClient) =>
     .map(({ update }) => (update['content'] as Fields | undefined)?.['text'])
     .filter((text) => typeof text === 'string')
 
-test('a client that knows everything is told everything, in order, and again after a restart', async () => {
+test.concurrent('a client that knows everything is told everything, in order, and again after a restart', async () => {
   const stage = await stageWith(talk)
   const client = start(stage)
   const { agentCapabilities } = await introduced(client, everything)
@@ -130,7 +130,7 @@ test('a client that knows everything is told everything, in order, and again aft
   )
 })
 
-test('a client that knows nothing of it is told what every client knows, and can set that', async () => {
+test.concurrent('a client that knows nothing of it is told what every client knows, and can set that', async () => {
   const stage = await stageWith(talk)
   const client = start(stage)
   await introduced(client, {})
@@ -144,7 +144,7 @@ test('a client that knows nothing of it is told what every client knows, and can
   expect(JSON.stringify(updatesIn(client.received))).not.toContain('"boolean"')
 })
 
-test('a server that demands a token tells nobody of a session before', async () => {
+test.concurrent('a server that demands a token tells nobody of a session before', async () => {
   const stage = await stageWith([{ chunk: 'Hello.' }])
   const client = start(stage, { env: { PARLEY_SERVER_TOKEN: 'open sesame' } })
   const { authMethods, agentCapabilities } = await introduced(client, {})
@@ -158,7 +158,7 @@ test('a server that demands a token tells nobody of a session before', async () 
   expect((await client.request('session/prompt', promptOf(sessionId, 'x'))).error?.code).toBe(-32_000)
 })
 
-test('a fork is there where it is wanted, as the unstable schema has it', async () => {
+test.concurrent('a fork is there where it is wanted, as the unstable schema has it', async () => {
   const stage = await stageWith(talk)
   const client = start(stage, { env: { PARLEY_EXPERIMENTAL: 'true' } })
   await introduced(client, everything)

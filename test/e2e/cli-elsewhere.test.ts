@@ -1,10 +1,10 @@
 /** Commands and editors with a server elsewhere: another state directory here, reached over its port alone. */
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../src/credentials/key-ring.ts'
 import { jsonLines, parley } from './cli.ts'
-import { updatesIn } from './message.ts'
+import { type Fields, updatesIn } from './message.ts'
 import { freshDirectory, initialize, promptOf } from './parley.ts'
 import { cleanUp, startRelay } from './relays.ts'
 import { type Place, cleanUpServers, logOf, placeWith, requirePid, pidIn, start } from './server.ts'
@@ -12,44 +12,42 @@ import { type Place, cleanUpServers, logOf, placeWith, requirePid, pidIn, start 
 cleanUpServers()
 cleanUp()
 
-let there: Place
-let url: string
-/** A machine without a server of its own. */
-let here: string
-
-beforeEach(async () => {
-  there = await placeWith([
-    {
-      toolCall: {
-        toolCallId: 'c',
-        title: 'Look',
-        kind: 'read',
-        status: 'completed',
-        locations: [{ path: '/srv/app/x.ts' }],
-      },
+const STEPS = [
+  {
+    toolCall: {
+      toolCallId: 'c',
+      title: 'Look',
+      kind: 'read',
+      status: 'completed',
+      locations: [{ path: '/srv/app/x.ts' }],
     },
-    { chunk: 'Hello.' },
-  ])
+  },
+  { chunk: 'Hello.' },
+]
+
+/** A server, and a machine without one of its own that has logged in there as `studio`. */
+async function given(role: 'read' | 'approve' | 'admin' = 'admin', steps: readonly Fields[] = STEPS) {
+  const there = await placeWith(steps)
   const cli = start(there, ['serve', '--listen', '0'])
   await cli.until('/acp')
-  url = `http://127.0.0.1:${/127\.0\.0\.1:(\d+)/u.exec(cli.stdout)?.[1]}/`
-  here = freshDirectory()
-})
-
-const credentials = () => new Credentials(there.home, Date)
-const at = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => parley(args, { home: here, env })
-
-async function logIn(role: 'read' | 'approve' | 'admin' = 'admin'): Promise<void> {
-  const { code } = credentials().devices.offer({ role, name: 'laptop' })
+  const port = /127\.0\.0\.1:(\d+)/u.exec(cli.stdout)?.[1] ?? ''
+  const url = `http://127.0.0.1:${port}/`
+  const here = freshDirectory()
+  const { devices } = new Credentials(there.home, Date)
+  const at = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => parley(args, { home: here, env })
+  const { code } = devices.offer({ role, name: 'laptop' })
   expect(await at(['login', `${url}#pair=${code}`, '--name', 'studio'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('parley --server studio') as string,
   })
+  const editor = (args: readonly string[] = []) =>
+    startRelay({ home: here, cwd: here, agent: '' }, { args: ['--server', 'studio', ...args] })
+  return { there, cli, port, url, here, devices, at, editor }
 }
 
-test('login uses up a link, and keeps what it got for the user alone', async () => {
-  await logIn()
-  expect(credentials().devices.all()).toMatchObject([{ name: 'laptop' }])
+test.concurrent('login uses up a link, and keeps what it got for the user alone', async () => {
+  const { devices, here, url, at } = await given()
+  expect(devices.all()).toMatchObject([{ name: 'laptop' }])
   const file = join(here, 'servers.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('parley_')
@@ -60,8 +58,8 @@ test('login uses up a link, and keeps what it got for the user alone', async () 
   })
 })
 
-test('commands work there: a session is made, prompted, listed, found, renamed and deleted; others say that they are local', async () => {
-  await logIn()
+test.concurrent('commands work there: a session is made, prompted, listed, found, renamed and deleted; others say that they are local', async () => {
+  const { there, here, url, at } = await given()
   const run = await at(['run', '--server', 'studio', '--cwd', there.cwd, 'Hi'])
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') as string })
   const [session] = jsonLines((await at(['--server', 'studio', 'ls', '--json'])).stdout)
@@ -95,9 +93,9 @@ test('commands work there: a session is made, prompted, listed, found, renamed a
   expect(readdirSync(here).some((name) => name.startsWith('server.'))).toBe(false)
 })
 
-test('a device that was removed is told so, at once', async () => {
-  await logIn()
-  credentials().devices.remove('laptop')
+test.concurrent('a device that was removed is told so, at once', async () => {
+  const { devices, at } = await given()
+  devices.remove('laptop')
   expect(await at(['--server', 'studio', 'ls'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('401') as string,
@@ -105,9 +103,7 @@ test('a device that was removed is told so, at once', async () => {
 })
 
 describe('an editor', () => {
-  const editor = (args: readonly string[] = []) =>
-    startRelay({ home: here, cwd: here, agent: '' }, { args: ['--server', 'studio', ...args] })
-  const maps = () => [
+  const maps = (there: Place) => [
     '--map',
     `/Users/ada=${there.cwd}/..`,
     '--map',
@@ -116,9 +112,9 @@ describe('an editor', () => {
     '/Volumes/srv=/srv',
   ]
 
-  test('sees its own paths, is told where the server is, and keeps its files and commands', async () => {
-    await logIn()
-    const client = editor(maps())
+  test.concurrent('sees its own paths, is told where the server is, and keeps its files and commands', async () => {
+    const { there, at, editor } = await given()
+    const client = editor(maps(there))
     const { result } = await client.request('initialize', {
       protocolVersion: 1,
       clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
@@ -139,8 +135,8 @@ describe('an editor', () => {
     await client.leave()
   })
 
-  test('whose directory is not there is told which flag says where it is', async () => {
-    await logIn('approve')
+  test.concurrent('whose directory is not there is told which flag says where it is', async () => {
+    const { editor } = await given('approve')
     const client = editor()
     await initialize(client)
     const { error } = await client.request('session/new', { cwd: '/Users/ada/app', mcpServers: [] })
@@ -151,13 +147,8 @@ describe('an editor', () => {
     await client.leave()
   })
 
-  test('outlives the server: after kill -9 its prompt is answered once, and the session goes on', async () => {
-    there = await placeWith([{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
-    const cli = start(there, ['serve', '--listen', '0'])
-    await cli.until('/acp')
-    const [, port = ''] = /127\.0\.0\.1:(\d+)/u.exec(cli.stdout) ?? []
-    url = `http://127.0.0.1:${port}/`
-    await logIn()
+  test.concurrent('outlives the server: after kill -9 its prompt is answered once, and the session goes on', async () => {
+    const { there, cli, port, editor } = await given('admin', [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
     const client = editor()
     await initialize(client)
     const { result } = await client.request('session/new', { cwd: there.cwd, mcpServers: [] })
@@ -173,9 +164,9 @@ describe('an editor', () => {
     await client.leave()
   })
 
-  test('whose server takes it no more is told so', async () => {
-    await logIn()
-    credentials().devices.remove('laptop')
+  test.concurrent('whose server takes it no more is told so', async () => {
+    const { devices, editor } = await given()
+    devices.remove('laptop')
     const client = editor()
     const { error } = await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
     expect(error).toMatchObject({ data: { code: 'SERVER_REFUSED' } })

@@ -92,51 +92,61 @@ async function user(tool: string) {
   return { home, work, files, run }
 }
 
-test.each(['claude', 'codex', 'gemini', 'opencode'])(
-  'sessions of %s are listed, imported once, found, shown and gone on with, and the broken one is named',
-  async (tool) => {
-    const { home, work, files, run } = await user(tool)
-    const listed = await run('import', '--from', tool)
-    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(work) })
-    expect(listed.stderr).toContain('broken')
-    expect(listed.stderr).toContain('nothing was imported; add --all')
-    expect((await run('ls', '--json')).stdout).toBe('')
+test.concurrent('sessions are listed, imported once, found, shown and gone on with, and the broken one is named', async () => {
+  const tool = 'claude'
+  const { home, work, files, run } = await user(tool)
+  const listed = await run('import', '--from', tool)
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(work) })
+  expect(listed.stderr).toContain('broken')
+  expect(listed.stderr).toContain('nothing was imported; add --all')
+  expect((await run('ls', '--json')).stdout).toBe('')
 
-    const leftover = join(home, 'import-killed')
-    mkdirSync(leftover)
-    utimesSync(leftover, 0, 0)
-    const all = await run('import', '--from', tool, '--all', '--json')
-    expect(all.code).toBe(1)
-    expect(existsSync(leftover)).toBe(false)
-    const rows = jsonLines(all.stdout)
-    expect(rows).toHaveLength(2)
-    const imported = rows.flatMap((row) => ('imported' in row ? [row['imported'] as Row] : []))
-    expect(rows).toContainEqual({
-      skipped: { file: expect.stringContaining('broken'), why: 'failed', reason: expect.any(String) },
-    })
-    const id = String(imported[0]?.['sessionId'])
-    expect(jsonLines((await run('ls', '--json')).stdout)).toEqual([
-      expect.objectContaining({ sessionId: id, cwd: work }),
-    ])
-    const shown = (await run('show', id)).stdout
-    expect(shown).toContain('where is the needle')
-    expect(shown).toContain('in the haystack')
-    expect(shown).not.toContain(SECRET)
-    expect((await run('search', 'haystack')).stdout).toContain(id.slice(0, 8))
-    expect(await run('export', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('in the haystack') })
-    expect(await run('run', '--session', id, 'go on')).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('I go on.'),
-    })
+  const leftover = join(home, 'import-killed')
+  mkdirSync(leftover)
+  utimesSync(leftover, 0, 0)
+  const all = await run('import', '--from', tool, '--all', '--json')
+  expect(all.code).toBe(1)
+  expect(existsSync(leftover)).toBe(false)
+  const rows = jsonLines(all.stdout)
+  expect(rows).toHaveLength(2)
+  const imported = rows.flatMap((row) => ('imported' in row ? [row['imported'] as Row] : []))
+  expect(rows).toContainEqual({
+    skipped: { file: expect.stringContaining('broken'), why: 'failed', reason: expect.any(String) },
+  })
+  const id = String(imported[0]?.['sessionId'])
+  expect(jsonLines((await run('ls', '--json')).stdout)).toEqual([expect.objectContaining({ sessionId: id, cwd: work })])
+  const shown = (await run('show', id)).stdout
+  expect(shown).toContain('where is the needle')
+  expect(shown).toContain('in the haystack')
+  expect(shown).not.toContain(SECRET)
+  expect((await run('search', 'haystack')).stdout).toContain(id.slice(0, 8))
+  expect(await run('export', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('in the haystack') })
+  expect(await run('run', '--session', id, 'go on')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('I go on.'),
+  })
 
-    const again = await run('import', '--from', tool, '--all')
-    expect(again.stderr).toContain(`it is here already, as ${id}`)
-    expect(jsonLines((await run('ls', '--json')).stdout)).toHaveLength(1)
-    for (const [path, text] of files) expect(readFileSync(path, 'utf8')).toBe(text)
-  },
-)
+  const again = await run('import', '--from', tool, '--all')
+  expect(again.stderr).toContain(`it is here already, as ${id}`)
+  expect(jsonLines((await run('ls', '--json')).stdout)).toHaveLength(1)
+  for (const [path, text] of files) expect(readFileSync(path, 'utf8')).toBe(text)
+})
 
-test('a file that is named is imported alone; a session that was deleted comes back when it is imported again', async () => {
+test.concurrent.each(['codex', 'gemini', 'opencode'])('sessions of %s are imported and shown', async (tool) => {
+  const { files, run } = await user(tool)
+  const rows = jsonLines((await run('import', '--from', tool, '--all', '--json')).stdout)
+  expect(rows).toHaveLength(2)
+  const [imported] = rows.flatMap((row) => ('imported' in row ? [row['imported'] as Row] : []))
+  expect(rows).toContainEqual({
+    skipped: { file: expect.stringContaining('broken'), why: 'failed', reason: expect.any(String) },
+  })
+  const shown = (await run('show', String(imported?.['sessionId']))).stdout
+  expect(shown).toContain('where is the needle')
+  expect(shown).toContain('in the haystack')
+  for (const [path, text] of files) expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+test.concurrent('a file that is named is imported alone; a session that was deleted comes back when it is imported again', async () => {
   const { home, run } = await user('claude')
   const file = join(home, '.claude/projects/p/c-1.jsonl')
   const first = await run('import', '--from', 'claude', file)
@@ -146,7 +156,7 @@ test('a file that is named is imported alone; a session that was deleted comes b
   expect((await run('import', '--from', 'claude', file)).stdout).toContain(id)
 })
 
-test('without a chosen agent the one that this server has goes on with it, and its time is that of the file', async () => {
+test.concurrent('without a chosen agent the one that this server has goes on with it, and its time is that of the file', async () => {
   const { home, work } = await user('codex')
   const run = (...words: readonly string[]) => parley(words, { home, env: { HOME: home }, cwd: work })
   await run('import', '--from', 'codex', '--all')
@@ -154,7 +164,7 @@ test('without a chosen agent the one that this server has goes on with it, and i
   expect(session).toMatchObject({ updatedAt: at, _meta: { 'parley/agent': 'guide' } })
 })
 
-test('what cannot be meant is refused', async () => {
+test.concurrent('what cannot be meant is refused', async () => {
   const { run } = await user('codex')
   expect((await run('import', '--from', 'other')).stderr).toContain('claude, codex, gemini, opencode')
   expect((await run('import', '--all')).stderr).toContain('--from')

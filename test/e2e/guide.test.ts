@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Message, textOf, updatesIn } from './message.ts'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from './parley.ts'
+import { freshDirectory, initialize, newSession, promptOf } from './parley.ts'
+import type { RawConnection } from '../wire/raw-connection.ts'
 import type { RawClient } from './raw-client.ts'
+import { type Stage, cleanUp, connectionsToOneServer, stageWith, start } from './stage.ts'
 
 const server = fileURLToPath(new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url))
 
@@ -14,9 +16,12 @@ function files(log: string) {
   return { name: 'files', command: process.execPath, args: [server, JSON.stringify({ log })], env: [] }
 }
 
-async function open(home: string): Promise<RawClient> {
-  const client = startParley({ home, agent: 'guide' })
-  onTestFinished(async () => void (await client.kill()))
+cleanUp()
+const connect = connectionsToOneServer()
+
+/** In a process of its own, on this state directory. */
+async function open(stage: Stage): Promise<RawClient> {
+  const client = start(stage, { agent: 'guide' })
   await initialize(client)
   return client
 }
@@ -28,7 +33,7 @@ function said(messages: readonly Message[]): string {
     .join('')
 }
 
-function asked(client: RawClient): Promise<Message> {
+function asked(client: RawConnection): Promise<Message> {
   return client.until(({ method }) => method === 'session/request_permission')
 }
 
@@ -38,9 +43,9 @@ function callsOf(log: string, name: string): number {
 }
 
 describe('a question', () => {
-  test('is answered with the passages that hold its words, wherever they are', async () => {
-    const home = freshDirectory()
-    const folder = join(home, 'notes', 'deep')
+  test.concurrent('is answered with the passages that hold its words, wherever they are', async () => {
+    const { client, cwd } = await connect('guide')
+    const folder = join(cwd, 'deep')
     mkdirSync(folder, { recursive: true })
     const [first, second, other] = [0, 1, 2].map(() => `w${randomBytes(6).toString('hex')}`)
     writeFileSync(
@@ -48,8 +53,7 @@ describe('a question', () => {
       `# Top\n\nNothing here.\n\n## Found\n\nThe ${first} lives with the ${second}.\n`,
     )
     writeFileSync(join(folder, 'two.md'), `# Elsewhere\n\nOnly ${other}.\n`)
-    const client = await open(home)
-    const session = await newSession(client, join(home, 'notes'))
+    const session = await newSession(client, cwd)
 
     const { result } = await client.request(
       'session/prompt',
@@ -60,33 +64,31 @@ describe('a question', () => {
     expect(said(client.received)).toContain('`deep/one.md:7`')
     expect(said(client.received)).toContain(`The ${first} lives with the ${second}.`)
     expect(said(client.received)).not.toContain(other)
-    expect(await client.leave()).toEqual({ code: 0, signal: null })
   })
 
-  test('is not answered from texts that tests are made of, unless the project says so', async () => {
-    const home = freshDirectory()
+  test.concurrent('is not answered from texts that tests are made of, unless the project says so', async () => {
+    const stage = await stageWith([])
     const word = `w${randomBytes(6).toString('hex')}`
     for (const folder of ['test/texts', 'src/fixtures', 'docs']) {
-      mkdirSync(join(home, 'work', folder), { recursive: true })
-      writeFileSync(join(home, 'work', folder, 'a.md'), `# A\n\nThe ${word} of ${folder}.\n`)
+      mkdirSync(join(stage.cwd, folder), { recursive: true })
+      writeFileSync(join(stage.cwd, folder, 'a.md'), `# A\n\nThe ${word} of ${folder}.\n`)
     }
     const answers = async () => {
-      const client = await open(home)
-      const session = await newSession(client, join(home, 'work'))
+      const client = await open(stage)
+      const session = await newSession(client, stage.cwd)
       await client.request('session/prompt', promptOf(session, `What is the ${word}?`))
       await client.kill()
       return said(client.received).match(/(?<=`)[\w/]+\.md/gu)
     }
     expect(await answers()).toEqual(['docs/a.md'])
-    writeFileSync(join(home, 'work', '.ignore'), '!test/\n')
+    writeFileSync(join(stage.cwd, '.ignore'), '!test/\n')
     expect((await answers())?.toSorted()).toEqual(['docs/a.md', 'test/texts/a.md'])
   })
 
-  test('that nothing answers is told so, with each wording that was tried, and that it was no model', async () => {
-    const home = freshDirectory()
-    writeFileSync(join(home, 'notes.md'), '# Notes\n\nNothing of that.\n')
-    const client = await open(home)
-    const session = await newSession(client, home)
+  test.concurrent('that nothing answers is told so, with each wording that was tried, and that it was no model', async () => {
+    const { client, cwd } = await connect('guide')
+    writeFileSync(join(cwd, 'notes.md'), '# Notes\n\nNothing of that.\n')
+    const session = await newSession(client, cwd)
     await client.request('session/prompt', promptOf(session, 'xyzzy plugh?'))
     expect(said(client.received)).toMatch(/^Nothing in the documents of .* matches/)
     expect(said(client.received)).toContain('not written by a model')
@@ -98,11 +100,9 @@ describe('a question', () => {
   })
 })
 
-test('where there are no documents, the guide says that alone, and the call is titled with the question', async () => {
-  const home = freshDirectory()
-  const client = await open(home)
-  mkdirSync(join(home, 'empty'))
-  const session = await newSession(client, join(home, 'empty'))
+test.concurrent('where there are no documents, the guide says that alone, and the call is titled with the question', async () => {
+  const { client, cwd } = await connect('guide')
+  const session = await newSession(client, cwd)
   await client.request('session/prompt', promptOf(session, '数据库'))
   expect(said(client.received)).toMatch(/^There are no documents in the served directories\.\n\n—/u)
   const titles = updatesIn(client.received).flatMap(({ update }) =>
@@ -112,11 +112,10 @@ test('where there are no documents, the guide says that alone, and the call is t
 })
 
 describe('a tool by name', () => {
-  test('is not run before somebody allowed it, and not when they refuse', async () => {
-    const home = freshDirectory()
-    const log = join(home, 'log')
-    const client = await open(home)
-    const session = await newSession(client, home, [files(log)])
+  test.concurrent('is not run before somebody allowed it, and not when they refuse', async () => {
+    const { client, cwd } = await connect('guide')
+    const log = join(freshDirectory(), 'log')
+    const session = await newSession(client, cwd, [files(log)])
     const ended = client.request('session/prompt', promptOf(session, '/call files__echo {"text":"hi"}'))
     const question = await asked(client)
     expect(callsOf(log, 'echo')).toBe(0)
@@ -126,34 +125,36 @@ describe('a tool by name', () => {
     expect(said(client.received)).toContain('Not allowed')
   })
 
-  test('that is always allowed is not asked about again in the session, restarted or not', async () => {
-    const home = freshDirectory()
-    const log = join(home, 'log')
-    const first = await open(home)
-    const session = await newSession(first, home, [files(log)])
+  test.concurrent('that is always allowed is not asked about again in the session, restarted or not', async () => {
+    const stage = await stageWith([])
+    const { cwd } = stage
+    const log = join(freshDirectory(), 'log')
+    const first = await open(stage)
+    const session = await newSession(first, cwd, [files(log)])
     const ended = first.request('session/prompt', promptOf(session, '/call echo {"text":"one"}'))
     first.reply((await asked(first)).id, { outcome: { outcome: 'selected', optionId: 'allow_always' } })
     await ended
     await first.kill()
 
-    const second = await open(home)
-    await second.request('session/resume', { sessionId: session, cwd: home, mcpServers: [files(log)] })
+    const second = await open(stage)
+    await second.request('session/resume', { sessionId: session, cwd, mcpServers: [files(log)] })
     await second.request('session/prompt', promptOf(session, '/call echo {"text":"two"}'))
     expect(said(second.received)).toContain('two')
     expect(callsOf(log, 'echo')).toBe(2)
   })
 
-  test('that was asked about when the server was killed runs once, after the answer to its next owner', async () => {
-    const home = freshDirectory()
-    const log = join(home, 'log')
-    const first = await open(home)
-    const session = await newSession(first, home, [files(log)])
+  test.concurrent('that was asked about when the server was killed runs once, after the answer to its next owner', async () => {
+    const stage = await stageWith([])
+    const { cwd } = stage
+    const log = join(freshDirectory(), 'log')
+    const first = await open(stage)
+    const session = await newSession(first, cwd, [files(log)])
     first.ask('session/prompt', promptOf(session, '/call files__echo {"text":"still here"}'))
     await asked(first)
     await first.kill()
 
-    const second = await open(home)
-    await second.request('session/load', { sessionId: session, cwd: home, mcpServers: [files(log)] })
+    const second = await open(stage)
+    await second.request('session/load', { sessionId: session, cwd, mcpServers: [files(log)] })
     const question = await asked(second)
     expect(question.params).toMatchObject({ sessionId: session, toolCall: { title: 'Echo (files)' } })
     expect(callsOf(log, 'echo')).toBe(0)
@@ -164,11 +165,10 @@ describe('a tool by name', () => {
 })
 
 describe('a session with troubled servers', () => {
-  test('is there at once, and /tools says what became of each', async () => {
-    const home = freshDirectory()
-    const client = await open(home)
+  test.concurrent('is there at once, and /tools says what became of each', async () => {
+    const { client, cwd } = await connect('guide')
     const dead = { name: 'dead', command: '/nowhere/at/all', args: [], env: [] }
-    const session = await newSession(client, home, [dead, files(join(home, 'log'))])
+    const session = await newSession(client, cwd, [dead, files(join(freshDirectory(), 'log'))])
     await client.request('session/prompt', promptOf(session, '/tools'))
     expect(said(client.received)).toMatch(/\*\*dead\*\* \(failed: .*not found.*\)/)
     expect(said(client.received)).toContain('`files__echo`')

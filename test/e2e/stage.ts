@@ -66,7 +66,7 @@ export async function connect(stage: Stage): Promise<RawClient> {
   return client
 }
 
-/** A test's own connection to the server of its file, with its own script and working directory. */
+/** A test's own connection to the server of its file, with its own agent and working directory. */
 export interface Connection {
   readonly client: RawSocket
   readonly cwd: string
@@ -76,18 +76,19 @@ export interface Connection {
  * Call once in a test file, besides `cleanUp`, whose tests need a connection rather than a process of their own: one server
  * costs less than one for each test.
  */
-export function connectionsToOneServer(): (steps: readonly Fields[]) => Promise<Connection> {
+export function connectionsToOneServer(): (agent: readonly Fields[] | 'guide') => Promise<Connection> {
   cleanUpSharedServers()
   let place: Place
   beforeAll(async () => {
     place = await placeWith()
     await startInBackground(place)
   })
-  return async (steps) => {
+  return async (wanted) => {
     const directory = freshDirectory()
     const cwd = join(directory, 'work')
     mkdirSync(cwd)
-    const client = await RawSocket.open(place.socket, { agent: await scriptAgent(directory, steps) })
+    const agent = wanted === 'guide' ? wanted : await scriptAgent(directory, wanted)
+    const client = await RawSocket.open(place.socket, { agent })
     opened.add(client)
     return { client, cwd }
   }

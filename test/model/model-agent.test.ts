@@ -1,21 +1,22 @@
 /** The model agent in the real binary, asked over real HTTP in the formats of three kinds of providers. */
 import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from '../e2e/cli.ts'
 import { textOf, updatesIn } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
 import { startHttpServer } from '../fixtures/mcp/http-server.ts'
 import type { Saying, Script } from '../model-server/script.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 
 endServers()
 
-const opened: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
+const opened = new PerTest<() => unknown>(async (all) => {
+  for (const close of all.toReversed()) await close()
 })
+opened.closeAfterEach()
 
 const formats = ['openai', 'anthropic', 'google'] as const
 
@@ -33,10 +34,8 @@ models = [{ name = "scripted", context_window = ${contextWindow}, price = { inpu
 `
   const [openai, anthropic, google] = ['/v1', '/v1', '/v1beta'].map((path, at) => provider(formats[at] ?? '', path))
   writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `${openai}${anthropic}${google}`)
-  opened.push(
-    () => server.close(),
-    () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
-  )
+  opened.add(() => server.close())
+  opened.add(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const env = { TEST_KEY: 'sk-very-secret', PARLEY_MODEL_TITLES: 'false' }
   return { server, home, cwd, env }
 }
@@ -53,7 +52,7 @@ type Given = Awaited<ReturnType<typeof given>>
 
 async function client({ home, env }: Given, model = 'openai:scripted'): Promise<RawClient> {
   const raw = startParley({ home, agent: `model:${model}`, env })
-  opened.push(() => raw.kill())
+  opened.add(() => raw.kill())
   await initialize(raw)
   return raw
 }
@@ -76,7 +75,7 @@ const looks: Script = [
 ]
 
 describe.each(formats)('asked as %s', (format) => {
-  test('parley run answers with what its tools found, what it used and what it cost', { timeout: 60_000 }, async () => {
+  test.concurrent('parley run answers with what its tools found, what it used and what it cost', async () => {
     const place = await given(looks)
     writeFileSync(join(place.cwd, 'a.txt'), 'hello from a file')
     const args = ['run', 'What is in a.txt?', '--embedded', '--json', '--model', `${format}:scripted`]
@@ -107,99 +106,85 @@ describe.each(formats)('asked as %s', (format) => {
   })
 })
 
-test(
-  'a wrong key, an unknown provider and no model at all are each told in one sentence',
-  { timeout: 60_000 },
-  async () => {
-    const place = await given([[{ fail: 'key' }]])
-    const run = (...args: string[]) => parley(['run', 'hi', '--embedded', ...args], place)
-    expect((await run('--model', 'openai:scripted')).stderr).toContain('refused the key')
-    expect((await run('--model', 'nowhere:x')).stderr).toContain('no provider is called "nowhere"')
-    expect(await run('--model', 'scripted')).toMatchObject({ code: 2 })
-    expect(await run('--agent', 'guide', '--model', 'openai:x')).toMatchObject({ code: 2 })
-  },
-)
+test.concurrent('a wrong key, an unknown provider and no model at all are each told in one sentence', async () => {
+  const place = await given([[{ fail: 'key' }]])
+  const run = (...args: string[]) => parley(['run', 'hi', '--embedded', ...args], place)
+  expect((await run('--model', 'openai:scripted')).stderr).toContain('refused the key')
+  expect((await run('--model', 'nowhere:x')).stderr).toContain('no provider is called "nowhere"')
+  expect(await run('--model', 'scripted')).toMatchObject({ code: 2 })
+  expect(await run('--agent', 'guide', '--model', 'openai:x')).toMatchObject({ code: 2 })
+})
 
-test('with a key a model answers, without one the guide', { timeout: 60_000 }, async () => {
+test.concurrent('with a key a model answers, without one the guide', async () => {
   const place = await given([[{ text: 'I am a model.' }]])
   expect((await parley(['run', 'Who are you?', '--embedded'], place)).stdout).toBe('I am a model.\n')
   rmSync(join(place.home, 'config'), { recursive: true })
   expect((await parley(['run', '/help', '--embedded'], place)).stdout).toContain('not a language model')
 })
 
-test(
-  'tools that appear and vanish in mid-turn: each step has exactly the list of that moment',
-  { timeout: 60_000 },
-  async () => {
-    const http = await startHttpServer({ answers: 'stream' })
-    opened.push(() => http.close())
-    const script: Script = ({ index, tools }) => {
-      if (index === 0) {
-        http.addTool('fresh')
-        return [
-          { call: 'far__echo', args: { text: 'x' } },
-          { call: 'near__storm', args: { times: 3 } },
-        ]
-      }
-      const isThere = tools.includes('far__fresh') && tools.includes('near__generation_3')
-      return isThere || index > 50
-        ? [{ text: 'There.' }]
-        : [{ sleepMs: 20 }, { call: 'far__echo', args: { text: 'x' } }]
+test.concurrent('tools that appear and vanish in mid-turn: each step has exactly the list of that moment', async () => {
+  const http = await startHttpServer({ answers: 'stream' })
+  opened.add(() => http.close())
+  const script: Script = ({ index, tools }) => {
+    if (index === 0) {
+      http.addTool('fresh')
+      return [
+        { call: 'far__echo', args: { text: 'x' } },
+        { call: 'near__storm', args: { times: 3 } },
+      ]
     }
-    const place = await given(script)
-    const raw = await client(place)
-    const near = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pathname
-    const sessionId = await newSession(raw, place.cwd, [
-      { name: 'near', command: process.execPath, args: [near, '{}'], env: [] },
-      { type: 'http', name: 'far', url: http.url, headers: [] },
-    ])
-    await raw.request('session/set_mode', { sessionId, modeId: 'allow-all' })
-    const { result } = await raw.request('session/prompt', promptOf(sessionId, 'go'))
-    expect(result).toEqual({ stopReason: 'end_turn' })
-    const [first, last] = [place.server.requests[0]?.tools ?? [], place.server.requests.at(-1)?.tools ?? []]
-    expect(first).toContain('near__generation_0')
-    expect(first).not.toContain('far__fresh')
-    expect(last.toSorted()).toEqual(
-      [...first.filter((name) => name !== 'near__generation_0'), 'far__fresh', 'near__generation_3'].toSorted(),
-    )
-  },
-)
+    const isThere = tools.includes('far__fresh') && tools.includes('near__generation_3')
+    return isThere || index > 50 ? [{ text: 'There.' }] : [{ sleepMs: 20 }, { call: 'far__echo', args: { text: 'x' } }]
+  }
+  const place = await given(script)
+  const raw = await client(place)
+  const near = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pathname
+  const sessionId = await newSession(raw, place.cwd, [
+    { name: 'near', command: process.execPath, args: [near, '{}'], env: [] },
+    { type: 'http', name: 'far', url: http.url, headers: [] },
+  ])
+  await raw.request('session/set_mode', { sessionId, modeId: 'allow-all' })
+  const { result } = await raw.request('session/prompt', promptOf(sessionId, 'go'))
+  expect(result).toEqual({ stopReason: 'end_turn' })
+  const [first, last] = [place.server.requests[0]?.tools ?? [], place.server.requests.at(-1)?.tools ?? []]
+  expect(first).toContain('near__generation_0')
+  expect(first).not.toContain('far__fresh')
+  expect(last.toSorted()).toEqual(
+    [...first.filter((name) => name !== 'near__generation_0'), 'far__fresh', 'near__generation_3'].toSorted(),
+  )
+})
 
 describe('a hostile model', () => {
   const reads = (...paths: string[]): readonly Saying[] => paths.map((path) => ({ call: 'read_file', args: { path } }))
 
-  test(
-    'gets a clear error for each thing that is not there or not allowed, and nothing else',
-    { timeout: 60_000 },
-    async () => {
-      const script: Script = [
-        reads('../../etc/passwd', '/etc/passwd', 'out/passwd', '/proc/self/root/etc/passwd', 'a\0b'),
-        [
-          { call: 'no_such_tool' },
-          { call: 'read_file', args: { path: 7 } },
-          { call: 'read_file', args: ['x'] },
-          { call: 'read_file', raw: '{"path": "a.t' },
-        ],
-        Array.from({ length: 1_000 }, () => ({ call: 'read_file', args: { path: 'a.txt' } })),
-        [{ text: 'I have seen enough.' }],
-      ]
-      const place = await given(script, 1_000_000)
-      writeFileSync(join(place.cwd, 'a.txt'), 'a')
-      symlinkSync('/etc', join(place.cwd, 'out'))
-      const raw = await client(place)
-      const sessionId = await newSession(raw, place.cwd)
-      await raw.request('session/set_mode', { sessionId, modeId: 'allow-all' })
-      const { result, error } = await raw.request('session/prompt', promptOf(sessionId, 'go'))
-      expect({ result, error }).toEqual({ result: { stopReason: 'end_turn' }, error: undefined })
-      expect(said(raw)).toContain('I have seen enough.')
-      const seen = JSON.stringify(place.server.requests.map(({ messages }) => messages))
-      expect(seen).not.toContain('root:x:')
-      expect(JSON.stringify(raw.received)).not.toContain('root:x:')
-      expect(resultsOf(place.server, 3)).toBe(1_009)
-    },
-  )
+  test.concurrent('gets a clear error for each thing that is not there or not allowed, and nothing else', async () => {
+    const script: Script = [
+      reads('../../etc/passwd', '/etc/passwd', 'out/passwd', '/proc/self/root/etc/passwd', 'a\0b'),
+      [
+        { call: 'no_such_tool' },
+        { call: 'read_file', args: { path: 7 } },
+        { call: 'read_file', args: ['x'] },
+        { call: 'read_file', raw: '{"path": "a.t' },
+      ],
+      Array.from({ length: 1_000 }, () => ({ call: 'read_file', args: { path: 'a.txt' } })),
+      [{ text: 'I have seen enough.' }],
+    ]
+    const place = await given(script, 1_000_000)
+    writeFileSync(join(place.cwd, 'a.txt'), 'a')
+    symlinkSync('/etc', join(place.cwd, 'out'))
+    const raw = await client(place)
+    const sessionId = await newSession(raw, place.cwd)
+    await raw.request('session/set_mode', { sessionId, modeId: 'allow-all' })
+    const { result, error } = await raw.request('session/prompt', promptOf(sessionId, 'go'))
+    expect({ result, error }).toEqual({ result: { stopReason: 'end_turn' }, error: undefined })
+    expect(said(raw)).toContain('I have seen enough.')
+    const seen = JSON.stringify(place.server.requests.map(({ messages }) => messages))
+    expect(seen).not.toContain('root:x:')
+    expect(JSON.stringify(raw.received)).not.toContain('root:x:')
+    expect(resultsOf(place.server, 3)).toBe(1_009)
+  })
 
-  test('that calls for ever is stopped', { timeout: 60_000 }, async () => {
+  test.concurrent('that calls for ever is stopped', async () => {
     const place = await given([{ always: true, say: [{ call: 'list_directory', args: { path: '.' } }] }])
     const run = await parley(['run', 'go', '--embedded', '--model', 'openai:scripted'], {
       ...place,
@@ -215,7 +200,7 @@ function resultsOf({ requests }: ModelServer, index: number): number {
   return (requests[index]?.messages ?? []).reduce((sum, { results }) => sum + results.length, 0)
 }
 
-test('a cancel ends stream and turn at once, and the next turn knows what was said', { timeout: 60_000 }, async () => {
+test.concurrent('a cancel ends stream and turn at once, and the next turn knows what was said', async () => {
   const place = await given([[{ text: 'Half a ' }, { silence: true }], [{ text: 'Good.' }]])
   const raw = await client(place)
   const sessionId = await newSession(raw, place.cwd)

@@ -1,5 +1,5 @@
-/** The package as users get it: packed, installed from a registry with Node and npm alone, used by its command and its exports. */
-import { execFile, execFileSync, spawn } from 'node:child_process'
+/** The package as users get it: built without a word, packed, installed from a registry with Node and npm alone, used by its command and its exports. */
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -20,8 +20,6 @@ import { createContext, runInContext } from 'node:vm'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { emitDeclarations } from '../../scripts/declarations.ts'
-import { writeManPage } from '../../scripts/man-page.ts'
 import { installed } from '../architecture/law.ts'
 import { type NpmRegistry, serveModules } from './npm-registry.ts'
 
@@ -31,6 +29,9 @@ const { version, files }: { readonly version: string; readonly files: readonly s
   readFileSync(join(root, 'package.json'), 'utf8'),
 )
 const npm = realpathSync(pathOf('npm'))
+/** What the build makes of what the package has. */
+const BUILT = new Set(['dist', 'man'])
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 let work = ''
 let prefix = ''
 let registry: NpmRegistry
@@ -44,7 +45,7 @@ beforeAll(async () => {
   environment = cleanAccount(registry.url)
   const [packed] = JSON.parse(
     execFileSync(process.execPath, [npm, 'pack', '--ignore-scripts', '--json', '--pack-destination', work], {
-      cwd: copyToPack(),
+      cwd: builtCopy(),
       encoding: 'utf8',
     }),
   ) as readonly { readonly filename: string }[]
@@ -77,31 +78,23 @@ function cleanAccount(registryUrl: string): Record<string, string> {
   }
 }
 
-/** What the manifest names, with types of its own: other tests write those of `dist` too. */
-function copyToPack(): string {
+/** A clone after `npm ci`, which ends with the build. */
+function builtCopy(): string {
   const copy = join(work, 'source')
-  for (const name of [...files, 'package.json', 'README.md', 'LICENSE'])
-    if (existsSync(join(root, name))) cpSync(join(root, name), join(copy, name), { recursive: true })
-  removeOldChunks(join(copy, 'dist'))
-  emitDeclarations(join(copy, 'dist/types'))
-  writeManPage(join(copy, 'man/parley.1'), version)
+  const sources = ['src', 'scripts', 'rolldown.config.ts', 'tsconfig.base.json', 'package.json', 'README.md', 'LICENSE']
+  for (const name of [...sources, ...files.filter((name) => !BUILT.has(name))])
+    cpSync(join(root, name), join(copy, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const env = { ...process.env, PARLEY_COMMIT: COMMIT }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [npm, 'run', '--silent', 'build'], {
+    cwd: copy,
+    encoding: 'utf8',
+    env,
+  })
+  // What npm says of the settings of the user who runs this is theirs.
+  const said = (stdout + stderr).split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))
+  expect({ status, said }).toEqual({ status: 0, said: [] })
   return copy
-}
-
-/** Tests leave the chunks of earlier builds beside the new ones; a build for a package begins with an empty directory. */
-function removeOldChunks(dist: string): void {
-  const reached = new Set<string>()
-  const visit = (file: string): void => {
-    for (const [name] of readFileSync(file, 'utf8').matchAll(/[\w.-]+-[\w-]{8}\.mjs/gu)) {
-      const chunk = join(dist, 'chunks', name)
-      if (reached.has(chunk) || !existsSync(chunk)) continue
-      reached.add(chunk)
-      visit(chunk)
-    }
-  }
-  for (const name of readdirSync(dist)) if (name.endsWith('.mjs')) visit(join(dist, name))
-  for (const name of readdirSync(join(dist, 'chunks')))
-    if (!reached.has(join(dist, 'chunks', name))) rmSync(join(dist, 'chunks', name))
 }
 
 /** Its standard output. Not the synchronous way, for the registry is in this process. */
@@ -136,7 +129,7 @@ describe('the package, installed with Node and npm alone', () => {
     expect(await parley('--version')).toBe(`${version}\n`)
     expect(JSON.parse(await parley('--version', '--json'))).toEqual({
       version,
-      commit: expect.stringMatching(/^[0-9a-f]{40}$/u),
+      commit: COMMIT,
       node: process.version,
       journalFormat: 1,
     })
@@ -164,6 +157,29 @@ describe('the package, installed with Node and npm alone', () => {
   })
 })
 
+/** A program of somebody else's for browsers. */
+const PROGRAM = `import { type ClientDelegate, type ClientTransport, connect, isClientError } from '@parley-sessions/parley/client'
+
+const delegate: ClientDelegate = {
+  updated: ({ sessionId, update }) => console.log(sessionId, update.sessionUpdate),
+  ask: async ({ options }) => options.find(({ kind }) => kind === 'allow_once')?.optionId ?? null,
+}
+
+export async function ask(dial: () => Promise<ClientTransport>, text: string): Promise<string> {
+  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const client = await connect({ dial, pause, newId: () => crypto.randomUUID() }, delegate, {
+    info: { name: 'mine', title: 'Mine', version: '1' },
+  })
+  try {
+    return (await client.prompt(await client.newSession('/'), text)).stopReason
+  } catch (error) {
+    return isClientError(error, 'PEER_REFUSED') ? error.details.code : 'lost'
+  } finally {
+    client.close()
+  }
+}
+`
+
 describe('the examples', () => {
   let directory = ''
 
@@ -190,8 +206,31 @@ describe('the examples', () => {
     )
   })
 
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+
   test('compile against what is published', async () => {
-    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', directory])
+    await run(process.execPath, [compiler, '-p', directory])
+  })
+
+  test('compile for browsers, with no types of Node; what is no member of the client does not', async () => {
+    const consumer = join(directory, 'consumer')
+    mkdirSync(consumer)
+    writeFileSync(join(consumer, 'right.ts'), PROGRAM)
+    writeFileSync(join(consumer, 'wrong.ts'), PROGRAM.replace('client.newSession', 'client.noSuchMethod'))
+    const compilerOptions = {
+      module: 'nodenext',
+      target: 'es2022',
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      lib: ['ES2023', 'DOM'],
+      types: [],
+    }
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+    const said = await run(process.execPath, [compiler, '-p', consumer], consumer).catch(String)
+    expect(said.match(/^.*error TS.*$/gmu)).toEqual([
+      expect.stringMatching(/wrong\.ts.*Property 'noSuchMethod' does not exist/u),
+    ])
   })
 
   test('server.ts: a server inside another program', async () => {
