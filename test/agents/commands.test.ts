@@ -82,7 +82,7 @@ describe('add', () => {
     )
   })
 
-  test('an agent of the registry is installed only if the user agrees to what is shown', async () => {
+  test.concurrent('an agent of the registry is installed only if the user agrees to what is shown', async () => {
     const url = registry.serve('/new-agent.tar.gz', await tarGz({ 'bin/new': '#!/bin/sh\n' }))
     const platform = `${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`
     registry.list([entryOf('new-agent', { binary: { [platform]: { archive: url, cmd: './bin/new', args: ['acp'] } } })])
@@ -103,8 +103,7 @@ describe('add', () => {
     )
   })
 
-  test('an agent that nobody knows names those that are meant, and a missing registry is said', async () => {
-    registry.list([])
+  test.concurrent('an agent that nobody knows names those that are meant, and a missing registry is said', async () => {
     const unknown = await user().agents('add', 'co')
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('codex, copilot') })
     const { home, work, env } = user()
@@ -118,14 +117,14 @@ describe('add', () => {
     expect((await user().agents('add')).code).toBe(2)
   })
 
-  test('what npm says is shown when it fails, and nothing is left', async () => {
+  test.concurrent('what npm says is shown when it fails, and nothing is left', async () => {
     const { agents, home } = user()
     const failed = await agents('add', 'opencode')
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('opencode-ai') })
     expect(readdirSync(join(home, 'agents', 'opencode'))).toEqual([])
   })
 
-  test('--from takes over what other tools call their agents', async () => {
+  test.concurrent('--from takes over what other tools call their agents', async () => {
     const { agents, file, home } = user('# mine\n')
     const zed = join(home, 'settings.json')
     writeFileSync(
@@ -154,7 +153,7 @@ describe('add', () => {
     expect(await agents('rm', 'claude-code')).toMatchObject({ code: 1 })
   })
 
-  test('--from reads the file of acpx', async () => {
+  test.concurrent('--from reads the file of acpx', async () => {
     const { agents, file, home } = user()
     const acpx = join(home, 'acpx.json')
     writeFileSync(acpx, JSON.stringify({ agents: { one: ['a', 'b'], two: { argv: ['c'] }, three: { command: 'd' } } }))
@@ -166,7 +165,7 @@ describe('add', () => {
 })
 
 describe('an agent of a project', () => {
-  test('is not started before the user trusts it, and not again after that was taken back', async () => {
+  test.concurrent('is not started before the user trusts it, and not again after that was taken back', async () => {
     const { agents, work } = user()
     const started = join(work, 'started')
     writeFileSync(join(work, 'agent'), `#!/bin/sh\ntouch ${started}\n`, { mode: 0o755 })
@@ -180,7 +179,7 @@ describe('an agent of a project', () => {
     expect((await agents('test', 'theirs')).stderr).toContain('parley agents trust theirs')
   })
 
-  test('answers in its directory once it is trusted, and the list of sessions says so', async () => {
+  test.concurrent('answers in its directory once it is trusted, and the list of sessions says so', async () => {
     const { agents, work, home, env } = user()
     const fake = new FakeAgent(freshDirectory())
     const table = `[agents.theirs]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${JSON.stringify(fake.args)}\n`
@@ -214,7 +213,7 @@ describe('an agent', () => {
     return { fake, ...own }
   }
 
-  test('is tested without a prompt and without a login, and nothing of it stays', async () => {
+  test.concurrent('is tested without a prompt and without a login, and nothing of it stays', async () => {
     const { fake, agents, home } = withFake({
       info: { name: 'faker', version: '9.9.9' },
       capabilities: {
@@ -245,7 +244,7 @@ describe('an agent', () => {
     expect((await agents('ls')).stdout).toContain('fake   (version 9.9.9, your parley.toml')
   })
 
-  test('that wants a login says so, and has it when the user has logged in', async () => {
+  test.concurrent('that wants a login says so, and has it when the user has logged in', async () => {
     const { fake, agents } = withFake({ needsLogin: true, authMethods: [{ id: 'key', name: 'A key' }] })
     const tested = await agents('test', 'fake')
     expect(tested.stdout).toContain('It wants a login: parley agents login fake')
@@ -257,14 +256,14 @@ describe('an agent', () => {
     expect((await agents('ls')).stdout).not.toContain('needs a login')
   })
 
-  test('whose login is in a terminal shows the command where there is none', async () => {
+  test.concurrent('whose login is in a terminal shows the command where there is none', async () => {
     const login = { id: 'tty', name: 'In a terminal', type: 'terminal', args: ['--login'] }
     const { fake, agents } = withFake({ needsLogin: true, authMethods: [login] })
     const refused = await agents('login', 'fake')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${fake.home} --login`) })
   })
 
-  test('that cannot be started says what it wrote', async () => {
+  test.concurrent('that cannot be started says what it wrote', async () => {
     const { agents } = user('[agents.bad]\ncommand = "/bin/sh"\nargs = ["-c", "echo no such thing >&2; exit 3"]\n')
     const failed = await agents('test', 'bad')
     expect(failed.code).toBe(1)

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Fields } from '../e2e/message.ts'
 import { updatesIn } from '../e2e/message.ts'
 import { freshDirectory, newSession, promptOf, startParley } from '../e2e/parley.ts'
@@ -10,12 +10,13 @@ import type { RawClient } from '../e2e/raw-client.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { until } from '../fixtures/process/running.ts'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
+const closing = new PerTest<() => Promise<unknown>>(async (opened) => {
+  for (const close of opened.toReversed()) await close()
 })
+closing.closeAfterEach()
 
 interface Stage {
   readonly fake: FakeAgent
@@ -33,7 +34,7 @@ async function staged(plan: Case, more = '', clientCapabilities: Fields = {}): P
   const entry = `[agents.fake]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${JSON.stringify(fake.args)}\n`
   writeFileSync(join(home, 'config/parley/parley.toml'), `${entry}${more}`)
   const client = startParley({ home, agent: 'fake' })
-  closing.push(async () => {
+  closing.add(async () => {
     await client.leave()
     await until(() => fake.processes.length === 0)
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
@@ -61,7 +62,7 @@ const given = (fake: FakeAgent, method = 'session/new'): readonly Given[] =>
 
 async function agentAt({ url, headers }: Given): Promise<Client> {
   const client = new Client({ name: 'agent', version: '1' })
-  closing.push(() => client.close())
+  closing.add(() => client.close())
   const requestInit = { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
   return client
@@ -69,7 +70,7 @@ async function agentAt({ url, headers }: Given): Promise<Client> {
 
 const HTTP = { mcpCapabilities: { http: true }, loadSession: true }
 
-test('an agent reaches the servers of its session by addresses of Parley, and never has their secrets [48]', async () => {
+test.concurrent('an agent reaches the servers of its session by addresses of Parley, and never has their secrets [48]', async () => {
   const rule = '[permissions]\ndeny = [{ server = "db", tool = "env" }]\n'
   const { fake, client, cwd } = await staged({ capabilities: HTTP }, rule)
   const sessionId = await newSession(client, cwd, [declared('db', { DB_KEY: 'sentinel-secret' })])
@@ -92,7 +93,7 @@ test('an agent reaches the servers of its session by addresses of Parley, and ne
   expect(updatesIn(client.received, sessionId).map(({ update }) => update.sessionUpdate)).not.toContain('tool_call')
 })
 
-test('an agent without HTTP gets the servers that it can reach, and the others are named [49]', async () => {
+test.concurrent('an agent without HTTP gets the servers that it can reach, and the others are named [49]', async () => {
   const { fake, client, cwd, home } = await staged({})
   const web = { type: 'sse', name: 'web', url: 'http://127.0.0.1:9/sse', headers: [] }
   const sessionId = await newSession(client, cwd, [declared('db'), web])
@@ -113,7 +114,7 @@ test('an agent without HTTP gets the servers that it can reach, and the others a
   expect(told().slice(-2)).toEqual([sentence, `fake works in one directory only and was not given ${home}.`])
 })
 
-test('other servers reach the agent before its next prompt [49]', async () => {
+test.concurrent('other servers reach the agent before its next prompt [49]', async () => {
   const { fake, client, cwd } = await staged({ capabilities: HTTP })
   const sessionId = await newSession(client, cwd, [declared('db')])
   await client.request('session/prompt', promptOf(sessionId, 'one'))
@@ -129,7 +130,7 @@ const TORTURE = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).p
 /** Its tool `do` asks the user for a name. */
 const ASKING = { name: 'asking', command: process.execPath, args: [TORTURE, 'asks the person', '/dev/null'], env: [] }
 
-test('a question of an MCP server goes to the client whose prompt runs, and without one it is cancelled [21]', async () => {
+test.concurrent('a question of an MCP server goes to the client whose prompt runs, and without one it is cancelled [21]', async () => {
   const plan = { capabilities: HTTP, prompts: { go: [{ gate: 'asked' }, { chunk: 'Done.' }] } }
   const { fake, client, cwd } = await staged(plan, '', { elicitation: { form: {} } })
   const sessionId = await newSession(client, cwd, [ASKING])
@@ -151,7 +152,7 @@ test('a question of an MCP server goes to the client whose prompt runs, and with
   await turn
 })
 
-test('a user is asked about MCP tools only for an agent that never asks, and what a rule allows needs no answer', async () => {
+test.concurrent('a user is asked about MCP tools only for an agent that never asks, and what a rule allows needs no answer', async () => {
   const more = 'quirks = { asks = "never" }\n[permissions]\nallow = [{ server = "db", tool = "answer" }]\n'
   const plan = { capabilities: HTTP, prompts: { go: [{ gate: 'asked' }] } }
   const { fake, client, cwd } = await staged(plan, more)

@@ -20,7 +20,7 @@ function agentIn(home: string, plan: ConstructorParameters<typeof FakeAgent>[1],
   return fake
 }
 
-test('a prompt whose server is killed half way keeps what was seen; no agent is left, and the next prompt answers', async () => {
+test.concurrent('a prompt whose server is killed half way keeps what was seen; no agent is left, and the next prompt answers', async () => {
   const home = freshDirectory()
   const slow = [{ repeat: 30, moves: [{ chunk: 'word{n} ' }] }, { mark: 'half' }, { silent: true as const }]
   const fake = agentIn(home, { capabilities: { loadSession: true }, prompts: { work: slow } })
@@ -42,7 +42,7 @@ test('a prompt whose server is killed half way keeps what was seen; no agent is 
   expect(fake.received('session/load')).toHaveLength(1)
 })
 
-test('processes that an agent has started are gone when its server is killed [28]', async () => {
+test.concurrent('processes that an agent has started are gone when its server is killed [28]', async () => {
   const home = freshDirectory()
   const moves = [{ holdsPipe: true }, { ownSession: true, ignoresTerm: true }].map((grandchild) => ({ grandchild }))
   const fake = agentIn(home, { prompts: { work: [...moves, { mark: 'started' }, { silent: true as const }] } })
@@ -56,7 +56,7 @@ test('processes that an agent has started are gone when its server is killed [28
   await until(() => fake.processes.length === 0)
 })
 
-test('no secret of an agent or of its MCP servers is in the journal, the log or an export [54]', async () => {
+test.concurrent('no secret of an agent or of its MCP servers is in the journal, the log or an export [54]', async () => {
   const home = freshDirectory()
   const secrets = { env: 'sentinel-of-the-env', mcp: 'sentinel-of-the-server' }
   const error = { code: -32_603, message: `bad key ${secrets.env}`, data: { key: `${secrets.env} ${secrets.mcp}` } }
@@ -96,7 +96,7 @@ function filesBelow(directory: string, without: readonly string[]): string {
     .join('\n')
 }
 
-test('an editor with a terminal offers the logins of the agent, and runs them through parley acp', async () => {
+test.concurrent('an editor with a terminal offers the logins of the agent, and runs them through parley acp', async () => {
   const home = freshDirectory()
   const methods = [{ id: 'key', name: 'A key', description: 'Type it in' }]
   const fake = agentIn(home, { needsLogin: true, authMethods: methods })

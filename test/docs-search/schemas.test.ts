@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { directoryWith, RawSession, serve, type ToolAnswer } from './served.ts'
+import { type AtEnd, directoryWith, RawSession, serve, shared, type ToolAnswer } from './served.ts'
 
 const FILES = {
   'notes/setup.md': '---\ntitle: Setup\n---\n\n# Setup\n\nalpha 阵列\n\n## On Linux\n\nbeta\n\n## On Linux\n\ngamma\n',
@@ -65,9 +65,9 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   MinDocGlobalSearch: fc.record({ keyword: or(query), pageIndex: or(whole(1, 3)) }, { requiredKeys: ['keyword'] }),
 }
 
-async function library() {
-  const parent = await directoryWith(FILES)
-  const { server, log } = await serve({}, { directories: [join(parent, 'notes'), join(parent, 'other')] })
+async function library(atEnd?: AtEnd) {
+  const parent = await directoryWith(FILES, atEnd)
+  const { server, log } = await serve({}, { directories: [join(parent, 'notes'), join(parent, 'other')] }, atEnd)
   const session = await RawSession.open(server)
   const { tools } = (await session.request('tools/list')) as { tools: { name: string; outputSchema: object }[] }
   const ajv = new Ajv2020()
@@ -78,6 +78,8 @@ async function library() {
     schemas: new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)])),
   }
 }
+
+const unchanged = shared(library)
 
 /** A success is what the schema says, and an error a sentence that says what to do, without a result that could be taken for one. */
 function check(schema: ValidateFunction | undefined, { content, isError, structuredContent }: ToolAnswer): boolean {
@@ -96,7 +98,7 @@ function check(schema: ValidateFunction | undefined, { content, isError, structu
 }
 
 test.each(Object.keys(ARGUMENTS))('whatever %s is asked, its answer is what its schema says', async (name) => {
-  const { session, schemas, log } = await library()
+  const { session, schemas, log } = await unchanged()
   let [answers, errors] = [0, 0]
   await fc.assert(
     fc.asyncProperty(ARGUMENTS[name] ?? fc.constant({}), async (args) => {
@@ -112,7 +114,7 @@ test.each(Object.keys(ARGUMENTS))('whatever %s is asked, its answer is what its 
 })
 
 test('every page that a cursor leads to is what the schema says', async () => {
-  const { session, schemas } = await library()
+  const { session, schemas } = await unchanged()
   for (const [name, args] of [
     ['search_documents', { query: 'alpha', limit: 1 }],
     ['list_documents', { limit: 1 }],

@@ -27,12 +27,12 @@ async function beginTurn(client: RawClient, cwd: string): Promise<{ sessionId: s
 }
 
 describe('when stdin closes [A-TR-7]', () => {
-  test('before anything was asked, it ends by itself', async () => {
+  test.concurrent('before anything was asked, it ends by itself', async () => {
     const client = start(await stageWith(SLOW))
     expect(await client.leave()).toEqual({ code: 0, signal: null })
   })
 
-  test('in the middle of a turn, it ends by itself, and the turn is known to be interrupted', async () => {
+  test.concurrent('in the middle of a turn, it ends by itself, and the turn is known to be interrupted', async () => {
     const stage = await stageWith(SLOW)
     const client = await connect(stage)
     const { sessionId } = await beginTurn(client, stage.cwd)
@@ -46,7 +46,7 @@ describe('when stdin closes [A-TR-7]', () => {
   })
 })
 
-test('what an MCP server prints or what it logs never reaches stdout [A-TR-3]', async () => {
+test.concurrent('what an MCP server prints or what it logs never reaches stdout [A-TR-3]', async () => {
   const stage = await stageWith([{ toolCall: { name: 'echo', arguments: { text: 'heard' } } }])
   const client = await connect(stage)
   const { env: _env, type: _type, ...noisy } = stdioServer('noisy', { junk: true })
@@ -57,7 +57,7 @@ test('what an MCP server prints or what it logs never reaches stdout [A-TR-3]', 
   expect(client.impurities).toEqual([])
 })
 
-test('a client that does not read for a while gets everything afterwards, once and in order', async () => {
+test.concurrent('a client that does not read for a while gets everything afterwards, once and in order', async () => {
   const padding = 'x'.repeat(3_000)
   const stage = await stageWith([{ chunk: `<{n}>${padding}`, times: 2_000 }])
   const client = await connect(stage)
@@ -72,7 +72,7 @@ test('a client that does not read for a while gets everything afterwards, once a
   expect(numbers).toBe(Array.from({ length: 2_000 }, (_, index) => `<${index + 1}>`).join(''))
 })
 
-test('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
+test.concurrent('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
   const client = await connect(await stageWith(SLOW))
   const from = client.received.length
   client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
@@ -83,7 +83,7 @@ test('a line of 40 MiB is refused in one answer, and the next one is read', asyn
   ])
 })
 
-test('a second owner of the same state says who has it, and ends with 75', async () => {
+test.concurrent('a second owner of the same state says who has it, and ends with 75', async () => {
   const stage = await stageWith(SLOW)
   const owner = await connect(stage)
   await newSession(owner, stage.cwd)
@@ -106,7 +106,7 @@ describe('a question', () => {
   }
   const ran = ({ received }: RawSocket): boolean => JSON.stringify(received).includes('it ran"}}')
 
-  test('names its options, and runs what was allowed [A-PM-1]', async () => {
+  test.concurrent('names its options, and runs what was allowed [A-PM-1]', async () => {
     const { client, prompt, question } = await asked()
     const options = question.params?.['options'] as readonly Fields[]
     expect(new Set(options.map(({ optionId }) => optionId)).size).toBe(options.length)
@@ -115,7 +115,7 @@ describe('a question', () => {
     expect(ran(client)).toBe(true)
   })
 
-  test.each<[string, Fields]>([
+  test.concurrent.each<[string, Fields]>([
     ['an option that was not offered', { result: { outcome: { outcome: 'selected', optionId: 'sudo' } } }],
     ['an error', { error: { code: -32603, message: 'no' } }],
     ['nonsense', { result: { yes: true } }],
@@ -128,7 +128,7 @@ describe('a question', () => {
     expect(ran(client)).toBe(false)
   })
 
-  test('does not hold up a cancel, and is withdrawn by it [A-PM-3]', async () => {
+  test.concurrent('does not hold up a cancel, and is withdrawn by it [A-PM-3]', async () => {
     const { client, prompt, question, sessionId } = await asked()
     client.notify('session/cancel', { sessionId })
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'cancelled' })
@@ -138,7 +138,7 @@ describe('a question', () => {
   })
 })
 
-test('servers start in the cwd of the session, wherever the process was started [A-NW-2]', async () => {
+test.concurrent('servers start in the cwd of the session, wherever the process was started [A-NW-2]', async () => {
   const stage = await stageWith([{ toolCall: { name: 'env', arguments: {} } }])
   const client = await connect(stage)
   mkdirSync(`${stage.cwd}/deep`)

@@ -36,7 +36,7 @@ async function use(link: string, name: string) {
   return { token, url: `${origin.replace('http', 'ws')}/acp` }
 }
 
-test('web starts the server and opens a port of this machine alone; the link makes an administrator, and --close ends it', async () => {
+test.concurrent('web starts the server and opens a port of this machine alone; the link makes an administrator, and --close ends it', async () => {
   const place = await placeWith()
   const { address, link, role } = await objectOf(['web'], place)
   expect({ host: new URL(address).hostname, role }).toEqual({ host: '127.0.0.1', role: 'admin' })
@@ -55,7 +55,7 @@ test('web starts the server and opens a port of this machine alone; the link mak
   expect(await parley(['web', '--close'], place)).toMatchObject({ code: 0, stdout: 'No port is open.\n' })
 })
 
-test('a page that was opened is there again after kill -9 and after stop, until it is closed', async () => {
+test.concurrent('a page that was opened is there again after kill -9 and after stop, until it is closed', async () => {
   const place = await placeWith()
   // Starts a server where none runs.
   const start = async () => expect((await parley(['new'], place)).code).toBe(0)
@@ -75,7 +75,7 @@ test('a page that was opened is there again after kill -9 and after stop, until 
   await expect(fetch(`${address}healthz`)).rejects.toThrow(/fetch failed/u)
 })
 
-test('pair gives a role and a name; devices lists and removes, and cuts within a second', async () => {
+test.concurrent('pair gives a role and a name; devices lists and removes, and cuts within a second', async () => {
   const place = await placeWith()
   expect(await parley(['pair'], place)).toMatchObject({
     code: 1,
@@ -95,7 +95,7 @@ test('pair gives a role and a name; devices lists and removes, and cuts within a
   expect(await parley(['devices', 'rm', "Ada's phone"], place)).toMatchObject({ code: 1, stdout: '' })
 })
 
-test.each([
+test.concurrent.each([
   [['pair', '--role', 'root'], 2],
   [['pair', '--name', 'a\nb', '--url', 'https://x'], 1],
   [['pair', '--url', 'ftp://x'], 2],
@@ -105,7 +105,7 @@ test.each([
   expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({ code: expected, stdout: '', lines: 1 })
 })
 
-test('at a terminal there is a QR code, Enter makes a fresh link, and who was paired is named', async () => {
+test.concurrent('at a terminal there is a QR code, Enter makes a fresh link, and who was paired is named', async () => {
   const place = await placeWith()
   await startInBackground(place, FREE_PORT)
   const terminal = new Terminal(['pair'], place)

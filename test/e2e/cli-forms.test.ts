@@ -49,7 +49,7 @@ function answersIn({ heard }: Scene): readonly unknown[] {
 const isAsked = ({ method }: { readonly method?: unknown }) => method === 'elicitation/create'
 
 describe.runIf(process.platform === 'linux')('a form of an MCP server', { timeout: LONG }, () => {
-  test('is filled in field by field in the chat, and what does not fit is asked again at once', async () => {
+  test.concurrent('is filled in field by field in the chat, and what does not fit is asked again at once', async () => {
     const one = await scene('asks the person', { schema })
     const chat = new Terminal([], one.place)
     await chat.until('Ctrl-D leaves')
@@ -68,7 +68,7 @@ describe.runIf(process.platform === 'linux')('a form of an MCP server', { timeou
     expect(answersIn(one)).toEqual([{ action: 'accept', content: { mail: 'ada@example.org', size: 's' } }])
   })
 
-  test('is cancelled by Ctrl-C, and the turn goes on', async () => {
+  test.concurrent('is cancelled by Ctrl-C, and the turn goes on', async () => {
     const one = await scene('asks the person', { schema })
     const run = new Terminal(['run', 'go'], one.place)
     await run.until('Your mail')
@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')('a form of an MCP server', { timeou
     expect(answersIn(one)).toEqual([{ action: 'cancel' }])
   })
 
-  test('goes away with a line when somebody else cancels the turn', async () => {
+  test.concurrent('goes away with a line when somebody else cancels the turn', async () => {
     const one = await scene('asks the person', { schema })
     const chat = new Terminal([], one.place)
     await chat.until('Ctrl-D leaves')
@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('a form of an MCP server', { timeou
     expect(answersIn(one).filter((answer) => (answer as Fields)['action'] === 'accept')).toEqual([])
   })
 
-  test('of a paused call is answered by whoever attaches', async () => {
+  test.concurrent('of a paused call is answered by whoever attaches', async () => {
     const one = await scene('asks the person in rounds')
     const { place } = one
     const ada = await RawSocket.open(place.socket, { agent: place.agent, capabilities: { elicitation: { form: {} } } })

@@ -41,21 +41,34 @@ describe('docs/commands.md', () => {
   })
 })
 
-/** As a shell cuts it into words; what it redirects goes nowhere that matters. */
-function wordsOf(example: string): readonly string[] {
-  const shell = `parley() { [ $# -eq 0 ] || printf '%s\\0' "$@" >&2; }; ${example}`
-  const { status, stderr } = spawnSync('/bin/sh', ['-c', shell], { cwd: freshDirectory(), encoding: 'utf8' })
-  expect({ example, status }).toEqual({ example, status: 0 })
-  return stderr.split('\0').slice(0, -1)
+/** The words of each example as a shell cuts it; what it redirects goes nowhere that matters. */
+const wordsOf = new Map(cutIntoWords(rows.flatMap(({ examples }) => examples)))
+
+function cutIntoWords(examples: readonly string[]): readonly (readonly [string, readonly string[]])[] {
+  const shell = [
+    `parley() { [ $# -eq 0 ] || printf '%s\\0' "$@" >&2; }`,
+    ...examples.map((example) => `(${example}\n) || exit 1; printf '\\001' >&2`),
+  ]
+  const { stderr } = spawnSync('/bin/sh', ['-c', shell.join('\n')], { cwd: freshDirectory(), encoding: 'utf8' })
+  return stderr
+    .split('\u0001')
+    .slice(0, -1)
+    .map((words, at) => [examples[at] ?? '', words.split('\0').slice(0, -1)])
 }
 
-/** What `--help` prints, without a process for each command. */
-async function helpOf(heading: string): Promise<string> {
+/** What a command line says that starts no command, without a process for it. */
+async function said(words: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   let text = ''
-  const words = [...heading.split(' ').slice(1), '--help']
+  const more = (some: string): void => void (text += some)
   const program = programFor(words, async () => undefined)
-  for (const command of [program, ...below(program)]) command.configureOutput({ writeOut: (more) => (text += more) })
-  await expect(program.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ exitCode: 0 })
+  for (const command of [program, ...below(program)]) command.configureOutput({ writeOut: more, writeErr: more })
+  const ended: unknown = await program.parseAsync(words, { from: 'user' }).catch((error: unknown) => error)
+  return { code: (ended as { readonly exitCode: number }).exitCode, text }
+}
+
+async function helpOf(heading: string): Promise<string> {
+  const { code, text } = await said([...heading.split(' ').slice(1), '--help'])
+  expect(code).toBe(0)
   return text
 }
 
@@ -67,7 +80,8 @@ describe('the examples of --help', () => {
   test.each(rows)('of $heading are one to three, and are understood as they stand', async ({ heading, examples }) => {
     expect([1, 2, 3]).toContain(examples.length)
     for (const example of examples) {
-      const words = wordsOf(example)
+      const words = wordsOf.get(example)
+      if (words === undefined) throw new Error(`no shell takes the example ${example}`)
       const understood: (string | undefined)[] = []
       const note = async (row: CommandRow) => void understood.push(rows.find((one) => one.row === row)?.heading)
       await programFor(words, note).parseAsync(words, { from: 'user' })
@@ -90,54 +104,57 @@ describe('--help', () => {
   })
 })
 
-describe('the real binary', () => {
-  const home = freshDirectory()
-
-  test.each([['--help'], ['-h'], ['help']])('%s lists every command and the options of a chat', async (flag) => {
-    const { code, stdout, stderr } = await parley([flag], { home })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const row of commands) expect(stdout).toMatch(new RegExp(`^  ${nameOf(row)} `, 'mu'))
-    for (const { flags } of chat.options) expect(stdout).toContain(flags)
-    expect(stdout).toContain('--version')
-  })
-
-  test('prints the help of a command of a command', async () => {
-    const { code, stdout, stderr } = await parley(['docs', 'key', 'add', '--help'], { home })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toBe(await helpOf('parley docs key add'))
-  })
-
-  test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
-    expect(await parley([flag], { home })).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
-  })
-
+describe('wrong usage', () => {
   test.each([
-    ['rnu', '(Did you mean run?)'],
     ['sohw', '(Did you mean show?)'],
     ['dance', "unknown command 'dance'"],
     ['mcp tset', '(Did you mean test?)'],
     ['rules dance', "unknown command 'dance'"],
     ['docs key lss', '(Did you mean ls?)'],
     ['docs key', 'Usage: parley docs key'],
-  ])('parley %s is wrong usage and says %s', async (words, says) => {
-    const { code, stdout, stderr } = await parley(words.split(' '), { home })
+    ['rename', '(see parley rename --help)'],
+    ['rename x', "missing required argument 'title'"],
+    ['fork', "missing required argument 'id'"],
+    ['close', "missing required argument 'id'"],
+    ['rm --yes', "missing required argument 'id'"],
+    ['show', "missing required argument 'id'"],
+    ['run', "missing required argument 'prompt'"],
+    ['docs key add', '(see parley docs key add --help)'],
+    ['ls --jsno', '(Did you mean --json?)'],
+  ])('parley %s says %s', async (words, says) => {
+    const { code, text } = await said(words.split(' '))
+    expect(code).not.toBe(0)
+    expect(text).toContain(says)
+  })
+})
+
+describe('the real binary', () => {
+  const home = freshDirectory()
+
+  test.concurrent.each([['--help'], ['-h'], ['help']])(
+    '%s lists every command and the options of a chat',
+    async (flag) => {
+      const { code, stdout, stderr } = await parley([flag], { home })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      for (const row of commands) expect(stdout).toMatch(new RegExp(`^  ${nameOf(row)} `, 'mu'))
+      for (const { flags } of chat.options) expect(stdout).toContain(flags)
+      expect(stdout).toContain('--version')
+    },
+  )
+
+  test.concurrent('prints the help of a command of a command', async () => {
+    const { code, stdout, stderr } = await parley(['docs', 'key', 'add', '--help'], { home })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toBe(await helpOf('parley docs key add'))
+  })
+
+  test.concurrent.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
+    expect(await parley([flag], { home })).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test.concurrent('ends with 2 at wrong usage, and says why on stderr alone', async () => {
+    const { code, stdout, stderr } = await parley(['rnu'], { home })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(says)
-  })
-
-  test('a command whose argument is missing names its own help', async () => {
-    const { code, stderr } = await parley(['rename'], { home })
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(see parley rename --help)') })
-  })
-
-  test('so does one of a command within a command', async () => {
-    const { code, stderr } = await parley(['docs', 'key', 'add'], { home })
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('(see parley docs key add --help)') })
-  })
-
-  test('a wrong flag suggests the right one', async () => {
-    const { code, stderr } = await parley(['ls', '--jsno'], { home })
-    expect(code).toBe(2)
-    expect(stderr).toContain('(Did you mean --json?)')
+    expect(stderr).toContain('(Did you mean run?)')
   })
 })

@@ -33,16 +33,14 @@ describe('parley mcp', () => {
     [['add', 'files', '--', 'true'], 1, 'files is there already'],
     [['add', '', '--', 'true'], 2, 'its name has 1 to 100 characters'],
     [['add', 'two\nlines', '--', 'true'], 2, 'its name has 1 to 100 characters'],
-    [['add', 'new', '--url', 'a/b'], 2, 'it must be an http or https URL'],
     [['add', 'new', '--url', 'http://a b/'], 2, 'it must be an http or https URL'],
-    [['add', 'new', '--url', 'ftp://a/'], 2, 'it must be an http or https URL'],
     [['add', 'new', '--url', 'http://a/', '--header', 'a b: sentinel-secret'], 2, 'it must be written as NAME=VALUE'],
     [['add', 'new', '--url', 'http://a/', '--header', 'ä: sentinel-secret'], 2, 'whose names are those of headers'],
     [['add', 'new', '--url', 'http://a/', '--header', 'a: sentinel\nsecret'], 2, 'in one line each'],
     [['import', 'no-such.json'], 1, 'There is no file "no-such.json"'],
     [['import', '.'], 1, 'it is not a file'],
   ]
-  test.each(cases)('%j ends with %i', async (words, code, says) => {
+  test.concurrent.each(cases)('%j ends with %i', async (words, code, says) => {
     const { file, home } = configured()
     // A program of that name in the directory and on PATH: a name that is misspelt must not start it.
     const mark = join(home, 'started')
@@ -57,7 +55,7 @@ describe('parley mcp', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  test('add takes what is only half known: variables in a URL, also in the place of its port', async () => {
+  test.concurrent('add takes what is only half known: variables in a URL, also in the place of its port', async () => {
     const { mcp } = configured()
     for (const [name, url] of [
       ['one', '${WHERE}'],
@@ -66,14 +64,14 @@ describe('parley mcp', () => {
       expect(await mcp('add', name, '--url', url)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('without a verb the servers are listed', async () => {
+  test.concurrent('without a verb the servers are listed', async () => {
     const { mcp } = configured()
     const listed = await mcp('ls')
     expect(listed.stdout).toContain('files')
     expect(await mcp()).toEqual(listed)
   })
 
-  test('rm takes away a table that is wrong, too', async () => {
+  test.concurrent('rm takes away a table that is wrong, too', async () => {
     const { file, mcp } = configured()
     writeFileSync(file, `${MINE}\n[mcp.odd]\ncommand = 5\n`)
     expect(await mcp('rm', 'odd')).toMatchObject({ code: 0 })
@@ -81,7 +79,7 @@ describe('parley mcp', () => {
   })
 })
 
-test('import takes nothing that is no server, and says of each why', async () => {
+test.concurrent('import takes nothing that is no server, and says of each why', async () => {
   const { home, file, mcp } = configured()
   const mcpServers = {
     empty: {},
@@ -115,7 +113,7 @@ test('import takes nothing that is no server, and says of each why', async () =>
   )
 })
 
-test('import says when a file names no servers', async () => {
+test.concurrent('import says when a file names no servers', async () => {
   const { home, mcp } = configured()
   const path = join(home, 'none.json')
   writeFileSync(path, '{"mcpServers": {}}')

@@ -18,7 +18,7 @@ function scripted(script: string): readonly string[] {
   return ['mcp', 'test', '--', process.execPath, program, script, messageLog().path]
 }
 
-test('parley mcp test shows what a server offers and what is wrong with it', async () => {
+test.concurrent('parley mcp test shows what a server offers and what is wrong with it', async () => {
   const { code, stdout } = await parley(scripted('has malformed tools among good ones'), { home })
   expect(code).toBe(0)
   expect(stdout).toContain('scripted  ready, MCP 2025-11-25, legacy')
@@ -26,7 +26,7 @@ test('parley mcp test shows what a server offers and what is wrong with it', asy
   expect(stdout).toContain('tool "no-schema" was left out: its inputSchema does not describe an object.')
 })
 
-test('--json is one object, with resources and prompts', async () => {
+test.concurrent('--json is one object, with resources and prompts', async () => {
   const [mcp, verb, ...rest] = scripted('has resources and prompts')
   const { stdout } = await parley([mcp ?? '', verb ?? '', '--json', ...rest], { home })
   expect(JSON.parse(stdout)).toMatchObject({
@@ -37,7 +37,7 @@ test('--json is one object, with resources and prompts', async () => {
   })
 })
 
-test('a server that cannot be connected says why, and without words the usage is told [L7]', async () => {
+test.concurrent('a server that cannot be connected says why, and without words the usage is told [L7]', async () => {
   const { code, stdout } = await parley(['mcp', 'test', '--', 'no-such-server'], { home })
   expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('no-such-server was not found') })
   expect((await parley(['mcp', 'test'], { home })).code).toBe(2)
@@ -47,7 +47,7 @@ test('a server that cannot be connected says why, and without words the usage is
 })
 
 describe('the servers of the configuration', () => {
-  test('are added, listed, tested and removed, and the rest of the file stays as it was', async () => {
+  test.concurrent('are added, listed, tested and removed, and the rest of the file stays as it was', async () => {
     const { file, mcp } = configured('# mine\nidle_minutes = 1 # a comment\n')
     const added = await mcp(
       'add',
@@ -75,7 +75,7 @@ describe('the servers of the configuration', () => {
     expect((await mcp('rm', 'remote')).code).toBe(1)
   })
 
-  test('are taken from the file of another tool, one by one', async () => {
+  test.concurrent('are taken from the file of another tool, one by one', async () => {
     const { home, file, mcp } = configured('')
     const path = join(home, 'other.json')
     const mcpServers = { good: { command: 'npx', args: ['-y', 'good'] }, bad: { command: 'x', url: 'http://y' } }
@@ -86,7 +86,7 @@ describe('the servers of the configuration', () => {
     expect(readFileSync(file, 'utf8')).toBe('[mcp.good]\ncommand = "npx"\nargs = [ "-y", "good" ]\n')
   })
 
-  test('of a project start nothing in a session until they are allowed, and then they do [Z1]', async () => {
+  test.concurrent('of a project start nothing in a session until they are allowed, and then they do [Z1]', async () => {
     const { home, cwd, mcp } = configured('')
     const mark = join(home, 'started')
     writeFileSync(join(cwd, '.parley.toml'), `[mcp.sly]\ncommand = "/bin/sh"\nargs = ["-c", "touch '${mark}'"]\n`)
@@ -105,7 +105,7 @@ describe('the servers of the configuration', () => {
     expect((await mcp('ls')).stdout).toContain('not trusted yet')
   })
 
-  test('are in every session beside those of its client, whose names count, with their rules; ls tells how each is', async () => {
+  test.concurrent('are in every session beside those of its client, whose names count, with their rules; ls tells how each is', async () => {
     const server = (name: string) =>
       `[mcp.${name}]\ncommand = "${process.execPath}"\nargs = ["${program}", "honest", "${log}"]\n`
     const rules = 'exclude = ["do"]\nenv = { TOKEN = "${MCP_TEST_TOKEN}" }\n'

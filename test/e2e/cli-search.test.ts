@@ -10,7 +10,7 @@ endServers()
 cleanUpServers()
 
 describe('parley search', () => {
-  test('finds nothing where nothing was said, and makes nothing', async () => {
+  test.concurrent('finds nothing where nothing was said, and makes nothing', async () => {
     const home = freshDirectory()
     const stderr = 'parley: nothing that was said has all of these words.\n'
     expect(await parley(['search', 'word'], { home })).toMatchObject({ code: 0, stdout: '', stderr })
@@ -18,7 +18,7 @@ describe('parley search', () => {
     expect(readdirSync(home)).toEqual(['work'])
   })
 
-  test('finds a passage with its session and place, as text and as JSON, with the server and without', async () => {
+  test.concurrent('finds a passage with its session and place, as text and as JSON, with the server and without', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [
       { chunk: 'The spare key is under the do' },
@@ -54,7 +54,7 @@ describe('parley search', () => {
     expect(await parley(['search', '--limit', '0', 'doormat'], { home })).toMatchObject({ code: 2 })
   })
 
-  test('finds on after the index was deleted, after kill -9 of the owner, and not what was deleted', async () => {
+  test.concurrent('finds on after the index was deleted, after kill -9 of the owner, and not what was deleted', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'needle {n} ', times: 100_000, everyMs: 1 }])
     const cli = new Cli(['run', 'go on and on', '--embedded'], { home, agent })
@@ -72,7 +72,7 @@ describe('parley search', () => {
 })
 
 describe('the index of an owner', () => {
-  test('that is killed again and again in the middle of its work has every word in the end', async () => {
+  test.concurrent('that is killed again and again in the middle of its work has every word in the end', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'word{n} ', times: 6_000 }])
     const heard: { readonly sessionId: string; readonly words: number }[] = []
@@ -96,7 +96,7 @@ describe('the index of an owner', () => {
 })
 
 describe('_parley/search', () => {
-  test('finds at once what was just said, and says what is wrong with the question', async () => {
+  test.concurrent('finds at once what was just said, and says what is wrong with the question', async () => {
     const place = await placeWith([{ chunk: 'a needle in the haystack' }])
     await serve(place)
     const client = await RawSocket.open(place.socket)

@@ -39,7 +39,7 @@ async function share(place: Place, args: readonly string[]) {
   return { url: `${origin.replace('http', 'ws')}/acp`, code: hash.replace('#share=', ''), id }
 }
 
-test('a link shows its session alone, live, lets nothing be said, and ends at once when it is taken back', async () => {
+test.concurrent('a link shows its session alone, live, lets nothing be said, and ends at once when it is taken back', async () => {
   const { place, owner, sessionId, other } = await shared()
   const { url, code, id } = await share(place, [sessionId.slice(0, 8)])
   const reader = await RawWebSocket.greeted(url, code)
@@ -67,7 +67,7 @@ test('a link shows its session alone, live, lets nothing be said, and ends at on
   await expect(RawWebSocket.open(url, code)).rejects.toThrow(/401/u)
 })
 
-test('a link ends at its hour, in the middle of what it shows', async () => {
+test.concurrent('a link ends at its hour, in the middle of what it shows', async () => {
   const { place, sessionId } = await shared()
   const { url, code } = await share(place, [sessionId, '--for', '1m'])
   const reader = await RawWebSocket.greeted(url, code)
@@ -80,7 +80,7 @@ test('a link ends at its hour, in the middle of what it shows', async () => {
   expect((await reader.closed)[0]).toBe(4401)
 })
 
-test('without tools, what they were given and returned is kept from its readers', async () => {
+test.concurrent('without tools, what they were given and returned is kept from its readers', async () => {
   const { place, sessionId } = await shared()
   const { url, code } = await share(place, [sessionId, '--no-tools'])
   const reader = await RawWebSocket.greeted(url, code)
@@ -93,7 +93,7 @@ test('without tools, what they were given and returned is kept from its readers'
   expect(all).not.toContain('tool-said-this')
 })
 
-test('a token reaches the sessions of its directory alone', async () => {
+test.concurrent('a token reaches the sessions of its directory alone', async () => {
   const { place, owner, sessionId } = await shared()
   await owner.request('session/new', { cwd: '/', mcpServers: [] })
   const { stdout } = await parley(['token', 'add', 'ci', '--role', 'read', '--dir', place.cwd, '--json'], place)
@@ -110,13 +110,13 @@ test('a token reaches the sessions of its directory alone', async () => {
   expect(other).toMatchObject({ code: 2, stdout: '' })
 })
 
-test.each(['0h', '31d', 'x', '-1h', '1.5h', ''])('a link for %j is refused in one line', async (time) => {
+test.concurrent.each(['0h', '31d', 'x', '-1h', '1.5h', ''])('a link for %j is refused in one line', async (time) => {
   const place = await placeWith()
   const { code, stdout, stderr } = await parley(['share', 'x', '--for', time], place)
   expect({ code, stdout, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 })
 })
 
-test('an administrator sees and changes over its connection who gets in; nobody else does', async () => {
+test.concurrent('an administrator sees and changes over its connection who gets in; nobody else does', async () => {
   const { place, sessionId } = await shared()
   const { url } = await share(place, [sessionId])
   const tokenOf = async (role: string) =>

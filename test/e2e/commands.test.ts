@@ -11,7 +11,7 @@ cleanUpServers()
 
 const blanks = ['\u3000', '\u00A0', '\u2028', '\uFEFF', '\f', '\v', '\u1680']
 
-test('a line with a blank that only Unicode knows leads to a question, and the server goes on', async () => {
+test.concurrent('a line with a blank that only Unicode knows leads to a question, and the server goes on', async () => {
   const calls = blanks.map((blank) => ({
     toolCall: { name: 'run_command', arguments: { command: `echo${blank}a` }, ask: true },
   }))
@@ -70,7 +70,7 @@ async function askedAbout({ place, mode }: Trial): Promise<readonly string[]> {
   })
 }
 
-test('an allow rule covers no option that writes or runs something else, and no spelling of the state directory', async () => {
+test.concurrent('an allow rule covers no option that writes or runs something else, and no spelling of the state directory', async () => {
   const fine = ['git diff --stat', 'cat a.txt']
   const writes = ['git diff --output=a.txt', 'git diff --outpu=a.txt', 'git diff --ext-diff', 'git diff HEAD > a.txt']
   const place = await placeWith([{ agent: { modes } }])
@@ -96,7 +96,7 @@ test('an allow rule covers no option that writes or runs something else, and no 
   expect(readFileSync(join(place.cwd, 'a.txt'), 'utf8')).toBe('kept')
 })
 
-test('allow all asks about what is recognised as destructive, in every shape that the fixtures know, and about nothing that reads', async () => {
+test.concurrent('allow all asks about what is recognised as destructive, in every shape that the fixtures know, and about nothing that reads', async () => {
   const destructive = [
     `tar --checkpoint=1 --checkpoint-action=exec='rm a' -xf x.tar`,
     `tar -I 'rm a' -xf x.tar`,

@@ -27,14 +27,14 @@ function contents(directory: string): Readonly<Record<string, string>> {
 }
 
 describe('parley doctor', () => {
-  test('is well where nothing is, and makes nothing', async () => {
+  test.concurrent('is well where nothing is, and makes nothing', async () => {
     const home = join(freshDirectory(), 'none')
     const cwd = freshDirectory()
     expect((await examined({ home, cwd })).problems).toEqual([])
     expect(existsSync(home)).toBe(false)
   })
 
-  test('names a provider that does not exist, and a wrong setting of a server once', async () => {
+  test.concurrent('names a provider that does not exist, and a wrong setting of a server once', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
     writeFileSync(join(workIn(home), '.parley.toml'), 'agent = "model:foo:bar"\n[mcp.a]\ncomand = "a"\n')
@@ -43,7 +43,7 @@ describe('parley doctor', () => {
     expect(problems.filter((problem) => String(problem['says']).includes('mcp.a.comand'))).toHaveLength(1)
   })
 
-  test('is well beside a server and after it, and changes no byte', async () => {
+  test.concurrent('is well beside a server and after it, and changes no byte', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
@@ -61,7 +61,7 @@ describe('parley doctor', () => {
     expect(stdout).toMatch(/^✓ program +Parley /u)
   })
 
-  test('after kill -9 says what is left, and that the next server deals with it', async () => {
+  test.concurrent('after kill -9 says what is left, and that the next server deals with it', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])
@@ -72,7 +72,7 @@ describe('parley doctor', () => {
     expect(says('server')).toEqual([expect.stringContaining('is left from one that was killed')])
   })
 
-  test('finds a directory that is open to others, a journal that is damaged, settings that cannot be, an agent that is gone', async () => {
+  test.concurrent('finds a directory that is open to others, a journal that is damaged, settings that cannot be, an agent that is gone', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'A sentence of some length, {n}. ', times: 2_000 }])
     await parley(['run', 'go', '--embedded'], { home, agent })
@@ -93,7 +93,7 @@ describe('parley doctor', () => {
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 
-  test('finds entries that are missing, a file that is none of ours, and a home that is a file', async () => {
+  test.concurrent('finds entries that are missing, a file that is none of ours, and a home that is a file', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
     const agent = await scriptAgent(home, [{ chunk: 'Hi {n}.', times: 3_000 }])
@@ -116,7 +116,7 @@ describe('parley doctor', () => {
     )
   })
 
-  test('finds a child that outlived its server and its guard', async () => {
+  test.concurrent('finds a child that outlived its server and its guard', async () => {
     const home = freshDirectory()
     chmodSync(home, 0o700)
     const { createHash } = await import('node:crypto')

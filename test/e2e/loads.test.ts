@@ -66,14 +66,14 @@ const cluster = [
 /** What only a server needs that has a collector of telemetry. */
 const telemetry = ['src/server/telemetry/open-telemetry.ts', 'src/adapters/telemetry/otlp-exporter.ts']
 
-test('what must not be loaded is somewhere to be loaded from', () => {
+test.concurrent('what must not be loaded is somewhere to be loaded from', () => {
   const bundles = readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name))
   expect(bundles.flatMap(pathsIn)).toEqual(
     expect.arrayContaining([...behindTheAnswer, ...remote, ...cluster, ...telemetry, http, model]),
   )
 })
 
-test.each([
+test.concurrent.each([
   { args: ['ls'], code: 0 },
   { args: ['show', 'nobody'], code: 1 },
   { args: ['--version'], code: 0 },
@@ -88,7 +88,7 @@ test.each([
 })
 
 // What is refused because another process owns the state has come as far as it can come without opening sessions.
-test.each([
+test.concurrent.each([
   { args: ['acp', '--embedded'], beside: [''] },
   // While it waits for the state it loads what its connections need to read parameters.
   { args: ['serve'], beside: [schemas] },
@@ -109,7 +109,7 @@ test.each([
   for (const one of unwanted) expect(sources).not.toContain(one)
 })
 
-test('the relay loads one bundle, whatever is set, and has nothing of them in it', async () => {
+test.concurrent('the relay loads one bundle, whatever is set, and has nothing of them in it', async () => {
   const home = freshDirectory()
   const reports = join(home, 'reports')
   const variables = { PARLEY_MAX_STEPS: '7', PARLEY_IDLE_MINUTES: '1', PARLEY_MODEL: 'ollama:x' }
@@ -122,7 +122,7 @@ test('the relay loads one bundle, whatever is set, and has nothing of them in it
     expect(sources).not.toContain(one)
 })
 
-test('a session whose servers speak over stdio needs no HTTP', async () => {
+test.concurrent('a session whose servers speak over stdio needs no HTTP', async () => {
   const home = freshDirectory()
   const reports = join(home, 'reports')
   const client = startParley({ home, agent: 'guide', env: { NODE_V8_COVERAGE: reports } })

@@ -20,35 +20,43 @@ function offers(name: string) {
   }
 }
 
-test.each(['script', 'guide'])('they come, change and are filled in with the agent %s [X5]', async (agent) => {
-  const place = await placeWith([{ toolCall: { name: 's__do' } }, { end: 'end_turn' }])
-  await serve(place)
-  const ada = await RawSocket.open(place.socket, { agent: agent === 'guide' ? agent : place.agent })
-  const log = messageLog()
-  const server = { name: 's', command: process.execPath, args: [program, 'has prompts that change', log.path], env: [] }
-  const id = await openSession(ada, place, [server])
-  const offered = await ada.until(offers('s__review'))
-  expect(offered.params).toMatchObject({
-    update: {
-      availableCommands: expect.arrayContaining([
-        { name: 's__review', description: 'Reviews a file', input: { hint: 'file' } },
-      ]) as unknown,
-    },
-  })
-  const typed = await ada.request('session/prompt', promptOf(id, '/s__review a b.ts'))
-  expect(typed.result).toMatchObject({ stopReason: 'end_turn' })
-  expect(JSON.stringify(ada.received)).toContain('Review a b.ts with care.')
-  expect(log.read().find(({ method }) => method === 'prompts/get')?.params).toMatchObject({
-    name: 'review',
-    arguments: { file: 'a b.ts' },
-  })
-  if (agent === 'guide') {
-    await ada.request('session/prompt', promptOf(id, '/s__review'))
-    expect(JSON.stringify(ada.received)).toContain('/s__review needs file.')
-  } else await ada.until(offers('s__greet'))
-})
+test.concurrent.each(['script', 'guide'])(
+  'they come, change and are filled in with the agent %s [X5]',
+  async (agent) => {
+    const place = await placeWith([{ toolCall: { name: 's__do' } }, { end: 'end_turn' }])
+    await serve(place)
+    const ada = await RawSocket.open(place.socket, { agent: agent === 'guide' ? agent : place.agent })
+    const log = messageLog()
+    const server = {
+      name: 's',
+      command: process.execPath,
+      args: [program, 'has prompts that change', log.path],
+      env: [],
+    }
+    const id = await openSession(ada, place, [server])
+    const offered = await ada.until(offers('s__review'))
+    expect(offered.params).toMatchObject({
+      update: {
+        availableCommands: expect.arrayContaining([
+          { name: 's__review', description: 'Reviews a file', input: { hint: 'file' } },
+        ]) as unknown,
+      },
+    })
+    const typed = await ada.request('session/prompt', promptOf(id, '/s__review a b.ts'))
+    expect(typed.result).toMatchObject({ stopReason: 'end_turn' })
+    expect(JSON.stringify(ada.received)).toContain('Review a b.ts with care.')
+    expect(log.read().find(({ method }) => method === 'prompts/get')?.params).toMatchObject({
+      name: 'review',
+      arguments: { file: 'a b.ts' },
+    })
+    if (agent === 'guide') {
+      await ada.request('session/prompt', promptOf(id, '/s__review'))
+      expect(JSON.stringify(ada.received)).toContain('/s__review needs file.')
+    } else await ada.until(offers('s__greet'))
+  },
+)
 
-test('what is typed behind one can be completed, by its arguments, and is asked for once [X7]', async () => {
+test.concurrent('what is typed behind one can be completed, by its arguments, and is asked for once [X7]', async () => {
   const place = await placeWith([{ end: 'end_turn' }])
   await serve(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })

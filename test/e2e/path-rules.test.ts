@@ -74,14 +74,14 @@ describe.each([
   ['denies', DENIED],
   ['asks about', ASKED],
 ] as const)('what a rule %s is not given away by', (_effect, open) => {
-  test.each(WAYS)('%s', async (_name, way) => {
+  test.concurrent.each(WAYS)('%s', async (_name, way) => {
     const place = await open()
     const { stdout } = await way(place)
     expect(stdout.replaceAll(uri, '')).not.toMatch(LEAKS)
   })
 })
 
-test('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
+test.concurrent('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
   const place = await DENIED()
   const { stdout } = await call(place, 'search_documents', { query: SECRET })
   expect(stdout).toContain('1 passage found')
@@ -90,7 +90,7 @@ test('a search tells of open documents alone, in its hits and in its counts, and
   expect(stdout).toContain('Left out, because rules of permission keep them from the document search: 2.')
 })
 
-test('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
+test.concurrent('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
   const place = await DENIED()
   const [there, missing] = await Promise.all(
     ['notes', 'absent'].map((name) => call(place, 'read_document', { uri: `doc://work/secret/${name}.md` })),
@@ -100,7 +100,7 @@ test('a document that a rule keeps is refused in the same words whether it is th
   expect(words(missing)).toBe(words(there)?.replaceAll('notes', 'absent'))
 })
 
-test('a rule that is written while the server runs binds the next search', async () => {
+test.concurrent('a rule that is written while the server runs binds the next search', async () => {
   const place = await placeOn(OPEN, '')
   const agent = 'guide'
   const run = { ...place, agent }
@@ -110,7 +110,7 @@ test('a rule that is written while the server runs binds the next search', async
   expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
 })
 
-test('names in the state directory are not listed by calls that name a directory above it', async () => {
+test.concurrent('names in the state directory are not listed by calls that name a directory above it', async () => {
   const home = freshDirectory()
   const steps = [
     { toolCall: { name: 'find_files', arguments: { pattern: '*', ignored: true } } },
@@ -122,7 +122,7 @@ test('names in the state directory are not listed by calls that name a directory
   expect(stdout).not.toMatch(/journal\.db|server\.lock|server\.sock/u)
 })
 
-test.each([
+test.concurrent.each([
   ['denies', DENIED],
   ['asks about', ASKED],
 ] as const)(
@@ -144,7 +144,7 @@ test.each([
   },
 )
 
-test('a client is asked for no file that a rule keeps, also not behind a link', async () => {
+test.concurrent('a client is asked for no file that a rule keeps, also not behind a link', async () => {
   const place = await serverPlace()
   const paths = ['secret/notes.md', 'link.md', 'open.md'].map((name) => join(place.cwd, name))
   await scriptAgent(

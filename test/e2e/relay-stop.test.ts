@@ -23,7 +23,7 @@ async function parley({ home }: Place, ...args: readonly string[]): Promise<void
 }
 
 describe('after parley stop', () => {
-  test('no relay starts it again by itself, and the next message of a client does', async () => {
+  test.concurrent('no relay starts it again by itself, and the next message of a client does', async () => {
     const place = await placeWith([{ chunk: 'hello' }])
     const { one, other, sessionId } = await connectTwo(place)
     await parley(place, 'stop')
@@ -36,7 +36,7 @@ describe('after parley stop', () => {
     expect([...one.received, ...other.received].filter(({ method }) => method?.startsWith('_'))).toEqual([])
   })
 
-  test('a running turn has been interrupted, and its prompt has one answer', async () => {
+  test.concurrent('a running turn has been interrupted, and its prompt has one answer', async () => {
     const place = await placeWith([{ chunk: 'w{n} ', times: 10_000, everyMs: 5 }])
     const { one, other, sessionId } = await connectTwo(place)
     const prompt = one.ask('session/prompt', promptOf(sessionId, 'go'))
@@ -48,7 +48,7 @@ describe('after parley stop', () => {
     expect(one.received.filter((message) => message.id === prompt)).toHaveLength(1)
   })
 
-  test('the prompt of a turn that waits for an answer stays open, and goes on when there is a server again', async () => {
+  test.concurrent('the prompt of a turn that waits for an answer stays open, and goes on when there is a server again', async () => {
     const place = await placeWith([
       { permission: { title: 'May I?', toolCallId: 'ask', toolCall: { name: 'echo', arguments: { text: 'it ran' } } } },
     ])
@@ -66,7 +66,7 @@ describe('after parley stop', () => {
     expect(one.received.filter((message) => message.id === prompt)).toHaveLength(1)
   })
 
-  test('a client that leaves meanwhile ends its relay at once', async () => {
+  test.concurrent('a client that leaves meanwhile ends its relay at once', async () => {
     const place = await placeWith([{ chunk: 'hello' }])
     const { one } = await connectTwo(place)
     await parley(place, 'stop')
@@ -76,7 +76,7 @@ describe('after parley stop', () => {
 })
 
 describe('a relay that is newer than the server', () => {
-  test('takes over while nothing runs, before its client has noticed', async () => {
+  test.concurrent('takes over while nothing runs, before its client has noticed', async () => {
     const place = await placeWith([{ chunk: 'w{n} ', times: 5 }])
     const bin = olderBuild(place)
     const old = await connect(place, { bin })
@@ -92,7 +92,7 @@ describe('a relay that is newer than the server', () => {
     expect(serversStarted(place)).toHaveLength(2)
   })
 
-  test('works with the older one while a turn runs there', async () => {
+  test.concurrent('works with the older one while a turn runs there', async () => {
     // It runs for as long as the test wants, however slow the machine is.
     const place = await placeWith([{ chunk: 'w{n} ', times: 100_000, everyMs: 5 }])
     const bin = olderBuild(place)

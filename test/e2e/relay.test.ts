@@ -29,7 +29,7 @@ const SLOW = [{ chunk: 'w{n} ', times: 200, everyMs: 5 }]
 const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
 const counted = (times: number): string => Array.from({ length: times }, (_, index) => `w${index + 1} `).join('')
 
-test('a session runs over the relay, which starts the server and leaves it behind', async () => {
+test.concurrent('a session runs over the relay, which starts the server and leaves it behind', async () => {
   const place = await placeWith(SHORT)
   const client = await connect(place)
   const sessionId = await newSession(client, place.cwd)
@@ -44,7 +44,7 @@ test('a session runs over the relay, which starts the server and leaves it behin
   expect(serversStarted(place)).toHaveLength(1)
 })
 
-test('relays that start at the same moment are served by one server', async () => {
+test.concurrent('relays that start at the same moment are served by one server', async () => {
   const place = await placeWith(SHORT)
   const clients = [1, 2, 3].map(() => startRelay(place))
   await Promise.all(clients.map(initialize))
@@ -52,7 +52,7 @@ test('relays that start at the same moment are served by one server', async () =
   expect(serversStarted(place)).toEqual([serverOf(place)])
 })
 
-test('a client that must wait for a server is told at once what it offers, as the last one did', async () => {
+test.concurrent('a client that must wait for a server is told at once what it offers, as the last one did', async () => {
   const place = await placeWith(SHORT)
   const first = await connect(place)
   await first.leave()
@@ -69,7 +69,7 @@ test('a client that must wait for a server is told at once what it offers, as th
   expect((await second.request('session/list', {})).result).toEqual({ sessions: [] })
 })
 
-test('a client that closes stdin in mid-turn ends its relay, and another finds that the turn went on', async () => {
+test.concurrent('a client that closes stdin in mid-turn ends its relay, and another finds that the turn went on', async () => {
   const place = await placeWith(SLOW)
   const client = await connect(place)
   const sessionId = await newSession(client, place.cwd)
@@ -83,7 +83,7 @@ test('a client that closes stdin in mid-turn ends its relay, and another finds t
   expect(said(next.received)).toBe(`go${counted(200)}`)
 })
 
-test('what was asked before stdin closed is answered, be the last line ended or not', async () => {
+test.concurrent('what was asked before stdin closed is answered, be the last line ended or not', async () => {
   const place = await placeWith(SHORT)
   const client = startRelay(place)
   client.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
@@ -93,7 +93,7 @@ test('what was asked before stdin closed is answered, be the last line ended or 
   expect(client.received.map(({ id }) => id)).toEqual([1, 2])
 })
 
-test('half a line of the client is sent when it is whole, and never when it is not', async () => {
+test.concurrent('half a line of the client is sent when it is whole, and never when it is not', async () => {
   const place = await placeWith(SHORT)
   const client = await connect(place)
   const line = Buffer.from('{"jsonrpc":"2.0","id":"ü","method":"session/list","params":{}}\n')
@@ -105,7 +105,7 @@ test('half a line of the client is sent when it is whole, and never when it is n
   expect(client.received).toHaveLength(2)
 })
 
-test('lines that are no messages get the one answer that the server gives', async () => {
+test.concurrent('lines that are no messages get the one answer that the server gives', async () => {
   const place = await placeWith(SHORT)
   const client = await connect(place)
   client.write('{"jsonrpc":"2.0",\n')
@@ -119,7 +119,7 @@ test('lines that are no messages get the one answer that the server gives', asyn
   ])
 })
 
-test('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
+test.concurrent('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
   const client = await connect(await placeWith(SHORT))
   client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
   await client.request('session/list', {})
@@ -129,7 +129,7 @@ test('a line of 40 MiB is refused in one answer, and the next one is read', asyn
   ])
 })
 
-test('two clients of one session see the same, but for what one of them has asked itself', async () => {
+test.concurrent('two clients of one session see the same, but for what one of them has asked itself', async () => {
   const place = await placeWith(SHORT)
   const { one, other, sessionId } = await connectTwo(place)
   await one.request('session/prompt', promptOf(sessionId, 'go'))
@@ -141,7 +141,7 @@ test('two clients of one session see the same, but for what one of them has aske
   expect(cursorsOf(one, sessionId)).toEqual(cursorsOf(one, sessionId).toSorted((a, b) => a - b))
 })
 
-test('a client that stops reading costs the relay no memory, and gets everything once it reads on', async () => {
+test.concurrent('a client that stops reading costs the relay no memory, and gets everything once it reads on', async () => {
   const padding = 'x'.repeat(20_000)
   const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 2_000 }])
   const { one, other, sessionId } = await connectTwo(place)
@@ -154,7 +154,7 @@ test('a client that stops reading costs the relay no memory, and gets everything
   expect(numbers).toBe(`go${Array.from({ length: 2_000 }, (_, index) => `<${index + 1}>`).join('')}`)
 })
 
-test('a session gets the agent that the relay was given', async () => {
+test.concurrent('a session gets the agent that the relay was given', async () => {
   const place = await placeWith(SHORT)
   const guided = await connect(place, { args: [] })
   const sessionId = await newSession(guided, place.cwd)
@@ -165,7 +165,7 @@ test('a session gets the agent that the relay was given', async () => {
   expect(said(scripted.received)).toBe(counted(5))
 })
 
-test('a wrong command line is explained by the whole program', async () => {
+test.concurrent('a wrong command line is explained by the whole program', async () => {
   const { home } = await placeWith(SHORT)
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [binary, 'acp', ...args], {
@@ -176,7 +176,7 @@ test('a wrong command line is explained by the whole program', async () => {
   expect(run('--help').stdout).toContain('--embedded')
 })
 
-test('a client that is killed leaves no relay behind', async () => {
+test.concurrent('a client that is killed leaves no relay behind', async () => {
   const place = await placeWith(SLOW)
   const client = await connect(place)
   const before = carrying(`PARLEY_HOME=${place.home}`)

@@ -35,7 +35,7 @@ async function talking(stage: Stage, more: Parameters<typeof start>[1] = {}) {
 const counting = [{ chunk: '{n} ', times: 40 }, { sleepMs: 60_000 }]
 
 describe('a fork', () => {
-  test('of a session in mid-turn is there after kill -9, whole, and goes on', async () => {
+  test.concurrent('of a session in mid-turn is there after kill -9, whole, and goes on', async () => {
     const stage = await stageWith(counting)
     const { client, sessionId } = await talking(stage)
     const { result } = await client.request('_parley/fork', { sessionId })
@@ -51,7 +51,7 @@ describe('a fork', () => {
     expect((await load(next, sessionId, stage.cwd)).join('')).toContain('Interrupted: the server stopped')
   })
 
-  test.each([
+  test.concurrent.each([
     ['journal.rows.written', 1, 0],
     ['journal.transaction.committed', 2, 0],
     ['journal.fork.copied', 1, 0],
@@ -76,7 +76,7 @@ describe('a fork', () => {
   })
 })
 
-test('a new name is there after kill -9, and whoever lists sees it', async () => {
+test.concurrent('a new name is there after kill -9, and whoever lists sees it', async () => {
   const stage = await stageWith([{ chunk: 'Hello.' }])
   const client = await connect(stage)
   const sessionId = await newSession(client, stage.cwd)
@@ -89,7 +89,7 @@ test('a new name is there after kill -9, and whoever lists sees it', async () =>
 })
 
 describe('the script of a session', () => {
-  test('that is gone by now fails the next turn with one sentence, until another agent is named', async () => {
+  test.concurrent('that is gone by now fails the next turn with one sentence, until another agent is named', async () => {
     const stage = await stageWith([{ chunk: 'First.' }])
     const path = join(stage.home, '..', 'script.jsonl')
     const client = await connect(stage)
@@ -113,7 +113,7 @@ describe('the script of a session', () => {
     )
   })
 
-  test('that changes holds from the next prompt on', async () => {
+  test.concurrent('that changes holds from the next prompt on', async () => {
     const stage = await stageWith([{ chunk: 'First.' }])
     const client = await connect(stage)
     const sessionId = await newSession(client, stage.cwd)

@@ -44,7 +44,7 @@ const COMMENTED = `// Mine.
 `
 
 describe('parley setup', () => {
-  test('writes nothing unless told', async () => {
+  test.concurrent('writes nothing unless told', async () => {
     const { setup, text } = account({ [ZED]: COMMENTED })
     const { code, stdout } = await setup()
     expect(code).toBe(0)
@@ -52,7 +52,7 @@ describe('parley setup', () => {
     expect(text(ZED)).toBe(COMMENTED)
   })
 
-  test('writes between the comments of a file, and takes it out again', async () => {
+  test.concurrent('writes between the comments of a file, and takes it out again', async () => {
     const { setup, text, bin } = account({ [ZED]: COMMENTED })
     expect(await setup('--write', '--json')).toMatchObject({ code: 0 })
     const written = text(ZED)
@@ -68,7 +68,7 @@ describe('parley setup', () => {
       expect(undone).toContain(kept)
   })
 
-  test('makes a file and its objects, and undoing removes what it made', async () => {
+  test.concurrent('makes a file and its objects, and undoing removes what it made', async () => {
     const { setup, text, user } = account({ '.jetbrains/keep': '' })
     await setup('jetbrains', '--write')
     expect(JSON.parse(text('.jetbrains/acp.json'))).toMatchObject({ agent_servers: { Parley: { args: ['acp'] } } })
@@ -76,7 +76,7 @@ describe('parley setup', () => {
     expect(existsSync(join(user, '.jetbrains/acp.json'))).toBe(false)
   })
 
-  test('puts back what stood there before, also after it was written twice', async () => {
+  test.concurrent('puts back what stood there before, also after it was written twice', async () => {
     const before = '{ "agent_servers": { "Parley": { "command": "mine" } } }'
     const { setup, text } = account({ [ZED]: before })
     await setup('zed', '--write')
@@ -85,7 +85,7 @@ describe('parley setup', () => {
     expect(JSON.parse(text(ZED))).toEqual(JSON.parse(before))
   })
 
-  test('leaves a value alone that was changed since', async () => {
+  test.concurrent('leaves a value alone that was changed since', async () => {
     const { setup, text, user } = account({ [ZED]: '{}' })
     await setup('zed', '--write')
     writeFileSync(join(user, ZED), text(ZED).replace('"acp"', '"acp", "--agent", "model"'))
@@ -94,7 +94,7 @@ describe('parley setup', () => {
     expect(text(ZED)).toBe(changed)
   })
 
-  test('writes to where a link leads, with the rights that the file has', async () => {
+  test.concurrent('writes to where a link leads, with the rights that the file has', async () => {
     const { setup, text, user } = account({ [ZED]: '{}' })
     renameSync(join(user, ZED), join(user, 'dotfile.json'))
     chmodSync(join(user, 'dotfile.json'), 0o644)
@@ -105,7 +105,7 @@ describe('parley setup', () => {
     expect(lstatSync(join(user, 'dotfile.json')).mode & 0o777).toBe(0o644)
   })
 
-  test.each([
+  test.concurrent.each([
     ['{ "theme": ', 'line 1'],
     ['[]', 'no JSON object'],
   ])('refuses a file that is %j, and leaves it', async (broken, reason) => {
@@ -116,7 +116,7 @@ describe('parley setup', () => {
     expect(text(ZED)).toBe(broken)
   })
 
-  test.each(editors.map(({ name }) => name))('--print %s prints the lines alone', async (name) => {
+  test.concurrent.each(editors.map(({ name }) => name))('--print %s prints the lines alone', async (name) => {
     const { setup, bin } = account({})
     const { code, stdout, stderr } = await setup('--print', name)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -124,7 +124,7 @@ describe('parley setup', () => {
     if (stdout.startsWith('{')) expect(JSON.stringify(JSON.parse(stdout))).toContain('"Parley"')
   })
 
-  test('an editor that is not known is named with those that are', async () => {
+  test.concurrent('an editor that is not known is named with those that are', async () => {
     const { code, stderr } = await account({}).setup('--print', 'ed')
     expect(code).toBe(2)
     expect(stderr).toContain('zed, jetbrains, vscode, neovim, emacs')
@@ -144,7 +144,7 @@ describe('on each system, by injected facts', () => {
   const fileOf = (name: string, where: Machine) =>
     editors.find((editor) => editor.name === name)?.edit?.(where, { command: 'parley', args: ['acp'] }).file
 
-  test.each([
+  test.concurrent.each([
     ['zed', 'linux', '/home/u/.config/zed/settings.json'],
     ['zed', 'darwin', '/home/u/.config/zed/settings.json'],
     ['zed', 'win32', '/roaming/Zed/settings.json'],
@@ -156,7 +156,7 @@ describe('on each system, by injected facts', () => {
     expect(fileOf(name, machine(platform, [], { APPDATA: '/roaming' }))).toBe(file)
   })
 
-  test('each editor is found by what it leaves on a machine', () => {
+  test.concurrent('each editor is found by what it leaves on a machine', () => {
     const here = machine('linux', ['zed', 'nvim', 'emacs', 'extension', '/home/u/.jetbrains'])
     expect(editors.filter((editor) => editor.isHere(here)).map(({ name }) => name)).toEqual(
       editors.map(({ name }) => name),

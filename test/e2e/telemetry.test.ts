@@ -1,9 +1,10 @@
 /** What a collector of telemetry gets of the real program, and what happens where there is none. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Collector, type SeenSpan, attribute, startCollector } from '../fixtures/telemetry/collector.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
@@ -15,14 +16,14 @@ import type { RawClient } from './raw-client.ts'
 endServers()
 cleanUpServers()
 
-const opened: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
+const opened = new PerTest<() => unknown>(async (all) => {
+  for (const close of all.toReversed()) await close()
 })
+opened.closeAfterEach()
 
 async function collecting(): Promise<Collector> {
   const collector = await startCollector()
-  opened.push(() => collector.close())
+  opened.add(() => collector.close())
   return collector
 }
 
@@ -37,7 +38,7 @@ async function turnOf(agent: string, env: Readonly<Record<string, string>>, home
   const cwd = join(home, 'secret-directory')
   mkdirSync(cwd)
   const client = startParley({ home, agent, env })
-  opened.push(() => client.kill())
+  opened.add(() => client.kill())
   await initialize(client)
   const session = await newSession(client, cwd, [declared()])
   const { result } = await client.request('session/prompt', promptOf(session, 'a prompt-sentinel'))
@@ -63,7 +64,7 @@ function named(spans: readonly SeenSpan[], name: string): SeenSpan {
   throw new Error(`not one ${name} in ${spans.map((span) => span.name).join(', ')}`)
 }
 
-test('a turn, its tool calls and the requests to their servers are spans of one trace, without any content', async () => {
+test.concurrent('a turn, its tool calls and the requests to their servers are spans of one trace, without any content', async () => {
   const collector = await collecting()
   const home = freshDirectory()
   const env = {
@@ -100,7 +101,7 @@ test('a turn, its tool calls and the requests to their servers are spans of one 
   expect(collector.received.map(({ headers }) => headers['api-key'])).toContain('k ey')
 })
 
-test('a server that stops sends first what it has, and counts its clients', async () => {
+test.concurrent('a server that stops sends first what it has, and counts its clients', async () => {
   const collector = await collecting()
   const place = await placeWith(STEPS.slice(2))
   const server = await serve(place, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
@@ -113,7 +114,7 @@ test('a server that stops sends first what it has, and counts its clients', asyn
   expect(collector.metrics()).toContain('parley.clients')
 })
 
-test('content goes with the spans where it is asked for', async () => {
+test.concurrent('content goes with the spans where it is asked for', async () => {
   const collector = await collecting()
   const home = freshDirectory()
   const env = {
@@ -131,10 +132,10 @@ test('content goes with the spans where it is asked for', async () => {
   expect(collector.metrics()).toEqual([])
 })
 
-test('a request to a model is part of its turn, with its tokens', async () => {
+test.concurrent('a request to a model is part of its turn, with its tokens', async () => {
   const collector = await collecting()
   const server = await startModelServer([[{ text: 'an answer-sentinel' }]])
-  opened.push(() => server.close())
+  opened.add(() => server.close())
   const home = freshDirectory()
   mkdirSync(join(home, 'config', 'parley'), { recursive: true })
   const provider = `[providers.openai]\nurl = "${server.url}/v1"\nkey_env = "TEST_KEY"\nmodels = ["scripted"]\n`
@@ -158,7 +159,7 @@ test('a request to a model is part of its turn, with its tokens', async () => {
   for (const sentinel of [...SENTINELS, 'key-sentinel']) expect(text).not.toContain(sentinel)
 })
 
-test('where no collector listens, turns work, and the log says so once, with the spans that were lost', async () => {
+test.concurrent('where no collector listens, turns work, and the log says so once, with the spans that were lost', async () => {
   const collector = await startCollector()
   await collector.close()
   const home = freshDirectory()
@@ -172,7 +173,7 @@ test('where no collector listens, turns work, and the log says so once, with the
   expect(lines.filter((line) => line.includes('"spans":8'))).toHaveLength(1)
 })
 
-test('a variable that cannot be followed means no telemetry and a line in the log, and its text is not in it', async () => {
+test.concurrent('a variable that cannot be followed means no telemetry and a line in the log, and its text is not in it', async () => {
   const home = freshDirectory()
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:word-sentinel@127.0.0.1:1' }
   const { client } = await turnOf(await scriptAgent(home, STEPS), env, home)

@@ -1,19 +1,20 @@
 /** Rules on paths hold wherever a tool of our own comes upon a place: in a list, in a search, behind a link, and while links are swapped. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { Fields } from '../e2e/message.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Saying } from '../model-server/script.ts'
 import { startModelServer } from '../model-server/server.ts'
 
 const LIMIT = { timeout: 60_000 }
 const SECRET = 'hunter2'
 
-const opened: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
+const opened = new PerTest<() => unknown>(async (all) => {
+  for (const close of all.toReversed()) await close()
 })
+opened.closeAfterEach()
 
 interface Told {
   /** What the model was told of each call. */
@@ -36,11 +37,9 @@ async function tried(rules: string, calls: readonly (readonly Saying[])[]): Prom
   symlinkSync('vault', join(cwd, 'alias'))
   const env = { OPENAI_API_KEY: 'x', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
   const client = startParley({ home, agent: 'model:openai:scripted', env })
-  opened.push(
-    () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
-    () => server.close(),
-    () => client.kill(),
-  )
+  opened.add(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }))
+  opened.add(() => server.close())
+  opened.add(() => client.kill())
   const asked: unknown[] = []
   client.listen(({ id, method, params }) => {
     if (method !== 'session/request_permission') return
@@ -68,7 +67,7 @@ const everywhere: readonly Saying[] = [
   { call: 'list_directory', args: { depth: 8, ignored: true } },
 ]
 
-test('what a rule denies is in no list and in no search, whatever links lead there', LIMIT, async () => {
+test.concurrent('what a rule denies is in no list and in no search, whatever links lead there', LIMIT, async () => {
   const links: readonly Saying[] = [
     ...['harmless.txt', 'alias/key.txt', 'secrets/key.txt', 'vault/key.txt'].map((path) => ({
       call: 'read_file',
@@ -96,7 +95,7 @@ test('what a rule denies is in no list and in no search, whatever links lead the
   expect(asked).toEqual([])
 })
 
-test(
+test.concurrent(
   'what a rule asks about is named by lists and left out of searches, until it is named and allowed',
   LIMIT,
   async () => {
@@ -115,13 +114,24 @@ test(
   },
 )
 
-test('a link that is swapped after it was decided on leads to nothing that a rule denies', LIMIT, async () => {
-  const swap = 'for i in $(seq 3000); do ln -sfn .env d; ln -sfn plain.txt d; done >/dev/null 2>&1'
-  const tries: readonly Saying[] = Array.from({ length: 60 }, () => ({ call: 'read_file', args: { path: 'd' } }))
-  const { results } = await tried('deny = [{ tool = "*_file", path = ".env*" }]', [
-    [{ call: 'run_command', args: { command: swap, background: true } }],
-    ...Array.from({ length: 5 }, () => tries),
-  ])
-  expect(results.some((text) => text.includes('it is open'))).toBe(true)
-  expect(results.join('\n')).not.toContain(SECRET)
-})
+test.concurrent(
+  'a link that is swapped after it was decided on leads to nothing that a rule denies',
+  LIMIT,
+  async () => {
+    // A thousand times a second, until the server has gone and its children with it.
+    const swap = [
+      "const { renameSync, symlinkSync } = require('fs')",
+      'const pause = new Int32Array(new SharedArrayBuffer(4))',
+      "for (let at = 0; ; at += 1) symlinkSync(['.env', 'plain.txt'][at % 2], 'd~'), renameSync('d~', 'd'), Atomics.wait(pause, 0, 0, 1)",
+    ]
+    const command = `'${process.execPath}' -e "${swap.join(';')}"`
+    const tries: readonly Saying[] = Array.from({ length: 60 }, () => ({ call: 'read_file', args: { path: 'd' } }))
+    const { results } = await tried('deny = [{ tool = "*_file", path = ".env*" }]', [
+      [{ call: 'run_command', args: { command, background: true } }],
+      ...Array.from({ length: 5 }, () => tries),
+    ])
+    // It was swapped while they were read.
+    for (const said of ['it is open', 'Not allowed']) expect(results.some((text) => text.includes(said))).toBe(true)
+    expect(results.join('\n')).not.toContain(SECRET)
+  },
+)

@@ -1,20 +1,20 @@
-/** A turn as users see it, with each kind of provider: tools, a change and its difference, a question, what it used and what it cost. */
+/** A turn as users see it: tools, a change and its difference, a question, what it used and what it cost. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from '../e2e/cli.ts'
 import { type Fields, updatesIn } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Script } from '../model-server/script.ts'
 import { startModelServer } from '../model-server/server.ts'
 
 endServers()
 
-const LIMIT = { timeout: 60_000 }
-const opened: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
+const opened = new PerTest<() => unknown>(async (all) => {
+  for (const close of all.toReversed()) await close()
 })
+opened.closeAfterEach()
 
 const greets: Script = [
   [
@@ -35,93 +35,89 @@ const greets: Script = [
 const USED = { used: 1_630, size: 10_000, cost: { amount: 0.073, currency: 'USD' } }
 const DIFFERENCE = { type: 'diff', oldText: 'hello world\n', newText: 'hello Parley\n' }
 
-const PATHS = { openai: '/v1', anthropic: '/v1', google: '/v1beta' } as const
+const MODEL = 'openai:scripted'
 
-async function given(format: keyof typeof PATHS, rules = '') {
+async function given(rules = '') {
   const server = await startModelServer(greets)
   const home = freshDirectory()
   const cwd = join(home, 'work')
   for (const directory of [cwd, join(home, 'config', 'parley')]) mkdirSync(directory, { recursive: true })
   writeFileSync(join(cwd, 'hello.txt'), 'hello world\n')
   const model = '{ name = "scripted", context_window = 10000, price = { input = 10, output = 100 } }'
-  const provider = `[providers.${format}]\nurl = "${server.url}${PATHS[format]}"\nkey_env = "TEST_KEY"\nmodels = [${model}]\n`
+  const provider = `[providers.openai]\nurl = "${server.url}/v1"\nkey_env = "TEST_KEY"\nmodels = [${model}]\n`
   writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `${provider}${rules}`)
-  opened.push(
-    () => server.close(),
-    () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
-  )
+  opened.add(() => server.close())
+  opened.add(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   return { server, home, cwd, env: { TEST_KEY: 'sk-very-secret', PARLEY_MODEL_TITLES: 'false' } }
 }
 
 const ALLOWED = '[permissions]\nallow = [{ tool = "edit_file", path = "*.txt" }]\n'
 
-describe.each(['openai', 'anthropic', 'google'] as const)('asked as %s', (format) => {
-  const args = ['run', 'Greet Parley', '--embedded', '--model', `${format}:scripted`]
+const args = ['run', 'Greet Parley', '--embedded', '--model', MODEL]
 
-  test('parley run prints the answer, and beside it what was done, refused, used and spent', LIMIT, async () => {
-    const place = await given(format, ALLOWED)
-    const { code, stdout, stderr } = await parley(args, place)
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: 'Let me look.\n\nNow I change it.\n\nDone: **hello Parley**.\n',
-    })
-    expect(stderr.split('\n').filter((line) => !line.startsWith('Model: '))).toEqual([
-      '✓ Read hello.txt',
-      '✓ Edit hello.txt +1 −1',
-      'Rejected: Run cat hello.txt (there is no terminal to ask on; parley rules add allows it beforehand)',
-      '✗ Run cat hello.txt — Not allowed. The tool was not run.',
-      'context: 1,630 of 10,000 tokens (16 %) · 0.07 USD',
-      '',
-    ])
-    expect(readFileSync(join(place.cwd, 'hello.txt'), 'utf8')).toBe('hello Parley\n')
+test.concurrent('parley run prints the answer, and beside it what was done, refused, used and spent', async () => {
+  const place = await given(ALLOWED)
+  const { code, stdout, stderr } = await parley(args, place)
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: 'Let me look.\n\nNow I change it.\n\nDone: **hello Parley**.\n',
   })
+  expect(stderr.split('\n').filter((line) => !line.startsWith('Model: '))).toEqual([
+    '✓ Read hello.txt',
+    '✓ Edit hello.txt +1 −1',
+    'Rejected: Run cat hello.txt (there is no terminal to ask on; parley rules add allows it beforehand)',
+    '✗ Run cat hello.txt — Not allowed. The tool was not run.',
+    'context: 1,630 of 10,000 tokens (16 %) · 0.07 USD',
+    '',
+  ])
+  expect(readFileSync(join(place.cwd, 'hello.txt'), 'utf8')).toBe('hello Parley\n')
+})
 
-  test('parley run --json tells the same as session updates, then how it ended', LIMIT, async () => {
-    const place = await given(format, ALLOWED)
-    const { code, stdout } = await parley([...args, '--json'], place)
-    expect(code).toBe(0)
-    const lines = jsonLines(stdout)
-    expect(lines.at(-1)).toEqual({ stopReason: 'end_turn' })
-    const updates = lines.slice(0, -1).map(({ update }) => update as Fields)
-    expect(updates).toContainEqual(
-      expect.objectContaining({ status: 'completed', content: [expect.objectContaining(DIFFERENCE)] }),
-    )
-    const decisions = updates.flatMap(({ _meta: meta }) => (meta as Fields | undefined)?.['parley/permission'] ?? [])
-    expect(decisions).toMatchObject([
-      { decision: 'allow', by: 'tool' },
-      { decision: 'allow', by: 'rule' },
-      { decision: 'ask', by: 'tool' },
-    ])
-    expect(updates.findLast(({ sessionUpdate: kind }) => kind === 'usage_update')).toMatchObject(USED)
-    expect(stdout).not.toContain('sk-very-secret')
-  })
+test.concurrent('parley run --json tells the same as session updates, then how it ended', async () => {
+  const place = await given(ALLOWED)
+  const { code, stdout } = await parley([...args, '--json'], place)
+  expect(code).toBe(0)
+  const lines = jsonLines(stdout)
+  expect(lines.at(-1)).toEqual({ stopReason: 'end_turn' })
+  const updates = lines.slice(0, -1).map(({ update }) => update as Fields)
+  expect(updates).toContainEqual(
+    expect.objectContaining({ status: 'completed', content: [expect.objectContaining(DIFFERENCE)] }),
+  )
+  const decisions = updates.flatMap(({ _meta: meta }) => (meta as Fields | undefined)?.['parley/permission'] ?? [])
+  expect(decisions).toMatchObject([
+    { decision: 'allow', by: 'tool' },
+    { decision: 'allow', by: 'rule' },
+    { decision: 'ask', by: 'tool' },
+  ])
+  expect(updates.findLast(({ sessionUpdate: kind }) => kind === 'usage_update')).toMatchObject(USED)
+  expect(stdout).not.toContain('sk-very-secret')
+})
 
-  test('a client is asked with the difference and the command before it, and each answer counts', LIMIT, async () => {
-    const place = await given(format)
-    const client = startParley({ home: place.home, agent: `model:${format}:scripted`, env: place.env })
-    opened.push(() => client.kill())
-    const asked: Fields[] = []
-    client.listen(({ id, method, params }) => {
-      if (method !== 'session/request_permission') return
-      asked.push(params?.['toolCall'] as Fields)
-      const optionId = asked.length === 1 ? 'allow_once' : 'reject_once'
-      client.reply(id, { outcome: { outcome: 'selected', optionId } })
-    })
-    await initialize(client)
-    const sessionId = await newSession(client, place.cwd)
-    const { result } = await client.request('session/prompt', promptOf(sessionId, 'Greet Parley'))
-    expect(result).toMatchObject({ stopReason: 'end_turn' })
-    expect(asked).toMatchObject([
-      { title: 'Edit hello.txt', kind: 'edit', content: [DIFFERENCE] },
-      { title: 'Run cat hello.txt', kind: 'execute', rawInput: { command: 'cat hello.txt' } },
-    ])
-    const results = place.server.requests.at(-1)?.messages.flatMap((message) => message.results) ?? []
-    expect(results.map(({ text }) => text)).toEqual([
-      expect.stringContaining('hello world'),
-      expect.stringContaining('Edited hello.txt in one place.'),
-      expect.stringContaining('Not allowed. The tool was not run.'),
-    ])
-    const usage = updatesIn(client.received).findLast(({ update }) => update.sessionUpdate === 'usage_update')
-    expect(usage?.update).toMatchObject(USED)
+test.concurrent('a client is asked with the difference and the command before it, and each answer counts', async () => {
+  const place = await given()
+  const client = startParley({ home: place.home, agent: `model:${MODEL}`, env: place.env })
+  opened.add(() => client.kill())
+  const asked: Fields[] = []
+  client.listen(({ id, method, params }) => {
+    if (method !== 'session/request_permission') return
+    asked.push(params?.['toolCall'] as Fields)
+    const optionId = asked.length === 1 ? 'allow_once' : 'reject_once'
+    client.reply(id, { outcome: { outcome: 'selected', optionId } })
   })
+  await initialize(client)
+  const sessionId = await newSession(client, place.cwd)
+  const { result } = await client.request('session/prompt', promptOf(sessionId, 'Greet Parley'))
+  expect(result).toMatchObject({ stopReason: 'end_turn' })
+  expect(asked).toMatchObject([
+    { title: 'Edit hello.txt', kind: 'edit', content: [DIFFERENCE] },
+    { title: 'Run cat hello.txt', kind: 'execute', rawInput: { command: 'cat hello.txt' } },
+  ])
+  const results = place.server.requests.at(-1)?.messages.flatMap((message) => message.results) ?? []
+  expect(results.map(({ text }) => text)).toEqual([
+    expect.stringContaining('hello world'),
+    expect.stringContaining('Edited hello.txt in one place.'),
+    expect.stringContaining('Not allowed. The tool was not run.'),
+  ])
+  const usage = updatesIn(client.received).findLast(({ update }) => update.sessionUpdate === 'usage_update')
+  expect(usage?.update).toMatchObject(USED)
 })

@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest'
+import { run } from './run.ts'
+
+test.each([[[]], [['']], [[' \n']]])('run: %j is no prompt, and nothing is started for it', async (args) => {
+  const input = { name: 'run', args, options: {}, server: undefined, hasDashes: false }
+  await expect(run(input)).rejects.toMatchObject({ code: 'CONFIG_INVALID', details: { key: 'PROMPT' } })
+})
