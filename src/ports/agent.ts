@@ -89,6 +89,11 @@ export interface AgentSession {
   readonly memory: AgentMemory | undefined
   /** How many conversations agents have begun for this session, of this agent and of others. */
   readonly generation: number
+  /**
+   * The conversation that an agent of this name had in the session that this one was forked from: only if the fork was made at its
+   * end, and it has had no turn since. Reads the journal.
+   */
+  forkable(): Promise<AgentMemory | undefined>
   /** Stores under which id the agent itself knows the session from now on. Throws if it cannot be stored. */
   remember(record: AgentSessionRecord): Promise<void>
   /** The turns after this cursor, whichever agent they had, in order; also the one that runs. Reads the journal. */
@@ -182,7 +187,7 @@ export interface AgentSessionRecord {
   readonly version: string
   readonly agentSessionId: string
   /** How the agent came to it: a new conversation, its own one reopened, or a new one that got what came before. */
-  readonly how: 'new' | 'load' | 'resume' | 'reseed' | 'import'
+  readonly how: 'new' | 'load' | 'resume' | 'reseed' | 'import' | 'fork'
   /** What the agent can do with it, such as `load` and `resume`. */
   readonly caps: readonly string[]
   /** Where it was opened. Absolute. */
@@ -190,6 +195,11 @@ export interface AgentSessionRecord {
   readonly roots: readonly string[]
   /** What came before this entry of the journal is not in the agent's own conversation. */
   readonly upTo: number
+  /**
+   * It got what came before `upTo` as its system prompt, in at most so many bytes of UTF-8, and gets the same again whenever it is
+   * reopened. Absent: in front of a prompt, or not at all.
+   */
+  readonly primedBytes?: number
   /** MCP servers and directories of the session that it cannot use; users have been shown a notice. Absent: none. */
   readonly leftOut?: readonly string[]
 }

@@ -24,6 +24,7 @@ import { decide } from './domain/decide.ts'
 import { type Existing, isBusy } from './domain/state.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
+import { forkedConversation } from './lifecycle/conversations.ts'
 import type { SessionPorts } from './session-ports.ts'
 import type { AttachedClients } from './subscribers/subscribers.ts'
 import type { ToolRegistryPool } from './tools/tool-registry-pool.ts'
@@ -323,6 +324,13 @@ class ViewOfSession implements AgentSession {
   /** Generations are counted across all agents of the session. */
   get generation(): number {
     return this.#agents.existing?.agentSession?.generation ?? 0
+  }
+
+  async forkable(): Promise<AgentMemory | undefined> {
+    const { log } = await this.#agents.attached
+    await log.settled()
+    const memory = await forkedConversation(this.#agents.ports.journal, this.id)
+    return memory?.agent === this.#name ? memory : undefined
   }
 
   async remember(record: AgentSessionRecord): Promise<void> {

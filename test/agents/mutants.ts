@@ -290,4 +290,23 @@ export const agentMutants: readonly Mutant[] = [
     put: 'agentSessionsIn(journal, sessionId, 0)',
     test: [COPIES, 'a fork %s has a conversation of its own, told what it has, and is deleted alone [51]'],
   },
+  {
+    mechanism: 'own copies: an agent copies no conversation that has gone on since the fork',
+    file: 'src/session/lifecycle/conversations.ts',
+    inside: 'forkedConversation',
+    find: "kind === 'turn_started'",
+    put: 'false',
+    test: [COPIES, 'a fork %s is a new conversation that is told what the fork has [51]'],
+  },
+  {
+    mechanism: 'reopening: a system prompt is given again each time',
+    file: `${EXTERNAL}/reattach/conversation.ts`,
+    inside: 'Opening.#primed',
+    find: 'primedBytes === undefined',
+    put: 'true',
+    test: [
+      REOPENING,
+      'what it does not know goes into the system prompt, where an agent takes one, each time anew [41]',
+    ],
+  },
 ]

@@ -4,7 +4,9 @@ import { until } from '../fixtures/process/running.ts'
 import type { FakeAgent } from '../fake-agent/fake-agent.ts'
 import type { Journal } from '../../src/ports/journal.ts'
 import { newConversations } from '../../src/session/lifecycle/conversations.ts'
-import { Stage, prompted } from './stage.ts'
+import type { Session } from '../../src/session/session.ts'
+import type { Reader } from '../sim/reader.ts'
+import { Stage, called, lastPrompt, notices, prompted } from './stage.ts'
 
 const KEEPS = { capabilities: { loadSession: true, sessionCapabilities: { close: {}, delete: {}, list: {} } } }
 const deleted = (fake: FakeAgent) => fake.received('session/delete').map(({ sessionId }) => sessionId)
@@ -73,6 +75,51 @@ test.concurrent.each([
     expect(deleted(fake)).toEqual(['fake-2', 'fake-1'])
   },
 )
+
+const FORKS = { capabilities: { loadSession: true, sessionCapabilities: { delete: {}, list: {}, fork: {} } } }
+
+test.concurrent('a fork at its end is a copy that its agent makes, and is told nothing [51]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({ ...FORKS, prompts: { '*': [{ chunk: 'knows {known}' }] } })
+  const { session, reader } = await stage.open()
+  for (const words of ['one', 'two']) await prompted(session, reader, words)
+  await stage.sessions.close(session.id)
+  const fork = await stage.reopened(await stage.sessions.fork(session.id))
+  await prompted(fork.session, fork.reader, 'on')
+  expect(lastPrompt(fake)).toEqual(['on'])
+  expect(fork.reader.text).toBe('knows 1knows 2knows 3')
+  expect(fake.received('session/fork')).toEqual([{ sessionId: 'fake-1', cwd: stage.directory, mcpServers: [] }])
+  expect(called(fake, 'session/new')).toEqual([1])
+  expect(notices(fork.reader)).toEqual([])
+  // It is the fork's own from then on: reopened, compared, and deleted alone.
+  const after = await stage.killed(fork.session.id)
+  await prompted(after.session, after.reader, 'and on')
+  expect([called(fake, 'session/load'), lastPrompt(fake)]).toEqual([[1], ['and on']])
+  await stage.sessions.delete(after.session.id)
+  await until(() => deleted(fake).length > 0)
+  expect(deleted(fake)).toEqual(['fake-2'])
+})
+
+test.concurrent.each<readonly [string, (source: Session, reader: Reader) => Promise<unknown>, object]>([
+  ['whose source has gone on', (session, reader) => prompted(session, reader, 'two'), FORKS],
+  [
+    'that its agent refuses',
+    async () => undefined,
+    { ...FORKS, on: { 'session/fork': [{ fail: { code: -32603, message: 'no' } }] } },
+  ],
+])('a fork %s is a new conversation that is told what the fork has [51]', async (_which, goOn, plan) => {
+  await using stage = new Stage()
+  const fake = stage.fake(plan)
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const id = await stage.sessions.fork(session.id)
+  await goOn(session, reader)
+  const fork = await stage.reopened(id)
+  await prompted(fork.session, fork.reader, 'on')
+  const [told, typed] = lastPrompt(fake)
+  expect([told?.includes('echo: one'), told?.includes('echo: two'), typed]).toEqual([true, false, 'on'])
+  expect(notices(fork.reader)).toHaveLength(1)
+})
 
 /** Tells which sessions are looked through. */
 function watched(disk: Journal): { readonly journal: Journal; readonly looked: string[] } {

@@ -102,6 +102,29 @@ test.concurrent('an agent that cannot reopen anything is told the transcript wit
   expect(entry).toMatchObject({ content: { text: 'go on' } })
 })
 
+test.concurrent('what it does not know goes into the system prompt, where an agent takes one, each time anew [41]', async () => {
+  await using stage = new Stage()
+  const fake = stage.fake({
+    capabilities: { loadSession: true, sessionCapabilities: { resume: {}, systemPrompt: {} } },
+    prompts: { lose: [{ chunk: 'lost' }, { forget: true }] },
+  })
+  const { session, reader } = await stage.open()
+  for (const words of ['one', 'lose']) await prompted(session, reader, words)
+  expect(fake.received('session/new')[0]).not.toHaveProperty('systemPrompt')
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'go on')
+  expect(lastPrompt(fake)).toEqual(['go on'])
+  const { systemPrompt } = fake.received('session/new')[1] ?? {}
+  expect(systemPrompt).toEqual({ mode: 'append', content: [{ type: 'text', text: expect.any(String) as string }] })
+  expect(JSON.stringify(systemPrompt)).toContain('User: one\\nAssistant: echo: one\\nUser: lose\\nAssistant: lost')
+  expect(hows(after.reader)).toEqual(['1 new', '2 reseed'])
+  // The agent need not have stored it: it is the same, to the byte, when the conversation is reopened.
+  const last = await stage.killed(session.id)
+  await prompted(last.session, last.reader, 'and on')
+  expect(fake.received('session/resume').at(-1)).toMatchObject({ sessionId: 'fake-2', systemPrompt })
+  expect(lastPrompt(fake)).toEqual(['and on'])
+})
+
 test.concurrent('an agent that dies before it reads the prompt, after it, and while idle [26]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })

@@ -46,6 +46,7 @@ const session: AgentSession = {
   generation: 0,
   remember: async () => undefined,
   async *pastTurns() {},
+  forkable: async () => undefined,
   beginTurn: async () => false,
   notice: async () => undefined,
   showActivity: () => undefined,

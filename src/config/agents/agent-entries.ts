@@ -46,6 +46,7 @@ export const quirkFields = {
   reloadAfter: patterns,
   useResume: switchValue,
   useLoad: switchValue,
+  useFork: switchValue,
   unpromptedLoads: switchValue,
   replayAfterResponseMs: milliseconds,
   replayLoses: texts,

@@ -229,6 +229,8 @@ export type Body =
       readonly roots: readonly string[]
       /** What came before this entry is not in the agent's own conversation. */
       readonly upTo: number
+      /** What came before `upTo` is its system prompt, of at most so many bytes. */
+      readonly primedBytes?: number
       /** MCP servers and directories of the session that the agent cannot use. */
       readonly leftOut?: readonly string[]
     }

@@ -1,11 +1,13 @@
 /** Under which ids agents know the sessions of a journal: what was imported or begun, and what a deleted session leaves behind. */
-import type { DeletedConversation } from '../../ports/agent.ts'
+import type { AgentMemory, DeletedConversation } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
+import { loadState } from '../log/session-log.ts'
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
 type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }
+type ForkEntry = Entry & { readonly kind: 'forked_from' }
 
 export interface Conversations {
   /** The agent's own ids, with their sessions here. */
@@ -46,11 +48,29 @@ export async function conversationsToForget(
   return [...all.values()]
 }
 
+/**
+ * The conversation of the session that this one was forked from, as it was then; undefined if that had a turn open, or has had one
+ * since, or is gone.
+ */
+export async function forkedConversation(journal: Journal, id: SessionId): Promise<AgentMemory | undefined> {
+  const from = (await forkEntry(journal, id))?.from
+  if (from === undefined) return undefined
+  const source = await loadState({ journal }, from.session, from.seq)
+  if (source.phase !== 'idle' && source.phase !== 'closed') return undefined
+  for await (const { kind } of entriesWith(journal, from.session, { from: from.seq, text: '"turn_started"' }))
+    if (kind === 'turn_started') return undefined
+  return source.agentSession ?? undefined
+}
+
 /** The last entry that was copied from another session; 0 for a session that is no fork. */
 async function forkPoint(journal: Journal, id: SessionId): Promise<Cursor> {
-  let last = 0
+  return (await forkEntry(journal, id))?.seq ?? 0
+}
+
+async function forkEntry(journal: Journal, id: SessionId): Promise<ForkEntry | undefined> {
+  let last: ForkEntry | undefined
   for await (const entry of entriesWith(journal, id, { from: 0, text: '"forked_from"' }))
-    if (entry.kind === 'forked_from') last = entry.seq
+    if (entry.kind === 'forked_from') last = entry
   return last
 }
 

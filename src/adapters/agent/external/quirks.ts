@@ -26,9 +26,10 @@ export interface Quirks {
   readonly busy: readonly ErrorPattern[]
   /** Errors after which the process answers nothing else: it is replaced by a fresh one. */
   readonly reloadAfter: readonly ErrorPattern[]
-  /** Whether its `session/resume` and `session/load` are used where it has them. */
+  /** Whether its `session/resume`, `session/load` and `session/fork` are used where it has them. */
   readonly useResume: boolean
   readonly useLoad: boolean
+  readonly useFork: boolean
   /** Whether a session that never had a prompt can be loaded. */
   readonly unpromptedLoads: boolean
   /** Silence after the response of a load until its replay counts as complete, in milliseconds. */
@@ -83,6 +84,7 @@ export const SAFE: Quirks = {
   reloadAfter: [],
   useResume: true,
   useLoad: true,
+  useFork: true,
   unpromptedLoads: false,
   replayAfterResponseMs: 250,
   replayLoses: [],

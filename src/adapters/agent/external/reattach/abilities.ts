@@ -34,6 +34,15 @@ export class AgentAbilities {
     return isFields(this.#session['delete'])
   }
 
+  get canFork(): boolean {
+    return isFields(this.#session['fork']) && this.#quirks.useFork
+  }
+
+  /** It takes a text as system prompt, behind its own. */
+  get takesSystemPrompt(): boolean {
+    return isFields(this.#session['systemPrompt'])
+  }
+
   get hasRoots(): boolean {
     return isFields(this.#session['additionalDirectories'])
   }

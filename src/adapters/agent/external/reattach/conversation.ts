@@ -16,7 +16,7 @@ import { AgentAbilities } from './abilities.ts'
 import { type Comparison, compare, wordsOf } from './compare.ts'
 import { hasMoved } from './divergence.ts'
 import { Replay, type ReplayedTurn, untilReplayed } from './replay.ts'
-import { type Rendered, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
+import { type Rendered, asPreamble, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
 import { type ServerQuestions, type ServersGiven, serversFor } from './servers.ts'
 
 /** `session/new`, `load` and `resume` are given up when the agent is silent for so long. */
@@ -95,9 +95,50 @@ class Opening {
   async open(): Promise<Conversation> {
     const { session, quirks } = this.#parts
     const { memory } = session
+    const source = await this.#forkable(memory)
+    if (source !== undefined) return this.#fork(source)
     if (memory === undefined || memory.standing === 'outdated') return this.#begin('')
     if (memory.standing === 'unprompted' && !quirks.unpromptedLoads) return this.#begin('')
     return this.#reopen(memory)
+  }
+
+  /** Of a session that is a fork: the conversation that its agent can copy, because both end at the same place. */
+  async #forkable(memory: AgentMemory | undefined): Promise<AgentMemory | undefined> {
+    const { session } = this.#parts
+    const isAgain = memory?.standing === 'unprompted' && memory.how === 'fork'
+    if (!this.#abilities.canFork || session.isNew || (memory !== undefined && !isAgain)) return undefined
+    const source = await session.forkable()
+    return source?.standing === 'clean' && !(await this.#hasMoved(source)) ? source : undefined
+  }
+
+  /** The agent copies its own conversation. */
+  async #fork(source: AgentMemory): Promise<Conversation> {
+    const { session, process } = this.#parts
+    const { agentSessionId: id, upTo, primedBytes } = source
+    try {
+      const params = { sessionId: id, ...(await this.#place()), ...(await this.#primed(source)) }
+      const swallowed = new Replay(this.#parts.quirks.pseudoUser)
+      const { sessionId } = fieldsOf(await this.#swallowing(swallowed, () => this.#ask('session/fork', params)))
+      if (typeof sessionId !== 'string' || sessionId === '')
+        return await this.#begin('it gave no id for the copy of it')
+      // The source has gone on meanwhile, and the copy may have more than this session.
+      if ((await session.forkable()) === undefined) return await this.#begin('')
+      const primed = primedBytes === undefined ? {} : { primedBytes }
+      const generation = session.generation + 1
+      await session.remember({
+        ...(await this.#record()),
+        ...primed,
+        generation,
+        agentSessionId: sessionId,
+        how: 'fork',
+        upTo,
+      })
+      await this.#tellFreedom()
+      return await this.#made(sessionId, '')
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error
+      return this.#begin(`it could not copy it: ${refusalOf(error, process)}`)
+    }
   }
 
   async #reopen(memory: AgentMemory): Promise<Conversation> {
@@ -149,27 +190,49 @@ class Opening {
   /** A new conversation; if the session has turns already, the agent gets them. */
   async #begin(reason: string): Promise<Conversation> {
     const { session, process } = this.#parts
-    const result = await this.#ask('session/new', await this.#place())
+    // A session that is being created has no turns, and waits for this.
+    const isSystem = this.#abilities.takesSystemPrompt && !(session.isNew && session.generation === 0)
+    const before = isSystem ? await this.#rendered() : undefined
+    const result = await this.#ask('session/new', { ...(await this.#place()), ...systemPrompt(before?.text ?? '') })
     const { sessionId } = fieldsOf(result)
     if (typeof sessionId !== 'string' || sessionId === '')
       fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
-    let upTo = 0
-    const past = pastOnly(session.pastTurns(0), (cursor) => (upTo = cursor))
-    // What another agent has said of its model says nothing of this one's.
-    const isOwnWindow = session.memory !== undefined && session.memory.standing !== 'outdated'
-    const budget = budgetFor(isOwnWindow ? session.windowTokens : undefined)
-    const rendered = await renderTranscript(past, budget)
-    const how = rendered.turns === 0 && reason === '' ? 'new' : 'reseed'
+    const rendered = before ?? (await this.#rendered())
+    const { turns, text, upTo, budget } = rendered
+    const how = turns === 0 && reason === '' ? 'new' : 'reseed'
     await session.remember({
       ...(await this.#record()),
       generation: session.generation + 1,
       agentSessionId: sessionId,
       how,
       upTo,
+      ...(isSystem && text !== '' && { primedBytes: budget }),
     })
     if (how === 'reseed') await session.notice(reseedWords(process.launch.name, reason, rendered))
     await this.#tellFreedom()
-    return this.#made(sessionId, rendered.text)
+    return this.#made(sessionId, isSystem ? '' : asPreamble(text))
+  }
+
+  /** All turns before the one that runs. */
+  async #rendered(): Promise<Rendered & { readonly upTo: number; readonly budget: number }> {
+    const { session } = this.#parts
+    let [last, running]: [number, number | undefined] = [0, undefined]
+    const past = pastOnly(session.pastTurns(0), (cursor) => (running = cursor))
+    // What another agent has said of its model says nothing of this one's.
+    const isOwnWindow = session.memory !== undefined && session.memory.standing !== 'outdated'
+    const budget = budgetFor(isOwnWindow ? session.windowTokens : undefined)
+    const rendered = await renderTranscript(
+      noting(past, (cursor) => (last = cursor)),
+      budget,
+    )
+    return { ...rendered, upTo: running ?? last, budget }
+  }
+
+  /** What it got as system prompt when the conversation began: an agent need not have stored it. */
+  async #primed({ primedBytes, upTo }: AgentMemory): Promise<object> {
+    if (primedBytes === undefined || !this.#abilities.takesSystemPrompt) return {}
+    const past = pastOnly(this.#parts.session.pastTurns(0))
+    return systemPrompt((await renderTranscript(upToCursor(past, upTo), primedBytes)).text)
   }
 
   async #made(sessionId: string, preamble: string): Promise<Conversation> {
@@ -189,23 +252,26 @@ class Opening {
   }
 
   /** What the agent says while its conversation is reopened was said before: it is not stored a second time. */
-  async #swallowing(replay: Replay, reopen: () => Promise<unknown>): Promise<void> {
+  async #swallowing(replay: Replay, reopen: () => Promise<unknown>): Promise<unknown> {
     const { swallow, quirks, clock } = this.#parts
     swallow(replay)
     try {
-      await reopen()
+      const response = await reopen()
       await untilReplayed(replay, quirks, clock)
+      return response
     } finally {
       swallow(undefined)
     }
   }
 
-  async #askUnlessBusy(method: string, { agentSessionId }: AgentMemory): Promise<unknown> {
+  async #askUnlessBusy(method: string, memory: AgentMemory): Promise<unknown> {
     const { clock, quirks, process, signal } = this.#parts
+    const { agentSessionId } = memory
+    const primed = await this.#primed(memory)
     const until = clock.monotonicNow() + BUSY_MS
     for (;;) {
       try {
-        return await this.#ask(method, { sessionId: agentSessionId, ...(await this.#place()) })
+        return await this.#ask(method, { sessionId: agentSessionId, ...(await this.#place()), ...primed })
       } catch (error) {
         if (!(error instanceof WireError) || !quirks.busy.some((pattern) => error.fits(pattern))) throw error
         if (clock.monotonicNow() >= until)
@@ -328,6 +394,25 @@ async function* pastOnly(
     if (turn.end === undefined && turn.by !== 'outside') upTo(turn.cursor - 1)
     else yield turn
   }
+}
+
+async function* noting(turns: AsyncIterable<PastTurn>, note: (cursor: number) => void): AsyncGenerator<PastTurn> {
+  for await (const turn of turns) {
+    note(turn.cursor)
+    yield turn
+  }
+}
+
+async function* upToCursor(turns: AsyncIterable<PastTurn>, last: number): AsyncGenerator<PastTurn> {
+  for await (const turn of turns) {
+    if (turn.cursor > last) return
+    yield turn
+  }
+}
+
+/** A part of the parameters that open a conversation. */
+function systemPrompt(text: string): object {
+  return text === '' ? {} : { systemPrompt: { mode: 'append', content: [{ type: 'text', text }] } }
 }
 
 function cutWords(turn: PastTurn, knows: Quirks['cutKeeps']): string {
