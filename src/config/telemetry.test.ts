@@ -10,6 +10,7 @@ test('an endpoint alone is enough, and nothing is wanted without it', () => {
     settings: {
       traces: 'http://127.0.0.1:4318/base/v1/traces',
       metrics: 'http://127.0.0.1:4318/base/v1/metrics',
+      protocol: 'http/protobuf',
       headers: {},
       serviceName: 'parley',
       content: false,
@@ -19,7 +20,7 @@ test('an endpoint alone is enough, and nothing is wanted without it', () => {
 
 test.each([
   { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-  { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
+  { OTEL_EXPORTER_OTLP_PROTOCOL: 'secret' },
   { OTEL_EXPORTER_OTLP_HEADERS: 'secret without an equals sign' },
   { OTEL_EXPORTER_OTLP_HEADERS: 'a=%zz-secret' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'secret' },
@@ -28,4 +29,12 @@ test.each([
 ])('%o is refused with a reason that does not quote it', (more) => {
   const choice = telemetryChoice({ OTEL_EXPORTER_OTLP_ENDPOINT, ...more })
   expect(choice).toEqual({ reason: expect.stringMatching(/^OTEL_(?!.*secret)/u) })
+})
+
+test('both ways of HTTP can be chosen, and for gRPC the reason says what to use instead', () => {
+  const chosen = (protocol: string) =>
+    telemetryChoice({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: protocol })
+  for (const protocol of ['http/json', 'http/protobuf'])
+    expect(chosen(protocol)).toMatchObject({ settings: { protocol } })
+  expect(chosen('grpc')).toEqual({ reason: expect.stringContaining('use http/protobuf') })
 })

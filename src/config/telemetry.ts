@@ -2,11 +2,15 @@
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const
+type Protocol = (typeof PROTOCOLS)[number]
+
 export interface TelemetrySettings {
   /** Where spans are posted; absent: they are not. */
   readonly traces?: string
   /** Where metrics are posted; absent: they are not. */
   readonly metrics?: string
+  readonly protocol: Protocol
   /** Secret. */
   readonly headers: Readonly<Record<string, string>>
   readonly serviceName: string
@@ -23,9 +27,13 @@ export function wantsTelemetry(environment: Environment): boolean {
 }
 
 export function telemetryChoice(environment: Environment): TelemetryChoice {
-  const protocol = environment['OTEL_EXPORTER_OTLP_PROTOCOL'] || 'http/json'
-  if (protocol !== 'http/json')
-    return { reason: 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, the one protocol that Parley speaks' }
+  const wanted = environment['OTEL_EXPORTER_OTLP_PROTOCOL'] || PROTOCOLS[0]
+  const protocol = PROTOCOLS.find((known) => known === wanted)
+  if (wanted === 'grpc')
+    return {
+      reason: `OTEL_EXPORTER_OTLP_PROTOCOL is grpc, which Parley does not speak: use ${PROTOCOLS[0]}, most often on port 4318`,
+    }
+  if (protocol === undefined) return { reason: `OTEL_EXPORTER_OTLP_PROTOCOL must be ${PROTOCOLS.join(' or ')}` }
   const base = endpointOf(environment['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '')
   if (base === undefined)
     return { reason: 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address without a name and a password' }
@@ -39,7 +47,7 @@ export function telemetryChoice(environment: Environment): TelemetryChoice {
     return { reason: 'OTEL_TRACES_EXPORTER and OTEL_METRICS_EXPORTER are both none' }
   const serviceName = environment['OTEL_SERVICE_NAME'] || 'parley'
   const content = environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] === 'true'
-  return { settings: { ...signals, headers, serviceName, content } }
+  return { settings: { ...signals, protocol, headers, serviceName, content } }
 }
 
 /** Without a slash at the end; undefined for what is no address. */

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-async function exporting() {
+async function exporting(protocol: 'http/json' | 'http/protobuf' = 'http/protobuf') {
   const collector = await startCollector()
   opened.push(collector)
   const notes: string[] = []
@@ -16,6 +16,7 @@ async function exporting() {
   const exporter = new OtlpExporter({
     traces: `${collector.url}/v1/traces`,
     metrics: `${collector.url}/v1/metrics`,
+    protocol,
     headers: {},
     resource: { 'service.name': 'parley' },
     clock,
@@ -29,30 +30,34 @@ async function exporting() {
       kind: 'internal',
       startedAt: 1_000,
       endedAt: 1_700_000_000_000.5,
-      attributes: { text: 'a', whole: 3, part: 0.5, is: true, list: ['b'] },
+      attributes: { text: 'a', whole: 300, below: -1, part: 0.5, is: true, list: ['b'] },
     })
   return { collector, notes, clock, exporter, add }
 }
 
-test('values keep their types, and times their digits', async () => {
-  const { collector, exporter, add } = await exporting()
-  add('work')
-  await exporter.close()
-  expect(collector.spans()).toMatchObject([
-    {
-      name: 'work',
-      startTimeUnixNano: '1000000000',
-      endTimeUnixNano: '1700000000000500000',
-      attributes: [
-        { key: 'text', value: { stringValue: 'a' } },
-        { key: 'whole', value: { intValue: '3' } },
-        { key: 'part', value: { doubleValue: 0.5 } },
-        { key: 'is', value: { boolValue: true } },
-        { key: 'list', value: { arrayValue: { values: [{ stringValue: 'b' }] } } },
-      ],
-    },
-  ])
-})
+test.each(['http/json', 'http/protobuf'] as const)(
+  'values keep their types, and times their digits: %s',
+  async (way) => {
+    const { collector, exporter, add } = await exporting(way)
+    add('work')
+    await exporter.close()
+    expect(collector.spans()).toMatchObject([
+      {
+        name: 'work',
+        startTimeUnixNano: '1000000000',
+        endTimeUnixNano: '1700000000000500000',
+        attributes: [
+          { key: 'text', value: { stringValue: 'a' } },
+          { key: 'whole', value: { intValue: '300' } },
+          { key: 'below', value: { intValue: '-1' } },
+          { key: 'part', value: { doubleValue: 0.5 } },
+          { key: 'is', value: { boolValue: true } },
+          { key: 'list', value: { arrayValue: { values: [{ stringValue: 'b' }] } } },
+        ],
+      },
+    ])
+  },
+)
 
 test('what waits is bounded, and what does not fit is counted', async () => {
   const { collector, exporter, add } = await exporting()

@@ -5,11 +5,13 @@
 import type { Clock, Timer } from '../../ports/clock.ts'
 import type { Attributes, Histogram, Span, Telemetry } from '../../ports/values/telemetry.ts'
 import { type Reading, type Series, metricsRequest, tracesRequest } from './otlp-json.ts'
+import { protobufOf } from './otlp-protobuf.ts'
 
 export interface ExporterOptions {
   /** Where spans are posted; absent: they are not. */
   readonly traces?: string
   readonly metrics?: string
+  readonly protocol: 'http/json' | 'http/protobuf'
   readonly headers: Readonly<Record<string, string>>
   readonly resource: Attributes
   readonly clock: Clock
@@ -166,8 +168,9 @@ export class OtlpExporter implements Telemetry {
   }
 
   /** Never throws. `failed` may succeed later, `refused` never will. */
-  async #post(url: string, body: string): Promise<Outcome> {
-    const { clock, headers } = this.#options
+  async #post(url: string, request: object): Promise<Outcome> {
+    const { clock, headers, protocol } = this.#options
+    const isJson = protocol === 'http/json'
     const source = clock.abortSource()
     const abort = (): void => source.abort()
     const limit = clock.setTimer(REQUEST_TIMEOUT_MS, abort)
@@ -176,8 +179,8 @@ export class OtlpExporter implements Telemetry {
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body,
+        headers: { ...headers, 'content-type': isJson ? 'application/json' : 'application/x-protobuf' },
+        body: isJson ? JSON.stringify(request) : protobufOf(request),
         // The headers may hold a key, which no other address may get.
         redirect: 'error',
         signal: source.signal as AbortSignal,

@@ -1,4 +1,4 @@
-/** Spans and metrics as OTLP/HTTP wants them in JSON: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Spans and metrics as requests of OTLP, in the words of its JSON: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import type { Attributes, Histogram, Span } from '../../ports/values/telemetry.ts'
 
 export interface Series {
@@ -28,12 +28,12 @@ const SPAN_KINDS = { internal: 1, client: 3 } as const
 const STATUS_ERROR = 2
 const CUMULATIVE = 2
 
-export function tracesRequest(resource: Attributes, spans: readonly Span[]): string {
+export function tracesRequest(resource: Attributes, spans: readonly Span[]): object {
   const scopeSpans = [{ scope: SCOPE, spans: spans.map(spanJson) }]
-  return JSON.stringify({ resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans }] })
+  return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans }] }
 }
 
-export function metricsRequest(resource: Attributes, { since, now, histograms, gauges, counters }: Metrics): string {
+export function metricsRequest(resource: Attributes, { since, now, histograms, gauges, counters }: Metrics): object {
   const times = { startTimeUnixNano: nanoseconds(since), timeUnixNano: nanoseconds(now) }
   const metrics = [
     ...histograms.map(({ histogram, series }) => ({
@@ -67,7 +67,7 @@ export function metricsRequest(resource: Attributes, { since, now, histograms, g
     })),
   ]
   const scopeMetrics = [{ scope: SCOPE, metrics }]
-  return JSON.stringify({ resourceMetrics: [{ resource: { attributes: keyValues(resource) }, scopeMetrics }] })
+  return { resourceMetrics: [{ resource: { attributes: keyValues(resource) }, scopeMetrics }] }
 }
 
 function spanJson({ traceId, spanId, parentId, name, kind, startedAt, endedAt, attributes, error }: Span) {
