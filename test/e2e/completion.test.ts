@@ -1,5 +1,5 @@
 /** Tab in a shell: the scripts that `parley completion` prints, run by the shells that are here, and what may come next. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -72,17 +72,45 @@ function shellPlace() {
   const home = freshDirectory()
   const bin = join(home, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'parley'), `#!/bin/sh\nexec '${process.execPath}' '${binary}' "$@"\n`)
+  // Models are asked of their servers, of which none runs here.
+  const models = `case "$*" in *--model*) printf 'local:small\\tOllama\\n'; exit;; esac`
+  writeFileSync(join(bin, 'parley'), `#!/bin/sh\n${models}\nexec '${process.execPath}' '${binary}' "$@"\n`)
   chmodSync(join(bin, 'parley'), 0o755)
   return { ...process.env, PATH: `${bin}:${process.env['PATH']}`, PARLEY_HOME: home }
 }
 
-test('bash completes a command and an option', () => {
-  const script = `eval "$(parley completion bash)"
-COMP_WORDS=(parley st); COMP_CWORD=1; _parley; printf '%s\\n' "\${COMPREPLY[@]}"
-COMP_WORDS=(parley stop --); COMP_CWORD=2; _parley; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const said = execFileSync('bash', ['--norc', '-c', script], { env: shellPlace(), encoding: 'utf8' })
-  expect(said.trim().split('\n')).toEqual(['status', 'stop', '--grace'])
+/** Runs `script` in a shell that has the completion; a shell that is missing is named with how to get it. */
+function inShell(shell: string, args: readonly string[], script: string): readonly string[] {
+  const { error, stdout, stderr } = spawnSync(shell, [...args, '-c', script], { env: shellPlace(), encoding: 'utf8' })
+  if (error !== undefined) throw new Error(`${shell} is needed: apt-get install zsh fish`, { cause: error })
+  expect(stderr).toBe('')
+  return stdout.trim().split('\n')
+}
+
+test('bash completes commands, options, and a model behind the colon of its provider', () => {
+  const pressed = (line: string) =>
+    `COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; _parley; printf '%s\\n' "\${COMPREPLY[@]}"; `
+  const script = `eval "$(parley completion bash)"; ${['parley st', 'parley stop --', 'parley run --model local:s'].map(pressed).join('')}`
+  expect(inShell('bash', ['--norc'], script)).toEqual(['status', 'stop', '--grace', 'small'])
+})
+
+test('fish completes them too, and files only where Parley knows nothing', () => {
+  const pressed = (line: string) => `complete --do-complete '${line}'; `
+  const lines = ['parley st', 'parley stop --', 'parley run --model local:s', 'parley run --cwd test/k']
+  const script = `parley completion fish | source; ${lines.map(pressed).join('')}`
+  const said = inShell('fish', ['--no-config'], script)
+  expect(said.map((line) => line.split('\t')[0])).toEqual(['status', 'stop', '--grace', 'local:small', 'test/kill/'])
+})
+
+test('zsh gets the same words with their descriptions', () => {
+  const pressed = (line: string) => `words=(${line}); CURRENT=\${#words}; _parley; `
+  const lines = ['parley st', 'parley stop --', 'parley run --model local:s', 'parley run --cwd test/k']
+  // What the completion system of an interactive zsh brings along.
+  const stubs = `compdef() { :; }; _describe() { print -rl -- "\${(@P)3}"; }; _files() { print files; }; `
+  const script = `${stubs} eval "$(parley completion zsh)"; ${lines.map(pressed).join('')}`
+  const said = inShell('zsh', ['-f'], script)
+  const words = said.map((line) => /^(?:\\.|[^:])*/u.exec(line)?.[0])
+  expect(words).toEqual(['status', 'stop', '--grace', 'local\\:small', 'files'])
 })
 
 test('the manual has every command and option, and roff has nothing to say against it', () => {

@@ -1,16 +1,24 @@
 /** What each shell runs when a user presses Tab: it asks `parley` itself, and completes files where that knows nothing. */
 
+/** Bash takes `openai:small` for three words, so that the line is read again, and only what follows the colon is put in. */
 const bash = `# parley: completion for bash. Put this into ~/.bashrc:  eval "$(parley completion bash)"
 _parley() {
-  local typed=\${COMP_WORDS[COMP_CWORD]} line
+  local -a words
+  local typed= line before="\${COMP_LINE:0:COMP_POINT}"
+  read -a words <<< "$before"
+  [[ $before == *[[:space:]] ]] && words+=("")
+  typed=\${words[-1]}
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("\${line%%$'\\t'*}")
-  done < <("\${COMP_WORDS[0]}" completion --words -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" "$typed" 2>/dev/null)
+    line=\${line%%$'\\t'*}
+    [[ $COMP_WORDBREAKS == *:* ]] && line=\${line#"\${typed%"\${typed##*:}"}"}
+    COMPREPLY+=("$line")
+  done < <("\${words[0]}" completion --words -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -o bashdefault -F _parley parley
 `
 
+/** As a file of `fpath` the script is the function itself when a user presses Tab for the first time. */
 const zsh = `#compdef parley
 # parley: completion for zsh. Put this into ~/.zshrc, behind compinit:  eval "$(parley completion zsh)"
 _parley() {
@@ -26,15 +34,25 @@ _parley() {
     _files
   fi
 }
-compdef _parley parley
+if [[ \${funcstack[1]} == _parley ]]; then
+  _parley "$@"
+else
+  compdef _parley parley
+fi
 `
 
 const fish = `# parley: completion for fish. Save it:  parley completion fish > ~/.config/fish/completions/parley.fish
 function __parley_words
     set -l words (commandline --tokenize --current-process --cut-at-cursor)
-    parley completion --words -- $words[2..-1] (commandline --current-token --cut-at-cursor) 2>/dev/null
+    set -l typed (commandline --current-token --cut-at-cursor)
+    set -l found (parley completion --words -- $words[2..-1] "$typed" 2>/dev/null)
+    if set -q found[1]
+        printf '%s\\n' $found
+    else
+        __fish_complete_path "$typed"
+    end
 end
-complete --command parley --arguments '(__parley_words)'
+complete --command parley --no-files --keep-order --arguments '(__parley_words)'
 `
 
 export const SHELL_SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish }
