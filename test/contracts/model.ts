@@ -302,7 +302,7 @@ export function modelContract(subject: ModelStart): void {
 
     test('that only keeps the connection warm ends it too', async () => {
       const pings = Array.from({ length: 400 }, (): Saying[] => [{ raw: ': ping\n\n' }, { sleepMs: 20 }]).flat()
-      const { model, server } = await start([[{ text: 'a' }, ...pings]], 0.25)
+      const { model, server } = await start([[{ text: 'a' }, ...pings]], 0.1)
       expect(await failure(model.stream(request()))).toMatchObject({ code: 'MODEL_IDLE' })
       await server.quiet()
     })

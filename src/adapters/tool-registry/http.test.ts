@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, McpServer as SdkServer } from '@modelcontextprotocol/server'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toolsContract } from '../../../test/contracts/tools.ts'
 import {
@@ -11,26 +11,27 @@ import {
   type ScriptedHttpServer,
 } from '../../../test/fixtures/mcp/http-server.ts'
 import { namesOf, openBench, stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
+import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { until } from '../../../test/fixtures/process/running.ts'
 import type { McpServer, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
+const closing = new PerTest<() => Promise<unknown>>(async (opened) => {
+  for (const close of opened.toReversed()) await close()
 })
+closing.closeAfterEach()
 
 const signal = new AbortController().signal
 
 async function served(options: HttpServerOptions = {}): Promise<ScriptedHttpServer> {
   const server = await startHttpServer(options)
-  closing.push(() => server.close())
+  closing.add(() => server.close())
   return server
 }
 
 function open(servers: readonly McpServer[], options: Partial<ToolHostOptions> = {}): ToolRegistry {
   const bench = openBench(options)
-  closing.push(() => bench.close())
+  closing.add(() => bench.close())
   return bench.open(servers)
 }
 
@@ -53,7 +54,7 @@ describe('a registry over HTTP', () => {
 
 describe('a server over Streamable HTTP', () => {
   for (const answers of ['json', 'stream'] as const) {
-    test(`is listed, called and left by answers as ${answers}, with the client's headers on every request [H1]`, async () => {
+    test.concurrent(`is listed, called and left by answers as ${answers}, with the client's headers on every request [H1]`, async () => {
       const server = await served({ answers })
       const headers = [
         ['X-Team', 'blue'],
@@ -80,7 +81,7 @@ describe('a server over Streamable HTTP', () => {
     })
   }
 
-  test('that takes three seconds is met all the same, and one that refuses is named with its status alone', async () => {
+  test.concurrent('that takes three seconds is met all the same, and one that refuses is named with its status alone', async () => {
     const slow = await served({ slowMs: 1000 })
     const refusing = await served({ status: 503 })
     const registry = open(
@@ -97,7 +98,7 @@ describe('a server over Streamable HTTP', () => {
     )
   })
 
-  test('that is not there, or is no address at all, says so without its secrets [L7]', async () => {
+  test.concurrent('that is not there, or is no address at all, says so without its secrets [L7]', async () => {
     const gone = await startHttpServer()
     await gone.close()
     const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
@@ -112,7 +113,7 @@ describe('a server over Streamable HTTP', () => {
     expect(JSON.stringify(list)).not.toContain('sentinel')
   })
 
-  test('tells of its new tools, also after its stream was lost', async () => {
+  test.concurrent('tells of its new tools, also after its stream was lost', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -125,7 +126,7 @@ describe('a server over Streamable HTTP', () => {
     await until(() => namesOf(registry).includes('web__unheard'))
   })
 
-  test('whose answer breaks off is lost at once and not asked again', async () => {
+  test.concurrent('whose answer breaks off is lost at once and not asked again', async () => {
     const server = await served({ answers: 'stream' })
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -135,7 +136,7 @@ describe('a server over Streamable HTTP', () => {
     expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
   })
 
-  test('that never stops answering is cut off', async () => {
+  test.concurrent('that never stops answering is cut off', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -144,7 +145,7 @@ describe('a server over Streamable HTTP', () => {
     expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
   })
 
-  test('that has forgotten the session is met anew, once, and the call goes through', async () => {
+  test.concurrent('that has forgotten the session is met anew, once, and the call goes through', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -156,7 +157,7 @@ describe('a server over Streamable HTTP', () => {
     expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(2)
   })
 
-  test('that goes away fails, and comes back when it is needed again', async () => {
+  test.concurrent('that goes away fails, and comes back when it is needed again', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -168,7 +169,7 @@ describe('a server over Streamable HTTP', () => {
     expect((await registry.ready(5000, signal)).servers[0]?.state).toBe('ready')
   })
 
-  test('that went away unheard was not reached by the call', async () => {
+  test.concurrent('that went away unheard was not reached by the call', async () => {
     const server = await served({ quiet: true })
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -207,7 +208,7 @@ describe('a server of the newest protocol', () => {
       void node(request, response)
     })
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
+    closing.add(async () => {
       http.closeAllConnections()
       await new Promise((resolve) => http.close(resolve))
     })
@@ -218,7 +219,7 @@ describe('a server of the newest protocol', () => {
     return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, add, seen }
   }
 
-  test('is spoken to in it, from the first question to changes of its tools', async () => {
+  test.concurrent('is spoken to in it, from the first question to changes of its tools', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
     const list = await registry.ready(5000, signal)
@@ -239,7 +240,7 @@ describe('a server of the newest protocol', () => {
     expect(server.seen).not.toContain('initialize')
   })
 
-  test('notices a cancelled call by its stream [M6]', async () => {
+  test.concurrent('notices a cancelled call by its stream [M6]', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -255,7 +256,7 @@ describe('a server of the newest protocol', () => {
 })
 
 describe('a server of the first protocol over HTTP', () => {
-  test('is met over its stream of events, with the headers of the client', async () => {
+  test.concurrent('is met over its stream of events, with the headers of the client', async () => {
     const seen: (string | undefined)[] = []
     let stream: ServerResponse | undefined
     const http = createServer((request, response) => {
@@ -283,7 +284,7 @@ describe('a server of the first protocol over HTTP', () => {
       })
     })
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
+    closing.add(async () => {
       http.closeAllConnections()
       await new Promise((resolve) => http.close(resolve))
     })
@@ -295,7 +296,7 @@ describe('a server of the first protocol over HTTP', () => {
   })
 })
 
-test('a configured server that cannot be started costs only itself', async () => {
+test.concurrent('a configured server that cannot be started costs only itself', async () => {
   const locate = (): Promise<McpServer> => Promise.reject(new Error('no index'))
   const docs = { name: 'docs', rules: {}, joins: { rules: {}, isProcess: false, identity: 'docs', locate } }
   const list = await open([stdioServer('other')], { configured: () => [docs] }).ready(5000, signal)

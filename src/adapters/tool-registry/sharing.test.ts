@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   messageLog,
   namesOf,
@@ -9,20 +9,21 @@ import {
 } from '../../../test/fixtures/mcp/servers.ts'
 import { startHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
 import { scriptedStdio } from '../../../test/fixtures/mcp/torture.ts'
+import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { runs, until } from '../../../test/fixtures/process/running.ts'
 import type { ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { ToolCallContext, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
 import type { ServerRules } from '../../ports/values/mcp-server-settings.ts'
 
-const benches: Bench[] = []
-afterEach(async () => {
-  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+const benches = new PerTest<Bench>(async (opened) => {
+  await Promise.all(opened.map((bench) => bench.close()))
 })
+benches.closeAfterEach()
 
 function bench(graceMs = 100): Bench {
   const made = openBench({ limits: { graceMs } })
-  benches.push(made)
+  benches.add(made)
   return made
 }
 
@@ -34,7 +35,7 @@ async function pidOf(registry: ToolRegistry, server: string): Promise<number> {
 }
 
 describe('registries of one session', () => {
-  test('share a server that they name alike, and adding one starts only that', async () => {
+  test.concurrent('share a server that they name alike, and adding one starts only that', async () => {
     const made = bench()
     const first = made.open([stdioServer('a')], 'one')
     const pid = await pidOf(first, 'a')
@@ -47,7 +48,7 @@ describe('registries of one session', () => {
     expect(runs(pid)).toBe(false)
   })
 
-  test('the order of variables makes no difference, another value, directory or session does [Z7]', async () => {
+  test.concurrent('the order of variables makes no difference, another value, directory or session does [Z7]', async () => {
     const made = bench()
     const pid = await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one'), 'a')
     expect(await pidOf(made.open([stdioServer('a', {}, { Y: '2', X: '1' })], 'one'), 'a')).toBe(pid)
@@ -56,7 +57,7 @@ describe('registries of one session', () => {
     expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one', '/tmp'), 'a')).not.toBe(pid)
   })
 
-  test('a server that is named anew is replaced alone, and what it was asked before it still answers', async () => {
+  test.concurrent('a server that is named anew is replaced alone, and what it was asked before it still answers', async () => {
     const made = bench()
     const before = made.open([stdioServer('a'), stdioServer('b')], 'one')
     const [a, b] = [await pidOf(before, 'a'), await pidOf(before, 'b')]
@@ -72,7 +73,7 @@ describe('registries of one session', () => {
     expect(runs(b)).toBe(false)
   })
 
-  test('a server that is wanted again while it ends is started when it is gone', async () => {
+  test.concurrent('a server that is wanted again while it ends is started when it is gone', async () => {
     const made = bench(1500)
     const first = made.open([stdioServer('a', { stubborn: true })], 'one')
     const pid = await pidOf(first, 'a')
@@ -85,7 +86,7 @@ describe('registries of one session', () => {
     expect(runs(next)).toBe(true)
   })
 
-  test('hear of its changes each, also after the other has left', async () => {
+  test.concurrent('hear of its changes each, also after the other has left', async () => {
     const made = bench()
     const [first, second] = [made.open([stdioServer('a')], 'one'), made.open([stdioServer('a')], 'one')]
     await Promise.all([first.ready(20_000, signal), second.ready(20_000, signal)])
@@ -105,11 +106,11 @@ describe('registries of several sessions', () => {
 
   function wide(options: Partial<ToolHostOptions>, idleMs = 0): Bench {
     const made = openBench({ ...options, limits: { graceMs: 100, idleMs } })
-    benches.push(made)
+    benches.add(made)
     return made
   }
 
-  test('have a process each, unless the configuration shares it, and then only with the same directories [N8]', async () => {
+  test.concurrent('have a process each, unless the configuration shares it, and then only with the same directories [N8]', async () => {
     const apart = wide({})
     expect(await pidOf(apart.open([stdioServer('a')]), 'a')).not.toBe(await pidOf(apart.open([stdioServer('a')]), 'a'))
     const together = wide(shared({ shared: true }))
@@ -124,7 +125,7 @@ describe('registries of several sessions', () => {
     expect(runs(pid)).toBe(false)
   })
 
-  test('find a shared process that the last one left, until it has idled for long enough or the host closes', async () => {
+  test.concurrent('find a shared process that the last one left, until it has idled for long enough or the host closes', async () => {
     const made = wide(shared({ shared: true, idleMs: 60_000 }))
     const first = made.open([stdioServer('a')])
     const pid = await pidOf(first, 'a')
@@ -142,7 +143,7 @@ describe('registries of several sessions', () => {
     await until(() => !runs(next))
   })
 
-  test('are not asked by a shared server while both call it: it does not say whom it means', async () => {
+  test.concurrent('are not asked by a shared server while both call it: it does not say whom it means', async () => {
     const made = wide({ ...shared({ shared: true }), elicitation: true })
     const server = { ...scriptedStdio('asks the person', messageLog().path), name: 's' }
     const [one, two] = [made.open([server]), made.open([server])]
@@ -169,10 +170,11 @@ describe('registries of several sessions', () => {
     expect(await slow).toMatchObject({ action: 'accept' })
   })
 
-  test('share a connection over HTTP to the same server with the same headers, unless the configuration says no', async () => {
+  test.concurrent('share a connection over HTTP to the same server with the same headers, unless the configuration says no', async () => {
     const server = await startHttpServer()
+    const made = wide({}, 60_000)
+    const alone = wide({ configured: () => [{ name: 'web', rules: { shared: false } }] })
     try {
-      const made = wide({}, 60_000)
       const web = (key: string) => ({ type: 'http', name: 'web', url: server.url, headers: [['x-key', key]] }) as const
       const open = async (key: string) => {
         const registry = made.open([web(key)])
@@ -190,11 +192,10 @@ describe('registries of several sessions', () => {
         isError: false,
       })
       expect(greetings()).toBe(2)
-      const alone = wide({ configured: () => [{ name: 'web', rules: { shared: false } }] })
       await Promise.all([alone.open([web('one')]), alone.open([web('one')])].map((one) => one.ready(20_000, signal)))
       expect(greetings()).toBe(4)
     } finally {
-      await Promise.all(benches.splice(0).map((one) => one.close()))
+      await Promise.all([made, alone].map((one) => one.close()))
       expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(4)
       await server.close()
     }

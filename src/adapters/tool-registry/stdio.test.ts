@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toolsContract } from '../../../test/contracts/tools.ts'
 import {
   messageLog,
@@ -8,18 +8,19 @@ import {
   withoutSignal,
   type Bench,
 } from '../../../test/fixtures/mcp/servers.ts'
+import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { carrying, until } from '../../../test/fixtures/process/running.ts'
 import type { ToolList, ToolRegistry } from '../../ports/tools.ts'
 import type { ToolHostOptions } from './host.ts'
 
-const benches: Bench[] = []
-afterEach(async () => {
-  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+const benches = new PerTest<Bench>(async (opened) => {
+  await Promise.all(opened.map((bench) => bench.close()))
 })
+benches.closeAfterEach()
 
 function bench(options: Partial<ToolHostOptions> = {}): Bench {
   const made = openBench(options)
-  benches.push(made)
+  benches.add(made)
   return made
 }
 
@@ -48,7 +49,7 @@ describe('a registry over stdio', () => {
 })
 
 describe('connecting', () => {
-  test('a server is met, asked who it is, and all pages of its tools are listed [S13]', async () => {
+  test.concurrent('a server is met, asked who it is, and all pages of its tools are listed [S13]', async () => {
     const registry = bench().open([stdioServer('docs', { pageSize: 2 })])
     expect(registry.list()).toMatchObject({ tools: [], servers: [{ name: 'docs', state: 'connecting' }] })
     const list = await readied(registry)
@@ -68,7 +69,7 @@ describe('connecting', () => {
     })
   })
 
-  test('of more than a thousand tools, in whatever pages, the first thousand are used and one warning says so', async () => {
+  test.concurrent('of more than a thousand tools, in whatever pages, the first thousand are used and one warning says so', async () => {
     const tools = Array.from({ length: 1500 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' } }))
     const here = bench()
     const registry = here.open([stdioServer('many', { tools, pageSize: 400 })])
@@ -76,12 +77,12 @@ describe('connecting', () => {
     expect(here.warnings.filter((warning) => warning.includes('more than 1000 tools'))).toHaveLength(1)
   })
 
-  test('a server that prints a banner and nonsense is understood all the same', async () => {
+  test.concurrent('a server that prints a banner and nonsense is understood all the same', async () => {
     const registry = bench().open([stdioServer('noisy', { junk: true })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test('a server that ends at a question that it does not know is started afresh and met in the old way', async () => {
+  test.concurrent('a server that ends at a question that it does not know is started afresh and met in the old way', async () => {
     const log = messageLog()
     const registry = bench().open([stdioServer('old', { probe: 'exit', log: log.path })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
@@ -89,20 +90,20 @@ describe('connecting', () => {
     expect(new Set(log.read().map((message) => message.pid)).size).toBe(2)
   })
 
-  test('a server that only stays silent at that question is kept', async () => {
+  test.concurrent('a server that only stays silent at that question is kept', async () => {
     const log = messageLog()
     const registry = bench({ limits: { probeMs: 100 } }).open([stdioServer('old', { probe: 'mute', log: log.path })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
     expect(new Set(log.read().map((message) => message.pid)).size).toBe(1)
   })
 
-  test('a server that the question struck dumb is started afresh', async () => {
+  test.concurrent('a server that the question struck dumb is started afresh', async () => {
     const limits = { probeMs: 100, silenceMs: 100, graceMs: 100 }
     const registry = bench({ limits }).open([stdioServer('old', { probe: 'wedge' })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test('opening never waits, and one slow, one silent and one missing server cost the others nothing', async () => {
+  test.concurrent('opening never waits, and one slow, one silent and one missing server cost the others nothing', async () => {
     const made = bench()
     const registry = made.open([
       stdioServer('slow', { slowMs: 3000 }),
@@ -128,7 +129,7 @@ describe('connecting', () => {
     )
   })
 
-  test('a server that was waited for in vain is not waited for again, and one that was not is', async () => {
+  test.concurrent('a server that was waited for in vain is not waited for again, and one that was not is', async () => {
     const limits = { silenceMs: 3_600_000, connectMs: 3_600_000 }
     const registry = bench({ limits }).open([
       stdioServer('silent', { mute: true }),
@@ -144,7 +145,7 @@ describe('connecting', () => {
     expect(performance.now() - since).toBeLessThan((since - began) / 2)
   })
 
-  test('waiting for servers ends with the wish for it', async () => {
+  test.concurrent('waiting for servers ends with the wish for it', async () => {
     const registry = bench().open([stdioServer('silent', { mute: true })])
     const abort = new AbortController()
     const ready = registry.ready(60_000, abort.signal)
@@ -152,7 +153,7 @@ describe('connecting', () => {
     expect((await ready).servers[0]?.state).toBe('connecting')
   })
 
-  test('a silent server fails in the end, and its process is gone', async () => {
+  test.concurrent('a silent server fails in the end, and its process is gone', async () => {
     const made = bench({ limits: { probeMs: 50, silenceMs: 50, connectMs: 50, graceMs: 50 } })
     const registry = made.open([stdioServer('silent', { mute: true, stubborn: true })])
     const list = await readied(registry)
@@ -163,7 +164,7 @@ describe('connecting', () => {
     expect(carrying(made.marker)).toEqual([])
   })
 
-  test('a server that ends at once says why, without its secrets', async () => {
+  test.concurrent('a server that ends at once says why, without its secrets', async () => {
     const server = {
       ...stdioServer('broken', {}, { TOKEN: 'sentinel-secret' }),
       args: ['-e', 'console.error("no", process.env.TOKEN); process.exit(4)'],
@@ -174,7 +175,7 @@ describe('connecting', () => {
     )
   })
 
-  test('closing ends stubborn servers and their processes, also while they connect', async () => {
+  test.concurrent('closing ends stubborn servers and their processes, also while they connect', async () => {
     const made = bench({ limits: { graceMs: 50 } })
     const ready = made.open([stdioServer('stubborn', { stubborn: true })])
     await readied(ready)
@@ -189,7 +190,7 @@ describe('connecting', () => {
 })
 
 describe('the list', () => {
-  test('malformed tools cost only themselves, and people are told', async () => {
+  test.concurrent('malformed tools cost only themselves, and people are told', async () => {
     const made = bench()
     const registry = made.open([stdioServer('sloppy', { malformed: true })])
     await readied(registry)
@@ -208,7 +209,7 @@ describe('the list', () => {
     )
   })
 
-  test('two servers of one name, and names of every shape, are kept apart and are called by their own names', async () => {
+  test.concurrent('two servers of one name, and names of every shape, are kept apart and are called by their own names', async () => {
     const odd = ['get user', 'get/user', '搜索', 'x'.repeat(100)].map((name) => ({
       name,
       inputSchema: { type: 'object' },
@@ -227,7 +228,7 @@ describe('the list', () => {
     expect(registry.list().servers.map((server) => server.name)).toEqual(['docs', 'docs 2'])
   })
 
-  test('forty changes in a tenth of a second are few listings, and the last change is not lost', async () => {
+  test.concurrent('forty changes in a tenth of a second are few listings, and the last change is not lost', async () => {
     const log = messageLog()
     const registry = bench().open([stdioServer('stormy', { log: log.path })])
     const before = await readied(registry)
@@ -239,7 +240,7 @@ describe('the list', () => {
     expect(before.tools.some((tool) => tool.serverToolName === 'generation_0')).toBe(true)
   })
 
-  test('its version grows by one with every change', async () => {
+  test.concurrent('its version grows by one with every change', async () => {
     const registry = bench().open([stdioServer('docs')])
     const versions: number[] = [registry.list().version]
     registry.onChange((list) => versions.push(list.version))
@@ -257,20 +258,20 @@ describe('a call', () => {
     return { registry, warnings: made.warnings }
   }
 
-  test('of an unknown tool says so', async () => {
+  test.concurrent('of an unknown tool says so', async () => {
     const { registry } = await one()
     await expect(registry.call('s__nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
     await expect(registry.call('nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
   })
 
-  test('waits for a server that is still connecting', async () => {
+  test.concurrent('waits for a server that is still connecting', async () => {
     const registry = bench().open([stdioServer('s', { slowMs: 300 })])
     expect(await registry.call('s__echo', { text: 'early' }, withoutSignal())).toMatchObject({
       content: [{ text: 'early' }],
     })
   })
 
-  test('with wrong arguments is refused before it is sent', async () => {
+  test.concurrent('with wrong arguments is refused before it is sent', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const refused = registry.call('s__echo', { text: 5 }, withoutSignal())
@@ -282,7 +283,7 @@ describe('a call', () => {
     expect(log.methods()).not.toContain('tools/call')
   })
 
-  test('whose schema contradicts itself goes out, with one warning', async () => {
+  test.concurrent('whose schema contradicts itself goes out, with one warning', async () => {
     const { registry, warnings } = await one()
     for (const page of [1, '2']) {
       expect(await registry.call('s__search', { page }, withoutSignal())).toMatchObject({
@@ -297,7 +298,7 @@ describe('a call', () => {
     await expect(registry.call('s__search', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
   })
 
-  test('that is cancelled is cancelled at the server within a tenth of a second [P3]', async () => {
+  test.concurrent('that is cancelled is cancelled at the server within a tenth of a second [P3]', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const heard = (method: string) => log.read().filter((message) => message.method === method)
@@ -319,13 +320,13 @@ describe('a call', () => {
     expect(quickest).toBeLessThan(100)
   })
 
-  test('that was cancelled before does not go out', async () => {
+  test.concurrent('that was cancelled before does not go out', async () => {
     const { registry } = await one()
     const call = registry.call('s__echo', { text: '' }, { signal: AbortSignal.abort() })
     await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
   })
 
-  test('without an answer in its time is cancelled at the server and says so', async () => {
+  test.concurrent('without an answer in its time is cancelled at the server and says so', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const call = registry.call('s__think', { ms: 60_000 }, withoutSignal({ timeoutMs: 100 }))
@@ -333,7 +334,7 @@ describe('a call', () => {
     await until(() => log.methods().includes('notifications/cancelled'))
   })
 
-  test('that shows progress has its time anew with each sign', async () => {
+  test.concurrent('that shows progress has its time anew with each sign', async () => {
     const { registry } = await one()
     const seen: (string | undefined)[] = []
     const options = withoutSignal({ timeoutMs: 400, onProgress: (progress) => seen.push(progress.message) })
@@ -344,7 +345,7 @@ describe('a call', () => {
     expect(seen[0]).toBe('still')
   })
 
-  test('that shows progress for ever ends all the same', async () => {
+  test.concurrent('that shows progress for ever ends all the same', async () => {
     const registry = bench({ limits: { callTotalMs: 300 } }).open([stdioServer('s')])
     await readied(registry)
     await expect(registry.call('s__think', { ms: 60_000, every: 20 }, withoutSignal())).rejects.toMatchObject({
@@ -352,7 +353,7 @@ describe('a call', () => {
     })
   })
 
-  test('that its server refuses is an answer for the agent, without secrets', async () => {
+  test.concurrent('that its server refuses is an answer for the agent, without secrets', async () => {
     const { registry } = await one({ TOKEN: 'sentinel-secret' })
     const result = await registry.call('s__refuse', {}, withoutSignal())
     expect(result).toEqual({
@@ -361,7 +362,7 @@ describe('a call', () => {
     })
   })
 
-  test('brings structured content, and brings it too when it is not what was promised', async () => {
+  test.concurrent('brings structured content, and brings it too when it is not what was promised', async () => {
     const { registry } = await one()
     expect(await registry.call('s__answer', {}, withoutSignal())).toEqual({
       content: [{ type: 'text', text: '{"n":42}' }],
@@ -377,7 +378,7 @@ describe('a call', () => {
     expect(odd.warnings).toEqual(['MCP server s: a result of tool answer does not fit its outputSchema.'])
   })
 
-  test('whose server dies is lost and not repeated; the server fails, its tools leave, and the next need brings it back', async () => {
+  test.concurrent('whose server dies is lost and not repeated; the server fails, its tools leave, and the next need brings it back', async () => {
     const { registry } = await one({ TOKEN: 'sentinel-secret' })
     await expect(registry.call('s__die', {}, withoutSignal())).rejects.toThrow(
       /^The result of tool s__die was lost: it ended with exit code 3: token is \[hidden\]. It may have run.$/,
@@ -393,7 +394,7 @@ describe('a call', () => {
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test('reaches a server that sees its own variables and none of our secrets', async () => {
+  test.concurrent('reaches a server that sees its own variables and none of our secrets', async () => {
     process.env.PARLEY_TEST_KEY = 'sentinel-secret'
     const { registry } = await one({ TOKEN: 'for-the-server' })
     const { content } = await registry.call('s__env', {}, withoutSignal())
