@@ -57,14 +57,14 @@ try {
     await page.getByText('Done.').waitFor()
   }
   stage.server.play(ASKS)
-  const desktop = await stage.device({ viewport: { width: 1180, height: 740 } })
+  const desktop = await stage.newDevice({ viewport: { width: 1180, height: 740 } })
   await stage.newSession(desktop, 'Why does resume lose a chunk?')
   await desktop.locator('.dock .card').waitFor()
   await desktop.locator('.diff').waitFor()
   await desktop.mouse.move(0, 0)
   await desktop.screenshot({ path: `${images}page.png` })
 
-  const phone = await stage.device({ viewport: PHONE, colorScheme: 'dark', hasTouch: true, isMobile: true })
+  const phone = await stage.newDevice({ viewport: PHONE, colorScheme: 'dark', hasTouch: true, isMobile: true })
   await phone.goto(desktop.url())
   await phone.locator('.dock .card').waitFor()
   await phone.locator('.diff').waitFor()

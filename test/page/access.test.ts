@@ -151,18 +151,4 @@ test('a token is shown once, and gone when it is revoked', async () => {
   expect([401, 429]).toContain((await ask()).status)
 })
 
-test('72: the page of access has no fault for who cannot see it well, and is not wider than a phone', async () => {
-  for (const options of [
-    {},
-    { viewport: { width: 320, height: 640 }, colorScheme: 'dark', locale: 'zh-CN' },
-  ] as const) {
-    const page = await stage.device(options)
-    await page.goto(`${stage.server.url}?access`)
-    await page.locator('.adding').first().locator('summary').click()
-    await page.locator('.adding button').first().click()
-    await page.locator('.qr').waitFor()
-    expect(await faultsOf(page)).toEqual([])
-  }
-})
-
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

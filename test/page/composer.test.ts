@@ -278,7 +278,7 @@ test('42: a context that is nearly full warns, one that shrinks does not any lon
 
 test('62: a device that may only read sees why it cannot write', async () => {
   const page = await session()
-  const reader = await stage.device({}, 'read')
+  const reader = await stage.device({ role: 'read' })
   await reader.goto(page.url())
   await reader.getByText('You can read this session.').waitFor()
   expect(await field(reader).count()).toBe(0)

@@ -81,7 +81,7 @@ test('8: a long session opens at its end with one page; Home, End and any entry 
 })
 
 test('5: an older page that comes while it streams moves nothing, and is asked for once', async () => {
-  const page = await stage.device()
+  const page = await stage.newDevice()
   const pages = await holdingPages(page)
   await page.goto(stage.server.url + address)
   await expect.poll(() => pages.asked()).toBe(1)
@@ -160,6 +160,7 @@ test('52: a word that was said long ago is found in the session and stepped to, 
   await page.keyboard.press('Control+f')
   await page.getByLabel('Find in this session').fill('note')
   await page.getByText('200 found').waitFor()
+  expect(await faultsOf(page)).toEqual([])
   await page.getByLabel('Find in this session').fill('heron')
   await page.getByText('1 found').waitFor()
   await page.keyboard.press('Enter')
@@ -198,7 +199,7 @@ test('a session whose first page has failed is opened by Try again, and what cam
   const first = await stage.device()
   await stage.newSession(first, 'Begin.')
   await first.getByText('The first answer.').waitFor()
-  const late = await stage.device()
+  const late = await stage.newDevice()
   let isFailing = true
   await late.routeWebSocket(/\/acp$/u, (socket) => {
     socket.connectToServer().onMessage((text) => {

@@ -36,7 +36,10 @@ const answer = (page: Page) => page.locator('.answer')
 async function asked(elicit: object): Promise<Page> {
   stage.server.play([{ elicit: { message: 'Who is asking?', ...elicit } }])
   const page = await stage.device()
-  await stage.newSession(page, 'Ask me.')
+  await stage.newSession(page)
+  // A program that knows no forms has none to answer.
+  await page.getByLabel('Message to the agent').fill('Ask me.')
+  await page.keyboard.press('Enter')
   await card(page).waitFor()
   return page
 }

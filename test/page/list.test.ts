@@ -73,7 +73,7 @@ test('16, 21: a question is answered from the list without opening its session; 
   const list = await stage.device()
   list.on('websocket', (socket) => socket.on('framesent', ({ payload }) => opened.push(String(payload))))
   let late: (() => void) | undefined
-  const other = await stage.device()
+  const other = await stage.newDevice()
   await other.routeWebSocket(/\/acp$/u, (socket) => {
     const server = socket.connectToServer()
     socket.onMessage((text) => {
@@ -126,7 +126,10 @@ test('56: a session is renamed, forked and closed for everyone; deleting one can
   await page.goto(before)
   await page.getByText('Answered.').waitFor()
   await choose(page, 'Delete')
+  await item(other, 'Second name').waitFor()
+  await item(page, 'Second name').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
+  await item(page, 'Second name').waitFor()
   expect(sent.filter((one) => one.includes('session/delete'))).toEqual([])
   expect(await item(other, 'Second name').count()).toBe(1)
 
@@ -180,7 +183,7 @@ test('53: the filter and the group are in the address, and a reload or Back has 
 })
 
 test('54: of ten thousand sessions at most sixty rows are in the document, and each of them is found', async () => {
-  const page = await stage.device()
+  const page = await stage.newDevice()
   await page.routeWebSocket(/\/acp$/u, (socket) => {
     socket.connectToServer().onMessage((text) => {
       for (const line of String(text).split('\n')) socket.send(line.includes('"reset":true') ? withMany(line) : line)
@@ -238,24 +241,20 @@ test('by keys alone: from the list to a session, a question, an answer and the s
 })
 
 test('73: who listens is told events in one place and never what is said', async () => {
-  const page = await session('First', 'Short.')
+  const page = await stage.device()
+  await stage.newSession(page)
   stage.server.play([{ chunk: 'word {n} ', times: 200, everyMs: 2 }, { chunk: 'over.' }])
   const told = page.locator('[role=status].hidden')
-  const said: string[] = []
-  await page.exposeFunction('tell', (text: string) => said.push(text))
   await told.evaluate((status) => {
-    new MutationObserver(() =>
-      (globalThis as unknown as { tell(text: string): void }).tell(status.textContent ?? ''),
-    ).observe(status, {
-      childList: true,
-      characterData: true,
-      subtree: true,
-    })
+    const said: string[] = []
+    Object.assign(globalThis, { said })
+    const options = { childList: true, characterData: true, subtree: true }
+    new MutationObserver(() => said.push(status.textContent ?? '')).observe(status, options)
   })
   await page.getByLabel('Message to the agent').fill('Go on.')
   await page.keyboard.press('Enter')
   await page.getByText('over.').waitFor()
-  await expect.poll(() => said).toEqual(['Working', 'Answer finished'])
+  await expect.poll(() => page.evaluate('said.filter((one) => one !== "")')).toEqual(['Working', 'Answer finished'])
   expect(await page.locator('.rows').getAttribute('aria-live')).toBe('off')
   expect(await page.locator('[aria-live]:not([aria-live=off])').count()).toBe(0)
   expect(await page.locator('.rows article').count()).toBe(await page.locator('.rows article[aria-label]').count())

@@ -19,7 +19,7 @@ const kept = (page: Page) =>
   })
 
 test('34: without its server a page that was kept shows itself and the last list, and comes back', async () => {
-  const page = await stage.device({ serviceWorkers: 'allow' })
+  const page = await stage.newDevice({ serviceWorkers: 'allow' })
   await stage.newSession(page, 'Keep this title')
   await page.getByText('Said.').waitFor()
   await kept(page)
@@ -36,7 +36,7 @@ test('34: without its server a page that was kept shows itself and the last list
 })
 
 test('34: a device that is none any more forgets the list', async () => {
-  const page = await stage.device({ serviceWorkers: 'allow' })
+  const page = await stage.newDevice({ serviceWorkers: 'allow' })
   await stage.newSession(page, 'A title to be forgotten')
   await kept(page)
   await page.reload()
@@ -53,7 +53,7 @@ test('34: a device that is none any more forgets the list', async () => {
 test('33, 34: a newer page that the browser has fetched is offered, and comes with a reload; it is kept behind a proxy too', async () => {
   let version = 1
   const proxy = await withOwnWorker(() => version)
-  const page = await stage.device({ serviceWorkers: 'allow' })
+  const page = await stage.newDevice({ serviceWorkers: 'allow' })
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`
   await page.goto(url)
   await page.locator('.list').waitFor()

@@ -17,23 +17,26 @@ const asking = (title: string, options: readonly object[] = OPTIONS) => ({
 
 let stage: PageStage
 let service: ScriptedPushService
+/** Its browser is the one behind the scripted service. */
+let page: Page
 beforeAll(async () => {
   service = await ScriptedPushService.start()
   stage = await PageStage.open([], { PARLEY_PUSH_SERVICES: service.origin })
+  page = await stage.newDevice({ serviceWorkers: 'allow', permissions: ['notifications'] })
+  await page.addInitScript((subscription) => {
+    const one = { toJSON: () => subscription, unsubscribe: async () => true }
+    PushManager.prototype.subscribe = async () => one as never
+    PushManager.prototype.getSubscription = async () => one as never
+  }, service.subscription)
 })
 afterAll(async () => {
   await stage.close()
   service.close()
 })
 
-/** A device that has turned notifications on, by the page's own menu; its browser is the one behind the scripted service. */
-async function subscribed(answers = false): Promise<Page> {
-  const page = await stage.device({ serviceWorkers: 'allow', permissions: ['notifications'] })
-  await page.addInitScript((subscription) => {
-    const one = { toJSON: () => subscription, unsubscribe: async () => true }
-    PushManager.prototype.subscribe = async () => one as never
-    PushManager.prototype.getSubscription = async () => one as never
-  }, service.subscription)
+/** As a device that is new to the server, turns notifications on by the page's own menu. */
+async function subscribe(answers = false): Promise<void> {
+  await stage.admit(page.context())
   await page.goto(stage.server.url)
   await page.locator('summary[aria-label=Notifications]').click()
   const [tell, buttons] = [page.getByLabel('Tell this device'), page.getByLabel('Answer questions')]
@@ -42,7 +45,6 @@ async function subscribed(answers = false): Promise<Page> {
   await expect.poll(() => buttons.isEnabled()).toBe(true)
   if (answers) await buttons.check()
   await expect.poll(() => stored()).toContain(`"answers": ${answers}`)
-  return page
 }
 
 const stored = () => readFileSync(join(stage.server.home, 'push-subscriptions.json'), 'utf8')
@@ -108,7 +110,7 @@ const answer = (body: object, headers: object = {}) =>
 
 test('70: nothing is sent until a device wants it, nor to one that is gone; the keys are for the user alone', async () => {
   service.delivered.length = 0
-  const page = await subscribed()
+  await subscribe()
   const other = await stage.device()
   stage.server.play([{ chunk: 'Done.' }])
   await stage.newSession(other, 'It ends')
@@ -125,7 +127,7 @@ test('70: nothing is sent until a device wants it, nor to one that is gone; the 
   expect(service.delivered).toEqual([])
 
   // A browser that its service does not know any more is forgotten.
-  await subscribed()
+  await subscribe()
   service.status = 410
   await stage.newSession(other, 'It is gone')
   await pushed('ended', 'It is gone')
@@ -134,7 +136,7 @@ test('70: nothing is sent until a device wants it, nor to one that is gone; the 
 })
 
 test('70: a session that waits is one notification, answered on the lock screen, and over when it was answered elsewhere', async () => {
-  const page = await subscribed(true)
+  await subscribe(true)
   const worker = await workerOf(page.context())
   const other = await stage.device()
   stage.server.play([asking('Run npm test'), { chunk: 'It ran.' }])
@@ -178,7 +180,7 @@ test('70: a session that waits is one notification, answered on the lock screen,
 
 test('71: a ticket answers once, for its request and by its options, and not for a foreign page or a device that is gone', async () => {
   const other = await stage.device()
-  const page = await subscribed(true)
+  await subscribe(true)
   stage.server.play([asking('Only once'), { chunk: 'It ran.' }])
   await stage.newSession(other, 'Ticket one')
   const { ticket = '' } = await pushed('waits', 'Ticket one')
@@ -208,7 +210,7 @@ test('71: a ticket answers once, for its request and by its options, and not for
 })
 
 test('a browser names no address of its own: only push services that are known are taken', async () => {
-  const page = await stage.device()
+  await stage.admit(page.context())
   await page.goto(stage.server.url)
   await page.locator('.list').waitFor()
   const asked = await page.evaluate(async (keys) => {

@@ -117,7 +117,7 @@ test('21: a question is answered from the list, without going to its session', a
   await page.locator('.list').getByText('From the list').waitFor({ state: 'detached' })
 })
 
-test('22, 23: prompts wait in their order, one is withdrawn, and the next starts when the turn is cancelled for it', async () => {
+test('22, 23: prompts wait in their order, one is withdrawn, and the next starts when a turn of another device is cancelled for it', async () => {
   stage.server.play([question('Hold'), { chunk: 'Went on.' }])
   const page = await stage.device()
   await stage.newSession(page, 'First.')
@@ -133,6 +133,10 @@ test('22, 23: prompts wait in their order, one is withdrawn, and the next starts
   await page.locator('.queue li', { hasText: 'Second' }).getByRole('button', { name: 'Now' }).click()
   await expect.poll(() => queue.allInnerTexts()).toEqual(['Fourth'])
   await page.locator('.prompt', { hasText: 'Second' }).waitFor()
+  await page.getByLabel('Message to the agent').fill('Before the fourth')
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.prompt', { hasText: 'Before the fourth' }).waitFor()
+  expect(await queue.allInnerTexts()).toEqual(['Fourth'])
 })
 
 test('24: Stop ends the turn, and what waits comes back to be written', async () => {

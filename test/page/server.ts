@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
+import { WebSocket } from 'ws'
+import { connect, overWebSocket } from '../../src/client.ts'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import type { Role } from '../../src/credentials/roles.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
@@ -21,6 +23,8 @@ export class PageServer {
   /** The last one runs, unless it was killed. */
   readonly #children: ChildProcessWithoutNullStreams[] = []
   #tokens = 0
+  /** The token of `newSession`. */
+  #program = ''
   readonly #environment: Readonly<Record<string, string>>
   port = 0
 
@@ -32,6 +36,7 @@ export class PageServer {
     const server = new PageServer(environment)
     mkdirSync(server.work)
     server.play(steps)
+    server.#program = server.token('admin')
     await server.listen()
     return server
   }
@@ -47,6 +52,26 @@ export class PageServer {
   /** What the agent says from its next turn on. */
   play(steps: readonly Step[]): void {
     writeFileSync(this.#script, steps.map((step) => JSON.stringify(step)).join('\n'))
+  }
+
+  /** A session that a program has made and left, with this prompt if any. */
+  async newSession(firstPrompt = ''): Promise<string> {
+    let heard: () => void = () => undefined
+    const hasBegun = new Promise<void>((resolve) => (heard = resolve))
+    const open = (url: string, protocols: readonly string[]) => new WebSocket(url, [...protocols])
+    const client = await connect(
+      overWebSocket(`ws://127.0.0.1:${this.port}/acp`, { token: this.#program, open }),
+      { updated: () => heard(), ask: () => new Promise(() => undefined) },
+      { info: { name: 'program', title: 'Program', version: '1' } },
+    )
+    const sessionId = await client.newSession(this.work)
+    if (firstPrompt !== '') {
+      // The connection ends before the turn.
+      client.prompt(sessionId, firstPrompt).catch(() => undefined)
+      await hasBegun
+    }
+    client.close()
+    return sessionId
   }
 
   token(role: Role): string {

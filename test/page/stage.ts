@@ -12,6 +12,11 @@ const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connect
 
 const NO_BROWSER = 'There is no browser; get one with `apt-get install chromium`, or say where it is in CHROME_PATH.'
 
+export interface Look {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: 'light' | 'dark'
+}
+
 export class PageStage {
   readonly server: PageServer
   readonly browser: Browser
@@ -20,13 +25,15 @@ export class PageStage {
   /** Addresses that pages have asked for. */
   readonly requested = new Set<string>()
 
-  /** Called with how to close each new device; a test closes it at its end. */
-  readonly #opened: (close: () => Promise<void>) => void
+  /** Devices of tests that are over. */
+  readonly #idle: Page[] = []
+  /** Calls what it is given when the test that runs now is over. */
+  readonly #atEndOfTest: (clean: () => Promise<void>) => void
 
-  private constructor(server: PageServer, browser: Browser, opened: (close: () => Promise<void>) => void) {
+  private constructor(server: PageServer, browser: Browser, atEndOfTest: (clean: () => Promise<void>) => void) {
     this.server = server
     this.browser = browser
-    this.#opened = opened
+    this.#atEndOfTest = atEndOfTest
   }
 
   /** For a script, with a browser of its own. */
@@ -48,15 +55,27 @@ export class PageStage {
     const address = inject('browser')
     if (address === '') throw new Error(NO_BROWSER)
     const [server, browser] = await Promise.all([PageServer.start(steps, environment), chromium.connect(address)])
-    return new PageStage(server, browser, (close) => {
-      if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close)
+    return new PageStage(server, browser, (clean) => {
+      if (TestRunner.getCurrentTest() !== undefined) onTestFinished(clean)
     })
   }
 
-  /** A device of its own, which the server knows by its cookie. */
-  async device(options: BrowserContextOptions = {}, role: Role = 'admin'): Promise<Page> {
+  /**
+   * A device that the server knows by its cookie, with nothing of an earlier test but its process: a browser takes longer for
+   * a new one than for the rest of most tests. What cannot be undone, as init scripts and WebSocket routes, needs `newDevice`.
+   */
+  async device({ role = 'admin', ...look }: Look & { readonly role?: Role } = {}): Promise<Page> {
+    const page = await this.stranger(look)
+    await this.admit(page.context(), role)
+    return page
+  }
+
+  /** A browser of its own that the server knows. */
+  async newDevice(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#context(options)
-    await this.admit(context, role)
+    // A page that streams on would slow down the tests after it.
+    this.#atEndOfTest(() => context.close())
+    await this.admit(context)
     return this.tab(context)
   }
 
@@ -67,13 +86,20 @@ export class PageStage {
   }
 
   /** One that the server does not know. */
-  async stranger(options: BrowserContextOptions = {}): Promise<Page> {
-    return this.tab(await this.#context(options))
+  async stranger({ viewport = DESKTOP, colorScheme = 'light' }: Look = {}): Promise<Page> {
+    const page = this.#idle.pop() ?? (await (await this.#context()).newPage())
+    this.#atEndOfTest(() => this.#clean(page))
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    return this.#watch(page)
   }
 
   /** One tab more of a device. */
   async tab(context: BrowserContext): Promise<Page> {
-    const page = await context.newPage()
+    return this.#watch(await context.newPage())
+  }
+
+  #watch(page: Page): Page {
     // What does not come is named by the locator that waits for it.
     page.setDefaultTimeout(30_000)
     page.on('console', (message) => {
@@ -84,8 +110,15 @@ export class PageStage {
     return page
   }
 
-  /** Makes a session by the page's own form. */
+  /** Opens a new session on a page that may be new itself. */
   async newSession(page: Page, firstPrompt = ''): Promise<void> {
+    const sessionId = await this.server.newSession(firstPrompt)
+    await page.goto(`${this.server.url}?session=${sessionId}`)
+    await page.locator('.composer textarea').waitFor()
+  }
+
+  /** Makes a session by the page's own form. */
+  async newSessionByForm(page: Page, firstPrompt = ''): Promise<void> {
     await page.goto(`${this.server.url}?new`)
     await page.getByLabel('Directory on the server').fill(this.server.work)
     await page.getByLabel('First prompt').fill(firstPrompt)
@@ -99,16 +132,30 @@ export class PageStage {
     await this.server.close()
   }
 
-  /** It is gone with its test: a page that streams on slows down those after it. */
-  async #context(options: BrowserContextOptions): Promise<BrowserContext> {
-    const context = await this.browser.newContext({
+  #context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.browser.newContext({
       viewport: DESKTOP,
       locale: 'en-GB',
       // What it kept of the page would not be asked for again.
       serviceWorkers: 'block',
       ...options,
     })
-    this.#opened(() => context.close())
-    return context
+  }
+
+  /** For the next test; a device whose server is away is given up. */
+  async #clean(page: Page): Promise<void> {
+    const context = page.context()
+    try {
+      for (const other of context.pages()) if (other !== page) await other.close()
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      for (const event of ['console', 'pageerror', 'request', 'websocket'] as const) page.removeAllListeners(event)
+      // The process stays for what is of the same server.
+      await page.goto(`${this.server.url}icon.svg`)
+      await page.evaluate(() => [localStorage, sessionStorage].forEach((storage) => storage.clear()))
+      await context.clearCookies()
+      this.#idle.push(page)
+    } catch {
+      await context.close()
+    }
   }
 }

@@ -161,8 +161,7 @@ function useKeys(session: OpenSession, { take, suggestions }: Completing): (even
     if (event.key !== 'Enter' || event.shiftKey) return
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault()
-      if (runs && session.hasDraft) session.cancelTurn()
-      return session.sendDraft()
+      return runs ? session.steerDraft() : session.sendDraft()
     }
     // On a phone the key breaks the line; there is a button to send.
     if (isPhone()) return

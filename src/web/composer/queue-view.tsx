@@ -11,7 +11,7 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
   if (waiting.length + onTheWay.length === 0) return null
   return (
     <ul class="queue" aria-label={queued}>
-      {waiting.map(({ promptId, text }, index) => (
+      {waiting.map(({ promptId, text }) => (
         <li key={promptId}>
           <span aria-hidden="true">⌛</span>
           <span class="text">{spelledOut(text)}</span>
@@ -25,11 +25,7 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
               <button type="button" class="quiet" onClick={() => session.withdraw(promptId)}>
                 {withdraw}
               </button>
-              <button
-                type="button"
-                class="quiet"
-                onClick={() => (index === 0 ? session.cancelTurn() : session.promote(promptId))}
-              >
+              <button type="button" class="quiet" onClick={() => session.promote(promptId)}>
                 {now}
               </button>
             </>

@@ -17,7 +17,7 @@ export function codeIn(hash: string): string {
 export async function pair(code: string): Promise<string | undefined> {
   try {
     const { status, ok, answer } = await post(codeIn(code) || code)
-    if (ok) return follow(answer)
+    if (ok) return await follow(answer)
     if (status === 404) return 'not known'
     return status === 401 ? 'not valid' : answer.trim()
   } catch (error) {
@@ -25,11 +25,18 @@ export async function pair(code: string): Promise<string | undefined> {
   }
 }
 
+/** False when the browser has not kept the cookie. */
+async function isKnown(): Promise<boolean> {
+  const response = await fetch(new URL('device', document.baseURI), { method: 'POST' })
+  return ((await response.json()) as { readonly known?: boolean }).known !== false
+}
+
 /** The tab of a share link is one of its own: it names the link to the server, whatever device this is. */
-function follow(answer: string): undefined {
+async function follow(answer: string): Promise<string | undefined> {
   const { share, sessionId } = JSON.parse(answer) as { readonly share?: unknown; readonly sessionId?: unknown }
-  if (typeof share !== 'string' || typeof sessionId !== 'string') return
+  if (typeof share !== 'string' || typeof sessionId !== 'string') return (await isKnown()) ? undefined : 'no cookie'
   location.replace(`./?${new URLSearchParams({ session: sessionId, share }).toString()}`)
+  return undefined
 }
 
 async function post(code: string): Promise<{ readonly status: number; readonly ok: boolean; readonly answer: string }> {

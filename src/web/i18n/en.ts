@@ -196,6 +196,8 @@ export const en = {
   pairing: 'Connecting…',
   pairFailed:
     'This code is not valid: it has been used, or it is older than ten minutes. Print a new link on the server.',
+  pairNoCookie:
+    'The code is right, but this browser keeps no cookies of this page, so the server would not know it again. Allow them here, and make a new link.',
   pairWrong: 'This server does not take codes. Print a link with its own version of Parley.',
   findHint: 'What to look for',
   passages: (count: number) => (count === 1 ? '1 passage' : `${count} passages`),

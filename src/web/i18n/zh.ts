@@ -189,6 +189,7 @@ export const zh: Words = {
   pairButton: '连接',
   pairing: '正在连接…',
   pairFailed: '此代码无效：已被使用，或已超过十分钟。请在服务器上重新生成链接。',
+  pairNoCookie: '代码正确，但此浏览器不保存本页的 Cookie，服务器以后无法识别它。请允许 Cookie，再重新生成链接。',
   pairWrong: '此服务器不接受代码。请用服务器上的 Parley 生成链接。',
   findHint: '要查找的内容',
   passages: (count) => `${count} 处`,

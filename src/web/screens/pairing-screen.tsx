@@ -13,8 +13,13 @@ export function PairingScreen({ code, paired }: { readonly code: string; readonl
     const refusal = await pair(text.trim())
     setPairing(false)
     if (refusal === undefined) return paired()
-    const { pairFailed, pairWrong } = words()
-    setTrouble(refusal === 'not known' ? pairWrong : refusal === 'not valid' ? pairFailed : refusal)
+    const { pairFailed, pairWrong, pairNoCookie } = words()
+    const sentences = new Map([
+      ['not known', pairWrong],
+      ['not valid', pairFailed],
+      ['no cookie', pairNoCookie],
+    ])
+    setTrouble(sentences.get(refusal) ?? refusal)
   }
   useEffect(() => {
     if (code !== '') void offer()

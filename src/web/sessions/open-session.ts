@@ -81,6 +81,8 @@ export class OpenSession {
   readonly #client: Client
   readonly #withdrawals = new Map<string, AbortController>()
   readonly #accepted = new Set<string>()
+  /** Prompts that the turn ends for as soon as they wait. */
+  readonly #steering = new Set<string>()
   /** Prompts of ours that are not in the conversation yet. */
   readonly #texts = new Map<string, Said>()
   /** Files that were chosen for an `@` of the draft, by their names. */
@@ -142,7 +144,10 @@ export class OpenSession {
       case 'turn':
         return this.#turned(notice)
       case 'queue':
-        for (const { promptId } of notice.prompts) this.#accept(promptId)
+        for (const { promptId } of notice.prompts) {
+          this.#accept(promptId)
+          if (this.#steering.delete(promptId)) this.promote(promptId)
+        }
         this.queue.value = notice.prompts
         return
       case 'presence':
@@ -206,7 +211,7 @@ export class OpenSession {
     return this.draft.value.trim() !== '' || this.attached.value.length > 0
   }
 
-  sendDraft(): void {
+  sendDraft(promptId = newId()): void {
     if (!this.hasDraft) return
     const text = this.draft.value
     const said = { text, attached: this.attached.value, mentioned: mentionedIn(text, [...this.#mentioned.values()]) }
@@ -217,7 +222,14 @@ export class OpenSession {
     this.write('')
     this.attached.value = []
     this.#mentioned.clear()
-    void this.send(said, newId())
+    void this.send(said, promptId)
+  }
+
+  /** Ends the turn for the draft: it goes before all prompts that wait. */
+  steerDraft(): void {
+    const promptId = newId()
+    this.#steering.add(promptId)
+    this.sendDraft(promptId)
   }
 
   /** What the agent takes besides text. */
@@ -276,6 +288,7 @@ export class OpenSession {
     } finally {
       this.#accept(promptId)
       this.#withdrawals.delete(promptId)
+      this.#steering.delete(promptId)
       this.#texts.delete(promptId)
     }
   }
@@ -313,13 +326,6 @@ export class OpenSession {
     for (const promptId of waiting.toReversed()) this.takeBack(promptId)
     this.stopSince.value ??= Date.now()
     this.#client.cancel(this.id)
-  }
-
-  /** Cancels the turn; what waits in the queue starts next. */
-  cancelTurn(): void {
-    const own = this.#runningMine === undefined ? undefined : this.#withdrawals.get(this.#runningMine)
-    if (own === undefined) this.#client.cancel(this.id)
-    else this.#client.cancelOnly(this.id, own)
   }
 
   async force(): Promise<void> {
