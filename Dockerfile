@@ -11,7 +11,8 @@ COPY src src
 RUN npm ci \
   && npm pack --ignore-scripts \
   && npm install --global --prefix /opt/parley --ignore-scripts ./*.tgz \
-  && node /opt/parley/lib/node_modules/@parley-sessions/parley/bin/prune-binaries.mjs
+  && node /opt/parley/lib/node_modules/@parley-sessions/parley/bin/prune-binaries.mjs \
+  && node /opt/parley/lib/node_modules/@parley-sessions/parley/bin/make-code-cache.mjs
 
 FROM node:22-bookworm-slim
 COPY --from=build /opt/parley /opt/parley

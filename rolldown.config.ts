@@ -2,12 +2,47 @@
 import { execFileSync } from 'node:child_process'
 import { type OutputOptions, type Plugin, type RolldownOptions, defineConfig } from 'rolldown'
 
+/** CommonJS, for which alone Node 20 has a code cache. */
 const output: OutputOptions = {
   dir: 'dist',
-  format: 'esm',
-  entryFileNames: '[name].mjs',
-  chunkFileNames: 'chunks/[name]-[hash].mjs',
+  format: 'cjs',
+  entryFileNames: 'chunks/[name]-[hash].cjs',
+  chunkFileNames: 'chunks/[name]-[hash].cjs',
   sourcemap: false,
+  // Without it, what is loaded later would have to be loaded as an ES module.
+  dynamicImportInCjs: false,
+  comments: { jsdoc: false, annotation: false },
+}
+
+/** Beside the chunks, under a name that stays: what loads an entry with its code cache. The library is imported. */
+const doors: Plugin = {
+  name: 'doors',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk' || !chunk.isEntry) continue
+      const { name, fileName, exports } = chunk
+      if (name === 'index')
+        this.emitFile({ type: 'asset', fileName: 'index.mjs', source: libraryDoor(fileName, exports) })
+      else this.emitFile({ type: 'asset', fileName: `${name}.cjs`, source: programDoor(fileName) })
+    }
+  },
+}
+
+function programDoor(fileName: string): string {
+  return `'use strict'
+const { join } = require('node:path')
+const { load, storeAtExit } = require('../bin/code-cache.cjs')
+storeAtExit()
+module.exports = load(join(__dirname, '${fileName}'))
+`
+}
+
+function libraryDoor(fileName: string, names: readonly string[]): string {
+  return `import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+const { load } = createRequire(import.meta.url)('../bin/code-cache.cjs')
+export const { ${names.join(', ')} } = load(fileURLToPath(new URL('${fileName}', import.meta.url)))
+`
 }
 
 /**
@@ -49,7 +84,7 @@ function commit(): string {
 const common: RolldownOptions = {
   platform: 'node',
   transform: { define: { BUILT_COMMIT: JSON.stringify(commit()) } },
-  plugins: [madeOnFirstUse],
+  plugins: [madeOnFirstUse, doors],
   // Its other form loads its parts in a way that no bundler sees.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   // On a busy machine every plugin takes long.
@@ -74,5 +109,9 @@ export default defineConfig([
   // An editor waits for it: one file, whatever it has in common with the others.
   { ...common, input: { relay: 'src/cli/relay.ts' } },
   // For browsers as well as for Node.
-  { platform: 'browser', input: { client: 'src/client.ts' }, output },
+  {
+    platform: 'browser',
+    input: { client: 'src/client.ts' },
+    output: { ...output, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: 'chunks/[name]-[hash].mjs' },
+  },
 ])

@@ -1,7 +1,7 @@
 /** Fills a journal through its adapter, with what a turn of short chunks leaves there. */
 import type { Append, Journal } from '../src/ports/journal.ts'
 
-export const workerUrl = new URL('../dist/journal-worker.mjs', import.meta.url)
+export const workerUrl = new URL('../dist/journal-worker.cjs', import.meta.url)
 
 /** `count` chunks after `expected`. The first entry of a session says what it is. */
 export function appendOf(id: string, expected: number, count: number): Append {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openSqliteJournal } from '../src/adapters/journal/sqlite/sqlite-journal.ts'
 import type { Append, Journal } from '../src/ports/journal.ts'
 
-const workerUrl = new URL('../dist/journal-worker.mjs', import.meta.url)
+const workerUrl = new URL('../dist/journal-worker.cjs', import.meta.url)
 const batch = 100
 
 export interface JournalFigures {

@@ -1,4 +1,6 @@
 /** `npm run build`, and the end of `npm ci`: makes the bundles and the published types, and prints only what is wrong. */
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'rolldown'
 import config from '../rolldown.config.ts'
@@ -13,3 +15,5 @@ for (const options of config) await build(options as BuildOptions)
 emitDeclarations(fileURLToPath(new URL('../dist/types', import.meta.url)))
 await buildPage(fileURLToPath(new URL('../dist/web', import.meta.url)))
 writeManPage(fileURLToPath(new URL('../man/parley.1', import.meta.url)), pkg.version)
+rmSync(new URL('../cache', import.meta.url), { recursive: true, force: true })
+execFileSync(process.execPath, [fileURLToPath(new URL('../bin/make-code-cache.mjs', import.meta.url))])

@@ -12,7 +12,7 @@ const SOURCE = /^\/\/ (?:\S*\/)?(src|node_modules\/(?:@[^/\s]+\/)?[^/\s]+)\/\S+$
 export function bundledBytes(dist: string): readonly (readonly [string, number])[] {
   const bytes = new Map<string, number>()
   for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    if (!path.endsWith('.mjs')) continue
+    if (!/\.[cm]js$/u.test(path)) continue
     let from = 'src'
     for (const line of readFileSync(join(dist, path), 'utf8').split('\n')) {
       const [, source] = SOURCE.exec(line) ?? []

@@ -1,9 +1,10 @@
 /** Builds the bundles that tests run, once before all of them, and only when a source is newer than what is there. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildOptions, build } from 'rolldown'
+import { type BuildOptions, type RolldownOptions, build } from 'rolldown'
 import config from '../rolldown.config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,15 +15,18 @@ type Input = Readonly<Record<string, string>>
 /** vitest calls this before the first test file. */
 export async function setup(): Promise<void> {
   await setUpPage()
-  const inputs = config.map(({ input }) => present(input as Input))
-  if (isFresh(inputs.flatMap(Object.keys))) return
-  for (const input of inputs) {
+  if (isFresh()) return
+  rmSync(join(root, 'cache'), { recursive: true, force: true })
+  for (const options of config) {
+    const input = present(options.input as Input)
     try {
-      await buildInto(dist, input)
+      await buildInto(dist, { ...options, input })
     } catch {
-      for (const [name, source] of Object.entries(input)) await buildAlone(name, source)
+      for (const [name, source] of Object.entries(input))
+        await buildAlone(name, { ...options, input: { [name]: source } })
     }
   }
+  execFileSync(process.execPath, [join(root, 'bin/make-code-cache.mjs')])
 }
 
 /** The rooms that the page is made of. */
@@ -52,21 +56,26 @@ function present(input: Input): Input {
 }
 
 /** A bundle that cannot be built fails the tests that run it, which miss it, and no others. */
-async function buildAlone(name: string, source: string): Promise<void> {
+async function buildAlone(name: string, options: RolldownOptions): Promise<void> {
   try {
-    await buildInto(dist, { [name]: source })
+    await buildInto(dist, options)
   } catch (error) {
-    rmSync(join(dist, `${name}.mjs`), { force: true })
-    console.error(`dist/${name}.mjs cannot be built:`, error)
+    for (const bundle of bundlesOf(name)) rmSync(bundle, { force: true })
+    console.error(`${name} cannot be built:`, error)
   }
 }
 
 /** Fresh means that every bundle is there and none is older than any source. */
-function isFresh(names: readonly string[]): boolean {
-  const bundles = names.map((name) => join(dist, `${name}.mjs`))
-  if (!bundles.every((bundle) => existsSync(bundle))) return false
+function isFresh(): boolean {
+  const names = config.flatMap(({ input }) => Object.keys(present(input as Input)))
+  const bundles = names.map((name) => bundlesOf(name).find(existsSync))
+  if (!bundles.every((bundle) => bundle !== undefined)) return false
   const oldest = Math.min(...bundles.map((bundle) => statSync(bundle).mtimeMs))
   return sources().every((source) => statSync(source).mtimeMs < oldest)
+}
+
+function bundlesOf(name: string): readonly string[] {
+  return ['cjs', 'mjs'].map((kind) => join(dist, `${name}.${kind}`))
 }
 
 /** Sources of the bundles, or of some rooms; those of the page are in no bundle. */
@@ -86,13 +95,12 @@ function sources(rooms?: readonly string[]): readonly string[] {
  * Builds beside and renames file by file, chunks first: a test that runs meanwhile in another process finds the old bundle or
  * the new one, never half of one. Chunks carry a hash of their content, so the old ones may stay.
  */
-async function buildInto(target: string, input: Input): Promise<void> {
-  const [common] = config
+async function buildInto(target: string, options: RolldownOptions): Promise<void> {
   const draft = mkdtempSync(join(root, 'node_modules', '.parley-build-'))
   try {
-    const output = { ...common?.output, dir: draft, cleanDir: false }
-    await build({ ...common, cwd: root, input, output, logLevel: 'silent' } as BuildOptions)
-    const files = readdirSync(draft, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
+    const output = { ...options.output, dir: draft, cleanDir: false }
+    await build({ ...options, cwd: root, output, logLevel: 'silent' } as BuildOptions)
+    const files = readdirSync(draft, { recursive: true, encoding: 'utf8' }).filter((file) => /\.[cm]js$/u.test(file))
     for (const file of files.toSorted((a, b) => Number(b.includes('chunks/')) - Number(a.includes('chunks/')))) {
       await mkdir(dirname(join(target, file)), { recursive: true })
       renameSync(join(draft, file), join(target, file))

@@ -6,7 +6,7 @@ import { memoryJournal } from '../../src/adapters/journal/memory.ts'
 import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { journalImportContract } from './journal-import.ts'
 
-const workerUrl = new URL('../../dist/journal-worker.mjs', import.meta.url)
+const workerUrl = new URL('../../dist/journal-worker.cjs', import.meta.url)
 
 describe('memory journal', () => {
   journalImportContract(async () => ({ journal: memoryJournal(), clear: () => Promise.resolve() }))

@@ -8,7 +8,7 @@ import { afterAll, onTestFinished } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-search/server.ts'
 
 export const KEY = 'a-key-for-this-test-only'
-const workerUrl = new URL('../../dist/docs-worker.mjs', import.meta.url)
+const workerUrl = new URL('../../dist/docs-worker.cjs', import.meta.url)
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 

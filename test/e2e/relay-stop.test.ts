@@ -126,7 +126,7 @@ function olderBuild({ home }: Place): string {
   for (const part of ['bin', 'dist']) cpSync(join(root, part), join(older, part), { recursive: true })
   for (const part of ['node_modules', 'package.json']) symlinkSync(join(root, part), join(older, part))
   const bundles = readdirSync(join(older, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.mjs'),
+    /\.[cm]js$/u.test(name),
   )
   for (const name of bundles) {
     const path = join(older, 'dist', name)

@@ -20,7 +20,7 @@ function newerParley({ cwd }: Place): string {
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   for (const file of readdirSync(join(copy, 'dist'), { recursive: true, encoding: 'utf8' })) {
-    if (file.endsWith('.mjs')) raise(join(copy, 'dist', file))
+    if (/\.[cm]js$/u.test(file)) raise(join(copy, 'dist', file))
   }
   return join(copy, 'bin', 'parley.mjs')
 }

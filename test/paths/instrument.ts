@@ -16,8 +16,8 @@ export const VISITS_VARIABLE = 'PARLEY_PATHS_FILE'
  * of a machine, so that the visits of relay, server and workers can be put into one order.
  */
 const recorder = `
-import { writeSync as __writeSync, openSync as __openSync } from 'node:fs'
-import { threadId as __threadId } from 'node:worker_threads'
+const { writeSync: __writeSync, openSync: __openSync } = process.getBuiltinModule('node:fs')
+const { threadId: __threadId } = process.getBuiltinModule('node:worker_threads')
 const __visit = (globalThis.__parleyVisit ??= (() => {
   const path = process.env['${VISITS_VARIABLE}']
   if (path === undefined) return () => {}

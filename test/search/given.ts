@@ -12,8 +12,8 @@ import { type Body, type Entry, encodeBody } from '../../src/session/domain/entr
 import { evolve } from '../../src/session/domain/evolve.ts'
 import { type State, absent, rowOf } from '../../src/session/domain/state.ts'
 
-const journalWorker = new URL('../../dist/journal-worker.mjs', import.meta.url)
-const searchWorker = new URL('../../dist/search-worker.mjs', import.meta.url)
+const journalWorker = new URL('../../dist/journal-worker.cjs', import.meta.url)
+const searchWorker = new URL('../../dist/search-worker.cjs', import.meta.url)
 
 const endings: (() => Promise<void> | void)[] = []
 

@@ -8,7 +8,7 @@ import { parley } from '../../peer.ts'
 import { type Measuring, type Row, median, ms, perSecond, quantile } from '../../row.ts'
 import { freshHome, writeScript } from '../../scene.ts'
 
-const searchWorker = new URL('../../../dist/search-worker.mjs', import.meta.url)
+const searchWorker = new URL('../../../dist/search-worker.cjs', import.meta.url)
 const P95 = 50
 const LAG = 2_000
 const FOREVER = 3_600_000

@@ -2,6 +2,5 @@
 
 export function workerUrl(name: 'journal-worker' | 'docs-worker' | 'search-worker' | 'check-worker'): URL {
   const here = import.meta.url
-  if (here.includes('/src/server/')) return new URL(`../../dist/${name}.mjs`, here)
-  return new URL(here.includes('/chunks/') ? `../${name}.mjs` : `./${name}.mjs`, here)
+  return new URL(here.includes('/src/server/') ? `../../../dist/${name}.cjs` : `../${name}.cjs`, here)
 }

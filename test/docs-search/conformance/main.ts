@@ -66,7 +66,7 @@ await door.close()
 const plain = await openDocsServer({
   directories: [join(import.meta.dirname, '../../../docs')],
   keys: [KEY],
-  workerUrl: new URL('../../../dist/docs-worker.mjs', import.meta.url),
+  workerUrl: new URL('../../../dist/docs-worker.cjs', import.meta.url),
   name: 'parley-docs',
   version: '0.0.0',
   log: () => undefined,

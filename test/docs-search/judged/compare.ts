@@ -27,7 +27,7 @@ export async function compare(): Promise<Comparison> {
   const server = await openDocsServer({
     directories: [directory],
     keys: [KEY],
-    workerUrl: new URL('../../../dist/docs-worker.mjs', import.meta.url),
+    workerUrl: new URL('../../../dist/docs-worker.cjs', import.meta.url),
     name: 'judged',
     version: '0',
     log: () => undefined,

@@ -88,7 +88,7 @@ async function served(directory: string): Promise<DocsServer> {
   return openDocsServer({
     directories: [join(directory, 'notes'), join(directory, 'books')],
     keys: [KEY],
-    workerUrl: new URL('../../../dist/docs-worker.mjs', import.meta.url),
+    workerUrl: new URL('../../../dist/docs-worker.cjs', import.meta.url),
     name: 'look',
     version: '0',
     log: (line) => console.error(line),

@@ -72,7 +72,7 @@ test('what rules keep is in no result and no count, and is refused by its addres
 test('sessions of the same directories share one index, and it ends with the last of them', async () => {
   const stage = await stageWith({ files: { 'a.md': 'alpha' } })
   const indexes = new DocumentIndexes({
-    workerUrl: new URL('../../../../dist/docs-worker.mjs', import.meta.url),
+    workerUrl: new URL('../../../../dist/docs-worker.cjs', import.meta.url),
     access: async (roots) => ({ roots, denied: [], asked: [], own: [] }),
     log: () => undefined,
   })

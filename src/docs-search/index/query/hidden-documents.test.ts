@@ -15,7 +15,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'open.md'), '# Open\n\nThe harbour is open.\n')
   await writeFile(join(root, 'secret/notes.md'), '# Hidden heading\n\nThe code of the harbour is 4711.\n')
   index = new IndexClient(
-    new URL('../../../../dist/docs-worker.mjs', import.meta.url),
+    new URL('../../../../dist/docs-worker.cjs', import.meta.url),
     { collections: [{ name: 'work', path: root }], limits: { files: 100, bytes: 1_000_000 }, poll: false, code: false },
     { log: () => undefined, present: () => undefined, changed: () => undefined },
   )

@@ -9,7 +9,7 @@ import type { Outline } from '../document/outline.ts'
 
 async function run(port: NonNullable<typeof parentPort>): Promise<void> {
   if (workerData === EXTRACTOR) return extractFor(port)
-  const place = { port, workerUrl: new URL(import.meta.url) }
+  const place = { port, workerUrl: new URL('../docs-worker.cjs', import.meta.url) }
   const options = workerData as IndexOptions | WriterOptions
   if ('write' in options) {
     const { keepIndex } = await import('./indexing.ts')
@@ -41,4 +41,4 @@ async function extract({ kind, bytes }: ExtractRequest): Promise<ExtractAnswer> 
   }
 }
 
-if (parentPort !== null) await run(parentPort)
+if (parentPort !== null) void run(parentPort)

@@ -390,4 +390,4 @@ function identityOf(path: string): string {
 }
 
 // At the end of the file, where the classes above are defined.
-if (parentPort !== null) await run(parentPort, workerData as WorkerOrder)
+if (parentPort !== null) void run(parentPort, workerData as WorkerOrder)
