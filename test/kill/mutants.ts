@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'dedup: a prompt that is open is not taken twice',
-    file: 'src/session/domain/decide.ts',
+    file: 'src/session/domain/prompt-queue.ts',
     inside: 'isKnown',
     find: '$running === $promptId || $state.queue.some($isSame)',
     put: 'false',
@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     mechanism: 'dedup: a prompt that has ended is not run again',
-    file: 'src/session/domain/decide.ts',
+    file: 'src/session/domain/prompt-queue.ts',
     inside: 'isKnown',
     find: 'if ($state.recentPrompts.some($isSame)) return true',
     put: '',

@@ -6,7 +6,7 @@ import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { ClientPeer, Elicit, FormRequest, UrlAnswer, UrlRequest } from '../../ports/client-peer.ts'
 import type { ElicitationAnswer } from '../../ports/values/elicitation.ts'
 import type { Signal } from '../../ports/values/signal.ts'
-import { assertElicitationSchema, parseElicitationContent } from '../domain/elicitation-form.ts'
+import { assertElicitationSchema, parseElicitationContent } from './elicitation-form.ts'
 import { type ClientUser, ONE_DAY_MS, withClientTimeout } from './client-request.ts'
 
 const METHOD = 'elicitation'

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts'
 import { given, refusal } from '../../../test/sim/given.ts'
 import * as say from '../../../test/sim/words.ts'
 import type { Command } from './commands.ts'
-import { QUEUE_LIMIT } from './decide.ts'
+import { QUEUE_LIMIT } from './prompt-queue.ts'
 import type { Body } from './entries.ts'
 import type { State } from './state.ts'
 

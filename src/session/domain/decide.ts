@@ -1,10 +1,10 @@
 /** Decides which entries a command adds to the journal, given the state. Pure: no clock, no I/O, no randomness. */
 import { fail } from '../../errors/parley-error.ts'
 import type { AgentUpdate } from '../../ports/agent.ts'
-import type { Content, PermissionOutcome } from '../../ports/values/content.ts'
+import type { PermissionOutcome } from '../../ports/values/content.ts'
 import type { AgentEvent, Command } from './commands.ts'
-import { ENTRY_FORMAT, type Body, beginTurn, type Entry, encodeBody } from './entries.ts'
-import { abortCopiedTurn, endTurn, interruptTurn, withdrawQuestions } from './finish-turn.ts'
+import { ENTRY_FORMAT, type Body, type Entry, encodeBody } from './entries.ts'
+import { abortCopiedTurn, endTurn, interruptTurn } from './finish-turn.ts'
 import { askPermission, resolvePermission, revoke } from './permission-answer.ts'
 import {
   type Busy,
@@ -15,15 +15,12 @@ import {
   isBusy,
   openQuestions,
   toolCallEntry,
-  withoutQuestions,
 } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './merge-settings.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import { evolve } from './evolve.ts'
-import { forkTitle, titleFrom } from './title.ts'
-
-/** Prompts that may wait behind a running turn. */
-export const QUEUE_LIMIT = 32
+import { cancel, isQueued, promote, prompt, rejectUnknownPrompts, withdraw } from './prompt-queue.ts'
+import { forkTitle } from './title.ts'
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
 
@@ -111,7 +108,7 @@ function create(command: Of<'create'>, state: State): readonly Body[] {
   return [{ kind: 'session_created', format: ENTRY_FORMAT, cwd, additionalDirectories, agent }]
 }
 
-function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+function configure(command: Of<'configure'>, state: Existing): readonly Body[] {
   const { additionalDirectories, agent = state.agent } = command
   const isNewAgent = agent !== state.agent
   const isSame = !isNewAgent && sameJson(additionalDirectories, state.additionalDirectories)
@@ -119,84 +116,8 @@ function configure(command: Of<'configure'>, state: Exclude<State, { phase: 'abs
   return [{ kind: 'session_configured', additionalDirectories, ...(isNewAgent ? { agent } : {}) }]
 }
 
-function prompt(command: Of<'prompt'>, state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
-  if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
-  if (isKnown(command.promptId, state)) return []
-  const { promptId, content, additionalDirectories = [], meta, by } = command
-  const roots = additionalDirectories.length === 0 ? {} : { additionalDirectories }
-  const attached = { ...(meta && { meta }), ...(by && { by }) }
-  const accepted: Body = { kind: 'prompt_accepted', promptId, content, ...roots, ...attached }
-  if (!isBusy(state)) return [accepted, ...beginTurn(state.turns + 1, command), ...firstTitle(content, state)]
-  if (state.queue.length >= QUEUE_LIMIT) return fail('QUEUE_FULL', { session: state.id, limit: QUEUE_LIMIT })
-  return [accepted]
-}
-
-/** A prompt sent again with the same id runs once. */
-function isKnown(promptId: string, state: Exclude<State, { phase: 'absent' }>): boolean {
-  if (state.recentPrompts.some((ended) => ended.promptId === promptId)) return true
-  return (
-    isBusy(state) && (state.turn.promptId === promptId || state.queue.some((queued) => queued.promptId === promptId))
-  )
-}
-
-function firstTitle(content: readonly Content[], state: { readonly title: string | null }): readonly Body[] {
-  const title = state.title === null ? titleFrom(content) : undefined
-  return title === undefined ? [] : [{ kind: 'title', title }]
-}
-
-function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
-  const stays = state.queue.filter((queued) => !command.queued.includes(queued.promptId))
-  const withdrawn = state.queue.filter((queued) => !stays.includes(queued))
-  return [
-    ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
-    ...cancelTurn({ ...state, queue: stays }),
-  ]
-}
-
-/** On a lost connection a prompt may be behind the question of what became of it; it must not run after the answer. */
-function rejectUnknownPrompts(
-  { promptIds }: Of<'reject_unknown_prompts'>,
-  state: Exclude<State, { phase: 'absent' }>,
-): readonly Body[] {
-  const unknown = promptIds.filter((promptId) => !isKnown(promptId, state))
-  return [...new Set(unknown)].map((promptId) => ({ kind: 'prompt_withdrawn', promptId, reason: 'interrupted' }))
-}
-
-function isQueued({ promptId }: Of<'withdraw_waiting' | 'promote'>, { queue }: Busy): boolean {
-  return queue.some((queued) => queued.promptId === promptId)
-}
-
-function promote({ promptId, now = false }: Of<'promote'>, state: Busy): readonly Body[] {
-  const isNext = state.queue[0]?.promptId === promptId
-  const promoted: readonly Body[] = isNext ? [] : [{ kind: 'prompt_promoted', promptId }]
-  // A suspended turn ends at once, and what is next then begins: the promoted one.
-  const queue = state.queue.toSorted(
-    (one, other) => Number(other.promptId === promptId) - Number(one.promptId === promptId),
-  )
-  return now ? [...promoted, ...cancelTurn({ ...state, queue })] : promoted
-}
-
-function withdraw({ promptId }: { readonly promptId: string }, state: Busy): readonly Body[] {
-  if (state.turn.promptId === promptId) return cancelTurn(state)
-  const waits = state.queue.some((queued) => queued.promptId === promptId)
-  return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []
-}
-
-/** The question goes first, so that the agent stops waiting; a suspended turn has no agent that would end it. */
-function cancelTurn(state: Busy): readonly Body[] {
-  const requested: Body = { kind: 'turn_cancel_requested', turnId: state.turn.turnId }
-  switch (state.phase) {
-    case 'cancelling':
-      return []
-    case 'suspended':
-      return [...withdrawQuestions(state), requested, ...endTurn(withoutQuestions(state), { stopReason: 'cancelled' })]
-    default:
-      return [...withdrawQuestions(state), requested]
-  }
-}
-
 /** Closing cancels what runs and what waits; the session itself closes once nothing is open. */
-function close(state: Exclude<State, { phase: 'absent' }>): readonly Body[] {
+function close(state: Existing): readonly Body[] {
   if (state.phase === 'closed') return []
   return isBusy(state)
     ? cancel({ kind: 'cancel', queued: state.queue.map((q) => q.promptId) }, state)

@@ -2,7 +2,7 @@
 import { ParleyError, fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { Cursor } from '../../../../ports/journal.ts'
 import { type RequestId, type PendingRequests, notificationMessage } from '../../../../rpc/json-rpc.ts'
-import { QUEUE_LIMIT } from '../../../../session/domain/decide.ts'
+import { QUEUE_LIMIT } from '../../../../session/domain/prompt-queue.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type {
   ClientPrompt,
