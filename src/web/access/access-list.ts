@@ -1,7 +1,7 @@
 /** Who gets in, as the server lists it, and what changes that. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
-import { sentenceOf } from '../sessions/open-session.ts'
+import { sentenceOf } from '../sessions/error-sentences.ts'
 
 export const ROLES = ['read', 'prompt', 'approve', 'admin'] as const
 export type Role = (typeof ROLES)[number]

@@ -28,7 +28,7 @@ export function QuestionDock({ session }: { readonly session: OpenSession }) {
         question={question}
         place={questions.length > 1 ? words().asks(questions.indexOf(question) + 1, questions.length) : undefined}
         next={() => setAt((questions.indexOf(question) + 1) % questions.length)}
-        mayFocus={session.draft.value === ''}
+        mayFocus={session.draft.text.value === ''}
       />
     </div>
   )

@@ -5,7 +5,7 @@ import { Icon } from '../page/icons.tsx'
 import type { OpenSession } from '../sessions/open-session.ts'
 
 export function AttachmentList({ session }: { readonly session: OpenSession }) {
-  const attached = session.attached.value
+  const attached = session.draft.attached.value
   if (attached.length === 0) return null
   const { attachments, removeNamed } = words()
   return (
@@ -17,7 +17,7 @@ export function AttachmentList({ session }: { readonly session: OpenSession }) {
             type="button"
             class="quiet bare"
             aria-label={removeNamed(spelledOut(name))}
-            onClick={() => session.detach(key)}
+            onClick={() => session.draft.detach(key)}
           >
             <Icon name="close" />
           </button>

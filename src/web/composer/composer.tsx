@@ -16,15 +16,15 @@ export function Composer({ app, session }: { readonly app: App; readonly session
   const { messageHint, messageLabel, onlyReads } = words()
   const ref = useRef<HTMLTextAreaElement>(null)
   const [caret, setCaret] = useState(0)
-  const draft = session.draft.value
+  const draft = session.draft.text.value
   const suggestions = useSuggestions(session, draft, caret)
   useGrowing(ref, draft)
   useEffect(() => {
-    if (session.wantsFocus.value > 0) ref.current?.focus()
-  }, [session.wantsFocus.value])
+    if (session.draft.wantsFocus.value > 0) ref.current?.focus()
+  }, [session.draft.wantsFocus.value])
   const take = (suggestion: Suggestion): void => {
-    session.write(suggestion.draft)
-    if (suggestion.file !== undefined) session.mention(suggestion.file)
+    session.draft.write(suggestion.draft)
+    if (suggestion.file !== undefined) session.draft.mention(suggestion.file)
     setCaret(suggestion.draft.length)
   }
   const pressed = useKeys(session, { take, suggestions })
@@ -39,9 +39,9 @@ export function Composer({ app, session }: { readonly app: App; readonly session
     <div class="composer" onDragOver={(event) => event.preventDefault()} onDrop={(event) => dropped(session, event)}>
       <QueueView app={app} session={session} />
       <SuggestionList suggestions={suggestions} take={take} field={ref} />
-      {session.trouble.value !== '' && (
+      {session.draft.trouble.value !== '' && (
         <p class="trouble" role="alert">
-          {session.trouble.value}
+          {session.draft.trouble.value}
         </p>
       )}
       <AttachmentList session={session} />
@@ -58,7 +58,7 @@ export function Composer({ app, session }: { readonly app: App; readonly session
           value={draft}
           enterkeyhint={isPhone() ? 'enter' : 'send'}
           onInput={({ currentTarget }) => {
-            session.write(currentTarget.value)
+            session.draft.write(currentTarget.value)
             setCaret(currentTarget.selectionStart)
           }}
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
@@ -80,13 +80,13 @@ function SendButtons({ app, session }: { readonly app: App; readonly session: Op
   return (
     <div class="buttons">
       {runs && <StopButton session={session} />}
-      {(!runs || session.hasDraft) && (
+      {(!runs || !session.draft.isEmpty) && (
         <button
           type="button"
           class="send"
           aria-label={label}
           title={label}
-          disabled={!session.hasDraft}
+          disabled={session.draft.isEmpty}
           onClick={() => session.sendDraft()}
         >
           <Icon name="send" />
@@ -120,7 +120,7 @@ function AttachButton({ session }: { readonly session: OpenSession }) {
         hidden
         accept={embeddedContext ? undefined : 'image/*'}
         onChange={({ currentTarget }) => {
-          void session.attach([...(currentTarget.files ?? [])])
+          void session.draft.attach([...(currentTarget.files ?? [])], session.takes)
           // The same file can be chosen again.
           currentTarget.value = ''
         }}
@@ -133,12 +133,12 @@ function pasted(session: OpenSession, event: ClipboardEvent): void {
   const files = [...(event.clipboardData?.files ?? [])]
   if (files.length === 0) return
   event.preventDefault()
-  void session.attach(files)
+  void session.draft.attach(files, session.takes)
 }
 
 function dropped(session: OpenSession, event: DragEvent): void {
   event.preventDefault()
-  void session.attach([...(event.dataTransfer?.files ?? [])])
+  void session.draft.attach([...(event.dataTransfer?.files ?? [])], session.takes)
 }
 
 interface Completing {
@@ -152,12 +152,12 @@ function useKeys(session: OpenSession, { take, suggestions }: Completing): (even
     // An input method ends a word with Enter: nothing is sent by it. Some browsers say so only by the code.
     if (event.isComposing || event.keyCode === 229) return
     const runs = isRunning(session.phase.value)
-    if (choose(event, suggestions, { take, draft: session.draft.value })) return event.preventDefault()
+    if (choose(event, suggestions, { take, draft: session.draft.text.value })) return event.preventDefault()
     if (event.key === 'Escape') {
       if (event.timeStamp - escapedAt.current < ESC_TWICE_MS && runs) session.stop()
       escapedAt.current = event.timeStamp
     }
-    if (event.key === 'ArrowUp' && session.draft.value === '') session.askAgain()
+    if (event.key === 'ArrowUp' && session.draft.text.value === '') session.askAgain()
     if (event.key !== 'Enter' || event.shiftKey) return
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault()

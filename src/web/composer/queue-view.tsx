@@ -7,7 +7,7 @@ import type { OpenSession } from '../sessions/open-session.ts'
 export function QueueView({ app, session }: { readonly app: App; readonly session: OpenSession }) {
   const { sending, withdraw, edit, now, queued } = words()
   const waiting = session.queue.value
-  const onTheWay = session.sending.value
+  const onTheWay = session.prompts.sending.value
   if (waiting.length + onTheWay.length === 0) return null
   return (
     <ul class="queue" aria-label={queued}>
@@ -15,12 +15,12 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
         <li key={promptId}>
           <span aria-hidden="true">⌛</span>
           <span class="text">{spelledOut(text)}</span>
-          {session.isOurs(promptId) && (
+          {session.prompts.isOurs(promptId) && (
             <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>
               {edit}
             </button>
           )}
-          {(session.isOurs(promptId) || !app.mayNot('approve')) && (
+          {(session.prompts.isOurs(promptId) || !app.mayNot('approve')) && (
             <>
               <button type="button" class="quiet" onClick={() => session.withdraw(promptId)}>
                 {withdraw}

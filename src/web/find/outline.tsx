@@ -4,7 +4,8 @@ import type { OutlinePrompt } from '../../client/sessions/stored-sessions.ts'
 import { clockTime, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import type { App } from '../sessions/app.ts'
-import { type OpenSession, sentenceOf } from '../sessions/open-session.ts'
+import { sentenceOf } from '../sessions/error-sentences.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
 
 const FIRST_CHARS = 160
 

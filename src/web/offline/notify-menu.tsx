@@ -4,7 +4,7 @@ import { words } from '../i18n/language.ts'
 import { Icon } from '../page/icons.tsx'
 import { Menu } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
-import { sentenceOf } from '../sessions/open-session.ts'
+import { sentenceOf } from '../sessions/error-sentences.ts'
 
 interface Notifying {
   readonly key: string

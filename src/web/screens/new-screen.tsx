@@ -4,7 +4,7 @@ import { words } from '../i18n/language.ts'
 import { IconButton } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
 import { keep, keptText } from '../sessions/kept.ts'
-import { sentenceOf } from '../sessions/open-session.ts'
+import { sentenceOf } from '../sessions/error-sentences.ts'
 
 export function NewScreen({ app }: { readonly app: App }) {
   const recent = useMemo(

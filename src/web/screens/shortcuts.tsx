@@ -71,7 +71,7 @@ function run(app: App, key: string): boolean {
       if (app.current.value !== undefined) void app.markUnread(app.current.value.id)
       return app.current.value !== undefined
     case 'i':
-      if (app.current.value !== undefined) app.current.value.wantsFocus.value += 1
+      if (app.current.value !== undefined) app.current.value.draft.wantsFocus.value += 1
       return app.current.value !== undefined
     default:
       return false

@@ -14,7 +14,8 @@ import { type SessionRow, groupOf } from './groups.ts'
 import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
 import { newId } from '../../client/connection/over-web-socket.ts'
-import { OpenSession, codeOf, firstAnswer, sentenceOf } from './open-session.ts'
+import { codeOf, firstAnswer, sentenceOf } from './error-sentences.ts'
+import { OpenSession } from './open-session.ts'
 import { Router } from './place.ts'
 
 /** How long a deletion can be undone; nothing is sent before. */
@@ -130,7 +131,7 @@ export class App implements ClientDelegate {
     if (!listed.some((row) => row.sessionId === sessionId))
       this.listed.value = [{ sessionId, cwd, updatedAt: new Date().toISOString() }, ...listed]
     this.router.go({ screen: 'session', id: sessionId, seq: undefined }, 'replace')
-    if (firstPrompt.trim() !== '') void session.send({ text: firstPrompt, attached: [], mentioned: [] }, newId())
+    if (firstPrompt.trim() !== '') session.sendNew(firstPrompt)
   }
 
   async rename(id: string, title: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SearchResult } from '../../client/connection/responses.ts'
 import type { App } from './app.ts'
-import { sentenceOf } from './open-session.ts'
+import { sentenceOf } from './error-sentences.ts'
 
 /** So that not every key is a question. */
 const PAUSE_MS = 120
