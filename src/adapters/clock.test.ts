@@ -9,7 +9,7 @@ test('a hundred may wait for one signal without a word on stderr', async () => {
   try {
     const { signal } = systemClock.abortSource()
     for (let at = 0; at < 100; at += 1) signal.addEventListener('abort', () => undefined)
-    // Warnings are told in the next tick.
+    // Warnings are emitted in the next tick.
     await new Promise((resolve) => setImmediate(resolve))
     expect(warnings).toEqual([])
   } finally {

@@ -20,11 +20,11 @@ async function inTurn(stage: Stage): Promise<{ readonly client: Client; readonly
 
 const turn = { method: '_parley/turn', params: { sessionId: 's', phase: 'working' } }
 
-describe('a face that throws', () => {
+describe('a delegate that throws', () => {
   test.each([
     ['an update', update(4), 'updated'],
     ['a notice', turn, 'noticed'],
-  ] as const)('when it is told of %s is named to whoever waits', async (_what, message, callback) => {
+  ] as const)('on %s rejects the requests that wait', async (_what, message, callback) => {
     const stage = new Stage(opened, resumed)
     stage.also = { [callback]: broken }
     const { client, ended } = await inTurn(stage)
@@ -65,7 +65,7 @@ describe('a face that throws', () => {
     expect(await ended).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('when it is told of the connection is named to whoever waits, once', async () => {
+  test('on an event of the connection rejects the requests that wait, once', async () => {
     const stage = new Stage(opened, resumed)
     const { client, ended } = await inTurn(stage)
     stage.also = {
@@ -80,7 +80,7 @@ describe('a face that throws', () => {
     expect((await client.sessions().next()).done).toBe(true)
   })
 
-  test('when it is told of a cancel does not keep that from being sent', async () => {
+  test('on a cancel does not keep that from being sent', async () => {
     const stage = new Stage(opened)
     stage.also = { cancelling: broken }
     const { client, ended } = await inTurn(stage)

@@ -164,7 +164,7 @@ describe('sessions', () => {
     expect(fake.heard.slice(1)).toMatchObject([{ params: { cwd: '/w' } }, { params: { cwd: '/w', cursor: 'x/1' } }])
   })
 
-  test('a refusal keeps the words and the code of whoever refused', async () => {
+  test('a refusal keeps the words and the code of the server', async () => {
     const error = { code: -32_002, message: 'There is no session q.', data: { code: 'SESSION_NOT_FOUND' } }
     const fake = new FakeAgent({ 'session/prompt': { error } })
     const client = await fake.connect()
@@ -233,7 +233,7 @@ describe('what the agent asks of us', () => {
     ])
   })
 
-  test('a question that somebody else has answered is taken back', async () => {
+  test('a question that another client has answered is withdrawn', async () => {
     const withdraw = { jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 'p1' } }
     const fake = new FakeAgent({ 'session/prompt': { before: [question('p1'), withdraw] } })
     const withdrawn = new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ describe('what the agent asks of us', () => {
   })
 })
 
-test('whoever waits hears that the agent is gone, and so does whoever asks later', async () => {
+test('requests that wait fail because the agent is gone, and so do later ones', async () => {
   const fake = new FakeAgent({ 'session/prompt': { exit: true } })
   const client = await fake.connect()
   const lost = await Promise.allSettled([client.prompt('s', 'hello'), client.closed.then(() => client.newSession('/'))])

@@ -52,7 +52,7 @@ describe('a connection that is lost in the middle of a turn', () => {
     expect(sent.params).toMatchObject({ _meta: { 'parley/promptId': 'p1' } })
   })
 
-  test('a turn that was cut is told as interrupted, in the words of the server', async () => {
+  test('a turn that was cut ends as interrupted, in the words of the server', async () => {
     const stage = new Stage(opened, ({ id, method, params }, wire) => {
       if (method !== 'session/resume') return
       wire.say({ id, result: {} })
@@ -277,7 +277,7 @@ describe('a question', () => {
     expect(answers).toMatchObject([{ id: 'boot2-1', result: { outcome: { optionId: 'yes' } } }])
   })
 
-  test('that somebody else has answered says so', async () => {
+  test('that another client has answered says so', async () => {
     const stage = new Stage(opened)
     const reason = new Promise<unknown>((resolve) => {
       stage.ask = (_question, withdrawn) =>
@@ -303,7 +303,7 @@ describe('a question', () => {
 })
 
 describe('a server that is stopped in order', () => {
-  test('is not started again until somebody wants something of it, and then the sessions go on', async () => {
+  test('is not started again until a request needs it, and then the sessions go on', async () => {
     const stage = new Stage(opened, (message, wire) => {
       resumed(message, wire)
       answering({ 'session/prompt': { stopReason: 'end_turn' } })(message, wire)
@@ -324,7 +324,7 @@ describe('a server that is stopped in order', () => {
     expect(stage.kinds).toEqual(['stopped', 'reconnected'])
   })
 
-  test('a turn of ours that it interrupted is told by its answer, and not once more by the next server', async () => {
+  test('a turn of ours that it interrupted ends by its response, and not once more by the next server', async () => {
     const stage = new Stage(opened, resumed, resumed)
     const client = await stage.connect()
     const sessionId = await client.newSession('/w')
@@ -341,7 +341,7 @@ describe('a server that is stopped in order', () => {
       params: { _meta: { 'parley/after': 4, 'parley/prompts': [{ requestId: 'unheard-0', promptId: 'p1' }] } },
     })
     await stage.wire(1).until('session/prompt')
-    // Once something later is told, the end lies before that.
+    // Once a later update is sent, the end lies before it.
     stage.wire(1).say(update(11))
     stage.wire(1).cut()
     await expect.poll(() => stage.wires.length).toBe(3)
@@ -350,7 +350,7 @@ describe('a server that is stopped in order', () => {
     })
   })
 
-  test('that nobody can reach any more is given up, and tried again when it is wanted', async () => {
+  test('that cannot be reached any more is given up, and tried again when a request needs it', async () => {
     const stage = new Stage(opened)
     const client = await stage.connect()
     await client.newSession('/w')
@@ -420,7 +420,7 @@ describe('sessions that are over', () => {
     expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize'])
   })
 
-  test('one that somebody has closed and somebody else opened is', async () => {
+  test('one that one client has closed and another has opened is', async () => {
     const stage = new Stage(opened, resumed)
     const client = await stage.connect()
     await client.newSession('/w')

@@ -128,7 +128,7 @@ describe('opening', () => {
     expect(house.tools.opened).toHaveLength(begun)
   })
 
-  test('what a crash cut and nobody recovered ends it first', async () => {
+  test('a turn that a crash cut and that was not recovered yet ends first', async () => {
     const { house, session } = await working()
     const opened = await new House(house.disk).sessions.open(session.id, here)
     expect(opened.existing).toMatchObject({
@@ -420,7 +420,7 @@ describe('recovering', () => {
     })
   })
 
-  test('lets one session that cannot be recovered keep nobody from the others', async () => {
+  test('recovers the other sessions when one cannot be recovered', async () => {
     const { house, session } = await working()
     await house.disk.append(damagedSession(house))
     const next = new House(house.disk)

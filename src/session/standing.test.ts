@@ -65,7 +65,7 @@ function verdicts(entries: readonly Entry[]): readonly unknown[] {
 }
 
 describe('a call', () => {
-  test('that cannot work is asked about of nobody, and its agent reads why', async () => {
+  test('that cannot work asks no user, and its agent reads why', async () => {
     const { house, session, reader, results } = await working({
       preview: { ...command('npm test'), cannotRunReason: 'Read a.txt with read_file first.' },
     })
@@ -86,7 +86,7 @@ describe('a call', () => {
     expect(reader.kinds.filter((kind) => kind.startsWith('tool_call'))).toHaveLength(3)
   })
 
-  test('that a rule denies does not run, not even for whoever has the answer already', async () => {
+  test('that a rule denies does not run, not even with a stored answer', async () => {
     const { house, session, results, reader } = await working({ mode: 'allow-all' })
     house.rules.rules = [{ effect: 'deny', subject: { tool: 'run_*' }, origin: 'of your parley.toml' }]
     await prompted(session, 'p1')

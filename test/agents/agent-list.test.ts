@@ -40,7 +40,7 @@ test('a list has what can be named and what each needs, but neither commands nor
   expect(reported).toEqual([])
 })
 
-test('an installation is told while it runs, and then what it installed', async () => {
+test('an installation is reported while it runs, and then what it installed', async () => {
   const { state, named, stop } = await watched()
   const folder = join(state, 'agents', 'gemini')
   mkdirSync(folder, { recursive: true })
@@ -53,7 +53,7 @@ test('an installation is told while it runs, and then what it installed', async 
   stop()
 })
 
-test('who comes later is told the list too, and who has left is told nothing more', async () => {
+test('a client that connects later gets the list too, and one that has left gets nothing more', async () => {
   const { list, told, named, settings, stop } = await watched()
   const later: AgentsOnWire[] = []
   const stopLater = list.watch((now) => later.push(now))

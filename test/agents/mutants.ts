@@ -26,7 +26,7 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'boundedForeign',
     find: 'text.length <= MAX_FOREIGN_CHARS',
     put: 'true',
-    test: [PLAIN, 'an update that nobody knows is kept at its place, one that is far too large only by its kind [12]'],
+    test: [PLAIN, 'an unknown update is kept at its place, one that is far too large only by its kind [12]'],
   },
   {
     mechanism: 'updates: a refusal is noted, for the end of the turn',
@@ -53,14 +53,14 @@ export const agentMutants: readonly Mutant[] = [
     test: [PLAIN, "the output of an agent's own terminal is one bounded text, seen while it grows [15]"],
   },
   {
-    mechanism: 'turn: what an agent did not know is told once',
+    mechanism: 'turn: what an agent did not know is sent once',
     file: `${EXTERNAL}/turn/send-prompt.ts`,
     inside: 'OpenPrompt.#answered',
     find: "conversation.preamble = ''",
     put: '',
     test: [
       REOPENING,
-      'an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40] [41]',
+      'an agent that cannot reopen anything gets the transcript with the next prompt, and a notice says so [4] [40] [41]',
     ],
   },
   {
@@ -109,7 +109,7 @@ export const agentMutants: readonly Mutant[] = [
     put: "'end_turn' as never",
     test: [
       REOPENING,
-      'a prompt that was written and never read is not sent again: nobody can know that it was not [26]',
+      'a prompt that was written and never read is not sent again: whether the agent read it cannot be known [26]',
     ],
   },
   {
@@ -126,15 +126,15 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'optionsIn',
     find: 'new Set($ids).size < options.length',
     put: 'false',
-    test: [PERMISSIONS, 'two options of one id are an error of the agent, and nobody is asked [16]'],
+    test: [PERMISSIONS, 'two options of one id are an error of the agent, and no user is asked [16]'],
   },
   {
-    mechanism: 'requests: a kind that nobody knows is shown as it is',
+    mechanism: 'requests: an unknown kind is shown as it is',
     file: `${EXTERNAL}/requests/permission.ts`,
     inside: 'optionsIn',
     find: "textOf(kind) ?? 'unknown'",
     put: "'allow_once'",
-    test: [PERMISSIONS, 'all options are shown in their order, also one of a kind that nobody knows [16]'],
+    test: [PERMISSIONS, 'all options are shown in their order, also one of an unknown kind [16]'],
   },
   {
     mechanism: 'requests: a question that cannot be asked is cancelled, not left open',
@@ -142,7 +142,7 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'unanswerable',
     find: 'return CANCEL',
     put: 'return { action: "decline" }',
-    test: [PERMISSIONS, 'a form that nobody can fill in is cancelled, and that is told [21]'],
+    test: [PERMISSIONS, 'a form that no client can show is cancelled, and a notice says so [21]'],
   },
   {
     mechanism: 'requests: a method that Parley does not have is refused at once',
@@ -212,7 +212,7 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'Opening.#load',
     find: 'compared.isEmpty',
     put: 'false',
-    test: [REOPENING, 'a replay without anything is no memory: the agent is told the transcript [33]'],
+    test: [REOPENING, 'an empty replay is no memory: the agent gets the transcript [33]'],
   },
   {
     mechanism: 'reattach: a login that is missing is no reason to begin anew',
@@ -261,7 +261,10 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'budgetFor',
     find: 'windowTokens === undefined || windowTokens <= 0',
     put: 'true',
-    test: [REOPENING, 'what an agent is told fits the window of its model, where it has told that [40]'],
+    test: [
+      REOPENING,
+      'the transcript that an agent gets fits the window of its model, if the agent has named that [40]',
+    ],
   },
   {
     mechanism: 'reattach: turns that were made outside are taken in once',
@@ -296,7 +299,7 @@ export const agentMutants: readonly Mutant[] = [
     inside: 'forkedConversation',
     find: "kind === 'turn_started'",
     put: 'false',
-    test: [COPIES, 'a fork %s is a new conversation that is told what the fork has [51]'],
+    test: [COPIES, 'a fork %s is a new conversation that gets the transcript of the fork [51]'],
   },
   {
     mechanism: 'reopening: a system prompt is given again each time',

@@ -78,7 +78,7 @@ test.concurrent.each([
 
 const FORKS = { capabilities: { loadSession: true, sessionCapabilities: { delete: {}, list: {}, fork: {} } } }
 
-test.concurrent('a fork at its end is a copy that its agent makes, and is told nothing [51]', async () => {
+test.concurrent('a fork at its end is a copy that its agent makes, without a transcript [51]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ ...FORKS, prompts: { '*': [{ chunk: 'knows {known}' }] } })
   const { session, reader } = await stage.open()
@@ -107,7 +107,7 @@ test.concurrent.each<readonly [string, (source: Session, reader: Reader) => Prom
     async () => undefined,
     { ...FORKS, on: { 'session/fork': [{ fail: { code: -32603, message: 'no' } }] } },
   ],
-])('a fork %s is a new conversation that is told what the fork has [51]', async (_which, goOn, plan) => {
+])('a fork %s is a new conversation that gets the transcript of the fork [51]', async (_which, goOn, plan) => {
   await using stage = new Stage()
   const fake = stage.fake(plan)
   const { session, reader } = await stage.open()

@@ -42,7 +42,7 @@ const answer = (session: Session, { requestId }: { readonly requestId: string },
 const answersTo = (fake: FakeAgent) =>
   fake.log.flatMap(({ got }) => (got !== undefined && got.method === undefined ? [got['result'] ?? got['error']] : []))
 
-test.concurrent('all options are shown in their order, also one of a kind that nobody knows [16]', async () => {
+test.concurrent('all options are shown in their order, also one of an unknown kind [16]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ prompts: { go: [{ permission: { options: OPTIONS } }] } })
   const { session, reader } = await stage.open()
@@ -65,7 +65,7 @@ test.concurrent('an answer that is no option is no approval [16]', async () => {
   expect(answersTo(fake)).toEqual([{ outcome: { outcome: 'cancelled' } }])
 })
 
-test.concurrent('two options of one id are an error of the agent, and nobody is asked [16]', async () => {
+test.concurrent('two options of one id are an error of the agent, and no user is asked [16]', async () => {
   const [one] = OPTIONS
   const twice = [one, { ...one, name: 'Other' }] as Move[] as never
   await using stage = new Stage()
@@ -167,7 +167,7 @@ const FORM = {
   requestedSchema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
 }
 
-test.concurrent('a form that nobody can fill in is cancelled, and that is told [21]', async () => {
+test.concurrent('a form that no client can show is cancelled, and a notice says so [21]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({
     prompts: { go: [{ request: 'elicitation/create', params: FORM, onAnswer: { cancel: [{ chunk: 'went on' }] } }] },

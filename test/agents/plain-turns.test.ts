@@ -80,7 +80,7 @@ test.concurrent('words that come after the response belong to the turn that has 
   expect(reader.entries.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1)
 })
 
-test.concurrent('an update that nobody knows is kept at its place, one that is far too large only by its kind [12]', async () => {
+test.concurrent('an unknown update is kept at its place, one that is far too large only by its kind [12]', async () => {
   await using stage = new Stage()
   stage.fake(
     withMoves(
@@ -256,7 +256,7 @@ test.concurrent('a flood on stderr is bounded, masked, and harms no turn [44]', 
   expect(logs.join('')).not.toContain(key)
 })
 
-test.concurrent('a second response and an unknown id are ignored; an error without a message is told all the same [45]', async () => {
+test.concurrent('a second response and an unknown id are ignored; an error without a message is reported all the same [45]', async () => {
   await using stage = new Stage()
   stage.fake({
     prompts: {

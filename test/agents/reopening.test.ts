@@ -1,4 +1,4 @@
-/** The restart law: how an agent comes back to a session, and what it is told of what it does not know. */
+/** The restart law: how an agent comes back to a session, and what it gets of what it does not know. */
 import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -53,7 +53,7 @@ test.concurrent.each([
   },
 )
 
-test.concurrent('an agent that cannot reopen anything is told the transcript with the next prompt, and people are told so [4] [40] [41]', async () => {
+test.concurrent('an agent that cannot reopen anything gets the transcript with the next prompt, and a notice says so [4] [40] [41]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({
     prompts: {
@@ -159,7 +159,7 @@ test.concurrent('a prompt that could not be written goes to a fresh process, onc
   expect(fake.processes).toHaveLength(1)
 })
 
-test.concurrent('a prompt that was written and never read is not sent again: nobody can know that it was not [26]', async () => {
+test.concurrent('a prompt that was written and never read is not sent again: whether the agent read it cannot be known [26]', async () => {
   await using stage = new Stage(undefined, 50)
   const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
@@ -192,7 +192,7 @@ test.concurrent.each([
   ['resumes', RESUMES],
   ['can do neither', {}],
 ] as const)(
-  'the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it is told what it lost [27]',
+  'the server is killed in the middle of a turn of an agent that %s: one end, nothing sent twice, and it gets what it lost [27]',
   async (_what, plan) => {
     await using stage = new Stage()
     const fake = stage.fake({ ...plan, ...works, keeps: 'prompts' })
@@ -210,7 +210,7 @@ test.concurrent.each([
   },
 )
 
-test.concurrent('a permission that nobody answered waits, and after kill -9 its turn is interrupted and nothing is offered again [18]', async () => {
+test.concurrent('a permission without an answer waits, and after kill -9 its turn is interrupted and nothing is offered again [18]', async () => {
   await using stage = new Stage()
   stage.fake({ prompts: { hi: [{ permission: {} }] } })
   const { session, reader } = await stage.open()
@@ -258,7 +258,7 @@ test.concurrent.each(['doubled', 'reversed', 'merged', 'no ids', 'no thoughts', 
   },
 )
 
-test.concurrent('a replay without anything is no memory: the agent is told the transcript [33]', async () => {
+test.concurrent('an empty replay is no memory: the agent gets the transcript [33]', async () => {
   await using stage = new Stage()
   const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
@@ -297,7 +297,7 @@ test.concurrent('a load that fails otherwise is tried once more in a fresh proce
   expect(notices(after.reader)[0]).toContain('hiccup')
 })
 
-test.concurrent('a load that answers null is a load; a login that is missing is told and loses nothing [34]', async () => {
+test.concurrent('a load that answers null is a load; a missing login is reported and loses nothing [34]', async () => {
   await using stage = new Stage()
   const fake = stage.fake(LOADS)
   const { session, reader } = await stage.open()
@@ -339,7 +339,7 @@ test.concurrent('a resume that replays all the same is swallowed [35]', async ()
   expect(after.reader.text).toBe('echo: oneecho: two')
 })
 
-test.concurrent('what the agent lost of its last turn is told once [37]', async () => {
+test.concurrent('what the agent lost of its last turn is sent once [37]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
@@ -357,7 +357,7 @@ test.concurrent('what the agent lost of its last turn is told once [37]', async 
   expect(lastPrompt(fake)).toEqual(['three'])
 })
 
-test.concurrent('an answer that the agent had not stored yet when it was killed is told, with the turn that was cut [37]', async () => {
+test.concurrent('an answer that the agent had not stored yet when it was killed is sent to it, with the turn that was cut [37]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ ...LOADS, ...works })
   const { session, reader } = await stage.open()
@@ -428,7 +428,7 @@ test.concurrent('a session whose directory is gone is read, and a prompt says wh
   expect(end.error?.message).toContain(`${stage.directory} is not a directory`)
 })
 
-test.concurrent('what an agent is told fits the window of its model, where it has told that [40]', async () => {
+test.concurrent('the transcript that an agent gets fits the window of its model, if the agent has named that [40]', async () => {
   const usage = { sessionUpdate: 'usage_update', used: 100, size: 2_000 }
   const long = 'Many words. '.repeat(200)
   await using stage = new Stage()

@@ -95,7 +95,7 @@ test.concurrent('what was set before a restart, and while the agent did not run,
   expect(valuesOf(after.session)).toMatchObject({ mode: 'plan', model: 'large', effort: 'high' })
 })
 
-test.concurrent('a wish that the agent refuses at its start is told, and its own value counts [9]', async () => {
+test.concurrent('a setting that the agent refuses at its start is reported, and its own value counts [9]', async () => {
   await using stage = new Stage()
   stage.fake({
     capabilities: { loadSession: true },

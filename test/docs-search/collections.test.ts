@@ -49,7 +49,7 @@ function http(url: string): Transport {
 }
 
 test.each(['auto', 'legacy'] as const)(
-  'a collection that is added or removed at run time is in the tools at once, and every client is told (%s)',
+  'a collection that is added or removed at run time is in the tools at once, and every client is notified (%s)',
   async (mode) => {
     const parent = await directoryWith({ 'notes/a.md': 'alpha', 'manuals/b.md': 'alpha' })
     const { server } = await serve({}, { directories: [join(parent, 'notes')] })

@@ -54,7 +54,7 @@ test('each request that does not fit gets the status that says why, and a senten
   }
 })
 
-test('who sends many wrong keys is told to wait, and a right one still opens from the same address', async () => {
+test('a client that sends many wrong keys must wait, and a right one still opens from the same address', async () => {
   const { server } = await serve({ 'a.md': 'a' })
   const offer = (key: string) =>
     raw(server, { path: '/mcp', headers: { ...JSON_ONLY, Authorization: `Bearer ${key}` }, body: INITIALIZE })
@@ -66,7 +66,7 @@ test('who sends many wrong keys is told to wait, and a right one still opens fro
   expect((await raw(server, { path: '/mcp', body: INITIALIZE })).status).toBe(401)
 })
 
-test('a wrong key is told how to send a right one, and no redirect or log repeats it', async () => {
+test('the answer to a wrong key says how to send a right one, and no redirect or log repeats it', async () => {
   const { server, log } = await servedToAll()
   const answer = await raw(server, { path: '/mcp?api_key=wrong', body: INITIALIZE })
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
@@ -141,7 +141,7 @@ test('a session belongs to the key that opened it', async () => {
   expect((await session.send(LIST)).status).toBe(200)
 })
 
-test('a session that nobody uses is ended; one that listens is not', async () => {
+test('a session without requests is ended; one with an open stream is not', async () => {
   const { server } = await serve({ 'a.md': 'a' }, { sessionIdleMs: 200 })
   const listening = await RawSession.open(server)
   const stream = await opened(server, {

@@ -51,7 +51,7 @@ test('many files at once are all found', async () => {
   await expect.poll(async () => (await search(session, { query: 'beta' })).total).toBe(200)
 })
 
-test('when the directory vanishes, clients are told, tools say so, and all is well when it is back', async () => {
+test('when the directory vanishes, clients are notified, tools say so, and all is well when it is back', async () => {
   const parent = await directoryWith({ 'docs/a.md': 'alpha' })
   const directory = join(parent, 'docs')
   const { server, log } = await serve({}, { directories: [directory] })

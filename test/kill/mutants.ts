@@ -105,7 +105,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'prepare',
     find: 'if (UNFINISHED.includes($phase)) await $session.recoverInterrupted()',
     put: '',
-    test: [SESSIONS_TEST, 'what a crash cut and nobody recovered ends it first'],
+    test: [SESSIONS_TEST, 'a turn that a crash cut and that was not recovered yet ends first'],
   },
   {
     mechanism: 'recovery: a call that had begun may have run',
@@ -201,7 +201,7 @@ export const mutants: readonly Mutant[] = [
     put: '$isSlow',
     test: [
       'src/session/subscribers/subscription.test.ts',
-      'a reader that was not told of some entries finds them in the journal before it is told of later ones',
+      'a reader that missed some entries gets them from the journal before later ones',
     ],
   },
   {

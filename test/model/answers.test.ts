@@ -49,7 +49,7 @@ function said(client: RawSocket, from = 0): string {
   return chunks.map((update) => String((update?.['content'] as Fields | undefined)?.['text'])).join('')
 }
 
-test('of two clients that answer at once one counts, and both are told the same', LIMIT, async () => {
+test('of two clients that answer at once one counts, and both get the same result', LIMIT, async () => {
   const { place, env, ran, client } = await given()
   await serve(place, env)
   const [one, other] = [await client(), await client()]

@@ -37,7 +37,7 @@ async function staged(script: Script) {
 const cancelled = expect.objectContaining({ stopReason: 'cancelled' })
 
 test(
-  'the stream is closed by the cancel: nothing more of it is told, and the model is asked nothing more',
+  'the cancel closes the stream: nothing more of it is sent, and the model is asked nothing more',
   LIMIT,
   async () => {
     const { server, client, prompt, cancel } = await staged([
@@ -59,7 +59,7 @@ test(
   },
 )
 
-test('the command is told to end by the cancel: the next call does not run, and no step follows', LIMIT, async () => {
+test('the cancel ends the command: the next call does not run, and no step follows', LIMIT, async () => {
   const waits = `trap 'echo told >> log; exit 7' TERM; echo up >> log; while :; do sleep 0.05; done`
   const { server, client, prompt, cancel, log } = await staged([
     [

@@ -165,7 +165,7 @@ describe('a hostile model', () => {
     expect(seen).not.toContain(KEY)
   })
 
-  test('stops nobody else by long lines that its commands print, or are', LIMIT, async () => {
+  test('delays no other session by long lines that its commands print, or are', LIMIT, async () => {
     const stage = await staged([
       [
         { call: 'run_command', args: { command: 'head -c 3000000 /dev/zero | tr "\\0" a' } },

@@ -105,7 +105,7 @@ test('28: a line that carries nothing more is noticed within 45 seconds, and as 
   expect(await page.getByText('Said before.').count()).toBe(1)
 })
 
-test('29: a handshake that nobody answers is given up, and the next one connects', async () => {
+test('29: a handshake without an answer is given up, and the next one connects', async () => {
   stage.server.play([{ chunk: 'Here.' }])
   const page = await sessionThroughNetwork('Begin.')
   await hurry(page)
@@ -149,7 +149,7 @@ test('27, 30: what was said while there was no line is there once after it, and 
   expect(said).toEqual(Array.from({ length: 5_000 }, (_one, n) => `away ${n + 1}.`))
 })
 
-test('32: a device that is removed while it reads is told at once, and its draft is there when it is back', async () => {
+test('32: a device that is removed while it reads is disconnected at once, and its draft is there when it is back', async () => {
   stage.server.play([{ chunk: 'Go on. ', times: 20_000, everyMs: 20 }])
   const page = await stage.device()
   await stage.newSession(page, 'Talk.')

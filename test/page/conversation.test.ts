@@ -60,7 +60,7 @@ test('2: the end stays in view in every frame while it streams', async () => {
   expect(sight.frames).toBeGreaterThan(3)
 })
 
-test('3, 6: whoever scrolls up meanwhile stays, and is told of what is new; the pill, End and the wheel go on following', async () => {
+test('3, 6: a reader who scrolls up meanwhile stays, and sees that there is more; the pill, End and the wheel go on following', async () => {
   const page = await longSession()
   stage.server.play([{ chunk: 'word {n}, ', times: 300, everyMs: 5 }, { chunk: '\n\nthe last word.' }])
   await prompt(page, 'Stream.')

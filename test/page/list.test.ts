@@ -25,7 +25,7 @@ async function session(prompt: string, answer = 'Answered.'): Promise<Page> {
   return page
 }
 
-/** Whoever looks at the list, and at nothing else. */
+/** A reader who looks at the list, and at nothing else. */
 async function onlooker(query = ''): Promise<Page> {
   const page = await stage.device()
   await page.goto(stage.server.url + query)
@@ -52,7 +52,7 @@ test('a session that is made is in the list once, at every moment', async () => 
   expect(await page.evaluate('most.rows')).toBe(1)
 })
 
-test('16, 21: a question is answered from the list without opening its session; a second answer is told who was first', async () => {
+test('16, 21: a question is answered from the list without opening its session; a second answer shows who was first', async () => {
   stage.server.play([
     {
       permission: {
@@ -240,7 +240,7 @@ test('by keys alone: from the list to a session, a question, an answer and the s
   await page.getByLabel('What to look for').waitFor()
 })
 
-test('73: who listens is told events in one place and never what is said', async () => {
+test('73: a screen reader announces events in one place and never what is said', async () => {
   const page = await stage.device()
   await stage.newSession(page)
   stage.server.play([{ chunk: 'word {n} ', times: 200, everyMs: 2 }, { chunk: 'over.' }])

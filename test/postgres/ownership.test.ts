@@ -128,7 +128,7 @@ test('a node that hangs is counted out, another one goes on with its sessions, a
   await proxy.close()
 })
 
-test('while the database is away nobody is counted out', async () => {
+test('while the database is away no node is counted out', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
   const [one, two] = [await join('one'), await join('two', proxy.url)]
   await one.journal.append(appendOf('s', 0, 1))

@@ -154,7 +154,7 @@ describe('a search', () => {
   })
 })
 
-describe('while somebody swaps', () => {
+describe('while another process swaps', () => {
   /** Swaps as fast as a thread can: the place is what it should be, then a link to outside, then that again. */
   async function swapping(place: string, what: 'file' | 'directory', work: () => Promise<void>): Promise<void> {
     const link = what === 'file' ? join(outside, 'secret.txt') : outside

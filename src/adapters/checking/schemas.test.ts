@@ -87,7 +87,7 @@ describe('a schema that takes long', () => {
   const value = (n: number) => ({ [`a${n}`]: `${'a'.repeat(60)}!` })
   const SLOW = 'it could not be checked in time: it takes too much time or memory'
 
-  test('lets values pass, is told once, and is not tried again', async () => {
+  test('lets values pass, is reported once, and is not tried again', async () => {
     const hasty = openChecker({ jobMs: 100 })
     const { check, faults } = checker(hasty)
     const one = slow(1)

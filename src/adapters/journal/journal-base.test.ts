@@ -39,7 +39,7 @@ describe('a bundle', () => {
     expect(rows[0]?.body.length).toBeLessThan(words.join('').length * 1.5)
   })
 
-  test('keeps each text whole, so that whoever looks for it in the file finds it', () => {
+  test('keeps each text whole, so that a search of the file finds it', () => {
     const words = ['chunk 11 of 20', 'chunk 12 of 20', 'chunk 13 of 20']
     const [row] = packEntries(1, { at: [1, 1, 1], bodies: words.map(chunk) }, MOST_BYTES)
     for (const word of words) expect(row?.body).toContain(word)

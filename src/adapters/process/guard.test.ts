@@ -57,7 +57,7 @@ describe.concurrent('the guard', () => {
     await until(() => !runs(child) && running('test-killed').length === 0)
   })
 
-  test('for which no descriptor is left costs that child its start and nobody else anything', async () => {
+  test('for which no descriptor is left fails to start, and harms no other child', async () => {
     const script = 'ulimit -n 100 && exec "$0" --import tsx "$1"'
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script, process.execPath, crowded])
     expect(stdout.trim().split('\n')).toEqual([

@@ -67,7 +67,7 @@ describe('a child', () => {
     await child.stop()
   })
 
-  test.concurrent('leads a process group of its own and starts where it is told', async () => {
+  test.concurrent('leads a process group of its own and starts in the given directory', async () => {
     const child = await open().processes.spawn(shell('ps -o pgid= -p $$ | tr -d " "; pwd', { cwd: '/usr' }))
     const line = linesOf(child.stdout)
     expect([await line(), await line()]).toEqual([String(child.pid), '/usr'])
@@ -124,7 +124,7 @@ describe('a child', () => {
     expect(size).toBe(3_000_000)
   })
 
-  test.concurrent('that does not read holds its writer up until it ends, which the writer is told', async () => {
+  test.concurrent('that does not read holds its writer up until it ends, and then the write fails', async () => {
     const child = await open().processes.spawn(shell('sleep 1000'))
     const written = child.write(Buffer.alloc(4_000_000))
     const state = await Promise.race([written.then(() => 'taken'), systemClock.sleep(100).then(() => 'waiting')])
@@ -152,7 +152,7 @@ describe('stopping', () => {
     expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
-  test.concurrent('asks at once where nobody waits for the end of an input', async () => {
+  test.concurrent('asks at once where the end of an input is not awaited', async () => {
     const child = await open().processes.spawn(shell('echo up; exec sleep 1000'))
     await linesOf(child.stdout)()
     // Whoever waits for its input to matter waits longer than this test may take.

@@ -46,6 +46,6 @@ describe('a registry name', () => {
   })
 })
 
-test('servers of one name are told apart, and the first keeps it', () => {
+test('servers of one name get different names, and the first keeps it', () => {
   expect(serverLabels(['docs', 'web', 'docs', 'docs 2', 'docs'])).toEqual(['docs', 'web', 'docs 3', 'docs 2', 'docs 4'])
 })

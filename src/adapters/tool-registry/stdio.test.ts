@@ -190,7 +190,7 @@ describe('connecting', () => {
 })
 
 describe('the list', () => {
-  test.concurrent('malformed tools cost only themselves, and people are told', async () => {
+  test.concurrent('malformed tools cost only themselves, and a notice names them', async () => {
     const made = bench()
     const registry = made.open([stdioServer('sloppy', { malformed: true })])
     await readied(registry)

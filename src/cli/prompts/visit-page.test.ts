@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
   })
 
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'vscode://x', 'no address'])(
-    '%s is none, and nobody is asked [Z5]',
+    '%s is none, and no user is asked [Z5]',
     async (url) => {
       const ask = () => Promise.reject(new Error('was asked'))
       const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })

@@ -134,7 +134,7 @@ describe('an update costs the same, however much was said before:', () => {
   })
 })
 
-test('what was told before stays as it was, whatever comes', () => {
+test('what was shown before stays as it was, whatever comes', () => {
   const before = withUpdates(emptyTranscript, [
     chunk('agent_message', 'a', 'm'),
     { sessionUpdate: 'tool_call', toolCallId: 't' },
@@ -246,7 +246,7 @@ describe('with places, as a Parley server names them,', () => {
     })
   })
 
-  test('a session loaded page by page from its end is the one that was told from its beginning', () => {
+  test('a session loaded page by page from its end is the one that was sent from its beginning', () => {
     assert(
       property(session, array(nat(60), { maxLength: 6 }), (news, cuts) => {
         const places = [...new Set([0, ...cuts.filter((cut) => cut < news.length), news.length])].toSorted(

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { MCP, Talk, metaOf, of, opened, read } from '../../../test/fixtures/relay/talk.ts'
 import { ParleyError } from '../../errors/parley-error.ts'
 
-test('who has authenticated is authenticated with the next server too, until it logs out', () => {
+test('a client that has authenticated is authenticated with the next server too, until it logs out', () => {
   const talk = new Talk()
   talk.exchange(0, 'initialize', { params: { protocolVersion: 1, _meta: { 'parley/token': 'hush' } }, result: {} })
   const params = { methodId: 'parley-token', _meta: { 'parley/token': 'hush' } }

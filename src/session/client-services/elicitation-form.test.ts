@@ -39,7 +39,7 @@ describe('a form', () => {
   test.each([
     ['anything but an object', { type: 'array' }],
     ['something in something', form({ a: { type: 'object', properties: {} } })],
-    ['a kind that nobody knows', form({ a: { type: '_colour' } })],
+    ['an unknown kind', form({ a: { type: '_colour' } })],
     ['no kind', form({ a: {} })],
     ['a list of anything', form({ a: { type: 'array', items: { type: 'string' } } })],
     ['what it requires and does not have', form({ a: { type: 'string' } }, ['b'])],

@@ -94,7 +94,7 @@ describe('a cancel', () => {
     given(...working, accepted('p2', 'x'))
       .when(say.withdraw('p2'))
       .then(say.withdrawn('p2', 'cancelled')))
-  test('of one prompt that nobody knows changes nothing', () =>
+  test('of one unknown prompt changes nothing', () =>
     given(...working)
       .when(say.withdraw('p7'))
       .thenNothing())
@@ -164,7 +164,7 @@ describe('a question', () => {
     given(...waiting)
       .when(say.answer('r1', 'allow_once'))
       .then(resolved('r1', say.yes)))
-  test('tells whoever answers second that nobody waits any more', () =>
+  test('refuses a second answer: the question is not open any more', () =>
     given(...waiting)
       .when(say.answer('r1', 'allow_once'), say.answer('r1', 'reject_once'))
       .thenRefused('PERMISSION_UNKNOWN'))
@@ -267,7 +267,7 @@ describe('a call whose server wants input', () => {
     given(...paused, say.toolCall('c2', 'Delete everything'), asked('r1', 'c2'))
       .when(say.halt, { kind: 'resume_paused' }, say.answer('r1', 'allow_once'))
       .then(say.suspended(1), resolved('r1', say.yes), say.resumed(1)))
-  test('is cancelled with its turn that nobody runs', () =>
+  test('is cancelled with its turn that no agent runs', () =>
     given(...stopped)
       .when(say.cancel())
       .then(

@@ -256,7 +256,7 @@ describe('an option whose list of choices need not be whole', () => {
     expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'huge' }] } })
   })
 
-  test('follows whoever names another value for the agent, and keeps what is set after that', () => {
+  test('follows a configuration that names another value, and keeps what is set after that', () => {
     const set = { ...open(), currentValue: 'large' } as ConfigOption
     const { state } = given(say.created, chosen(set)).when(offer(open('small')))
     expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'small' }] } })

@@ -58,7 +58,7 @@ describe('a fork of a session', () => {
     expect(reader.entries).toHaveLength(before)
   })
 
-  test('that waits for an answer asks nobody; the question stays open in the source', async () => {
+  test('that waits for an answer asks no client; the question stays open in the source', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete everything' }, options, state: null })
@@ -131,7 +131,7 @@ describe('a fork of a session', () => {
     expect(fork.existing.grants).toEqual([])
   })
 
-  test('that is closed, of a fork, and of one that nobody has open, is a session like any other', async () => {
+  test('that is closed, of a fork, and of one that is not open anywhere, is a session like any other', async () => {
     const house = new House()
     const { session } = await house.open()
     await prompted(session, 'p1', 'What is it?')

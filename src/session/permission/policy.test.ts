@@ -116,7 +116,7 @@ describe('a mode decides', () => {
     'a hook of git is edited': edit(`${root}/.git/hooks/pre-commit`),
     'the rules of the project are edited': edit(`${root}/sub/.parley.toml`),
     'the state of Parley is read': reading('/state/rules/1.json'),
-    'a kind that nobody knows': { tool: own('x', true), preview: { kind: 'teleport' } as unknown as ToolPreview },
+    'an unknown kind': { tool: own('x', true), preview: { kind: 'teleport' } as unknown as ToolPreview },
   }
   const table: Record<keyof typeof calls, readonly [ask: string, edits: string, plan: string, all: string]> = {
     'a file is read': ['allow by tool', 'allow by tool', 'allow by tool', 'allow by mode'],
@@ -133,7 +133,7 @@ describe('a mode decides', () => {
     'a hook of git is edited': ['ask by tool', 'ask by tool', 'deny by mode', 'ask by tool'],
     'the rules of the project are edited': ['ask by tool', 'ask by tool', 'deny by mode', 'ask by tool'],
     'the state of Parley is read': ['ask by tool', 'ask by tool', 'ask by tool', 'ask by tool'],
-    'a kind that nobody knows': ['ask by tool', 'ask by tool', 'ask by tool', 'allow by mode'],
+    'an unknown kind': ['ask by tool', 'ask by tool', 'ask by tool', 'allow by mode'],
   }
   const modes: readonly PermissionModeId[] = ['ask', 'accept-edits', 'plan', 'allow-all']
 
@@ -250,7 +250,7 @@ describe('always', () => {
     ['an address with a password', run('git clone https://ada:abc@example.org/x'), notWritten],
     ['more than anyone reads', run(`echo ${'a'.repeat(200)}`), once],
     ['several lines', run('echo a\necho b'), once],
-    ['letters that nobody sees', run('echo \u202Ea'), once],
+    ['letters that are not visible', run('echo \u202Ea'), once],
     ['a command that could not be read', { tool: own('run_command'), preview: { kind: 'execute' } }, once],
     ['an address whose host cannot be told', fetching('https://a@b/'), once],
   ])('of %s is offered as it can be kept', (_what, call, expected) => {

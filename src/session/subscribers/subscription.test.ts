@@ -117,7 +117,7 @@ test('a sink that throws is cut off at once, with its cursor before what it did 
   expect(session.clients.size).toBe(1)
 })
 
-test('a reader that was not told of some entries finds them in the journal before it is told of later ones', async () => {
+test('a reader that missed some entries gets them from the journal before later ones', async () => {
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
@@ -198,7 +198,7 @@ describe('a client that does not read', () => {
     expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
   })
 
-  test('is told when catching up fails for long, and catches up with the next entry', async () => {
+  test('gets the error when catching up fails for long, and catches up with the next entry', async () => {
     const house = new House()
     const { session } = await house.open()
     const slow = await house.join(session)

@@ -44,7 +44,7 @@ function question({ state }: Session): string {
 }
 
 describe('a tool call', () => {
-  test('of a tool that nobody has is refused with the server that is still connecting', async () => {
+  test('of an unknown tool is refused with the server that is still connecting', async () => {
     const { house, session, reader } = await calling(async () => found, trusted, { ...request, name: 'missing' })
     const mcpServers = [{ type: 'stdio', name: 'silent', command: '/x', args: [], env: {} }] as const
     await house.sessions.open(session.id, { ...here, mcpServers })
@@ -108,7 +108,7 @@ describe('a tool call', () => {
     expect(house.tools.called).toEqual([])
   })
 
-  test('of a tool that nobody has is a result', async () => {
+  test('of an unknown tool is a result', async () => {
     const { session, reader, results } = await calling(async () => found, trusted, { ...request, name: 'gone' })
     await prompted(session, 'p1')
     expect(results).toMatchObject([{ isError: true, content: [text('There is no tool gone now.')] }])
@@ -180,7 +180,7 @@ describe('a tool call', () => {
 
   test.each([
     ['changes something', wayFaults[1], { builtin: true, readOnly: false }],
-    ['is of a server that nobody vouches for', wayFaults[1], { builtin: false, readOnly: true }],
+    ['is of a server that is not trusted', wayFaults[1], { builtin: false, readOnly: true }],
     ['took too long', new ParleyError('TOOL_TIMEOUT', { tool: 't', ms: 10 }), trusted],
     ['failed by itself', new Error('something else'), trusted],
   ])('that %s is never tried again', async (_why, fault, claims) => {
@@ -265,7 +265,7 @@ describe('a tool that others must be asked about', () => {
 })
 
 describe('a tool of our own', () => {
-  test('is told who calls, and what it reports and plans belongs to its call', async () => {
+  test('knows its caller, and what it reports and plans belongs to its call', async () => {
     const { session, reader } = await calling(async (_args, { caller }) => {
       await caller?.report({ content: [{ type: 'content', content: text('Half of it.') }] })
       await caller?.plan([{ content: 'Look', priority: 'high', status: 'pending' }])

@@ -127,7 +127,7 @@ test('what an agent remembers of a session counts by how its last turn ended, an
   expect(copy.existing.agentSession).toBeNull()
 })
 
-test('past turns are told in order, those made outside before the turn that found them', async () => {
+test('past turns are sent in order, those made outside before the turn that found them', async () => {
   const house = new House()
   house.agent.script = async (turn) => {
     await turn.tellOutside('user', 1, text('Typed elsewhere'))

@@ -62,7 +62,7 @@ test.each([{ Authorization: `Bearer ${CI}` }, { 'X-API-Key': CI }])(
   },
 )
 
-test('a wrong key in a header opens nothing, also beside a visit, and whoever tries many waits', async () => {
+test('a wrong key in a header opens nothing, also beside a visit, and an address that tries many waits', async () => {
   const { server } = await openNotesAndSecrets()
   const wrong = new Visitor(server, { 'X-API-Key': 'wrong' })
   await wrong.signIn(KEY)

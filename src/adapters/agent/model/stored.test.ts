@@ -9,7 +9,7 @@ import type { Session } from '../../../session/session.ts'
 import type { House } from '../../../../test/sim/house.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
 
-test('the model is asked while its prompt is being stored, and nothing of the answer is told before', async () => {
+test('the model is asked while its prompt is being stored, and no client gets anything of the answer before', async () => {
   const { house, model } = houseWith([says('Hello.')])
   house.fault = (point) => (point === 'turn.started' ? house.disk.hold() : undefined)
   const { session, reader } = await house.open()
@@ -22,7 +22,7 @@ test('the model is asked while its prompt is being stored, and nothing of the an
   expect(reader.text).toBe('Hello.')
 })
 
-test('a prompt that cannot be stored is no part of what the model is told next', async () => {
+test('a prompt that cannot be stored is no part of the next request to the model', async () => {
   const { house, model } = houseWith([])
   let begun = 0
   house.fault = (point) => {
@@ -44,7 +44,7 @@ test('a prompt that cannot be stored is no part of what the model is told next',
   expect(story(after.requests[0]?.messages ?? [])).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
 })
 
-test('a prompt of which a crash left nothing but the transcript is told with the next one, once; commands of ours never', async () => {
+test('a prompt of which a crash left nothing but the transcript is sent with the next one, once; commands of ours never', async () => {
   const { house, model } = houseWith([says('Hello.')])
   const { session } = await house.open()
   await ask(session, 'p1', 'One')

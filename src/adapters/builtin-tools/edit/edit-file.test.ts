@@ -22,7 +22,7 @@ async function changed(path: string, edits: readonly ReturnType<typeof edit>[]):
 }
 
 describe('an edit', () => {
-  test('needs a file that was read, and that nobody has changed since', async () => {
+  test('needs a file that was read and has not changed since', async () => {
     stage = await openStage({ files: { 'a.txt': 'one\n' } })
     const args = { path: 'a.txt', edits: [edit('one', 'two')] }
     expect(await stage.say('edit_file', args)).toBe('Error: Read a.txt with read_file first. Nothing was changed.')

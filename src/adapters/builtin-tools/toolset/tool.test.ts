@@ -35,7 +35,7 @@ describe('the tools of our own', () => {
     expect(await stage.say('read_file', { path: 'a.txt', line: null })).toBe('A')
   })
 
-  test('are not run without somebody who calls, nor once their registry is closed', async () => {
+  test('are not run outside of a turn, nor once their registry is closed', async () => {
     stage = await openStage()
     const { registry } = stage
     const options = { signal: new AbortController().signal }

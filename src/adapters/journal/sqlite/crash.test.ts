@@ -67,7 +67,7 @@ describe('killed at a named moment', () => {
     expect(stored).toEqual({ acknowledged: 6, stored: 6 })
   })
 
-  test('after the commit, before anyone is told: all of it is there', async () => {
+  test('after the commit, before it is published: all of it is there', async () => {
     const stored = await storedWhenKilledAt('journal.transaction.committed')
     expect(stored).toEqual({ acknowledged: 6, stored: 9 })
   })

@@ -28,7 +28,7 @@ function leftovers(): number {
   }
 }
 
-test('whoever appends while a long session is forked is served between its pieces', async () => {
+test('appends are served between the pieces of a long fork', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(longAppendOf('s', 0, 5_000))
   const done: string[] = []

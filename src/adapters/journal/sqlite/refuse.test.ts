@@ -69,7 +69,7 @@ test('a journal that is gone while its WAL is still there', async () => {
   expect(await contents(directory)).toEqual(before)
 })
 
-test('a damaged page that nobody has met is told when it is met, and harms no other session', async () => {
+test('a damaged page is reported when it is read, and harms no other session', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   for (const id of ['a', 'b', 'c'])
     for (let seq = 0; seq < 3000; seq += 500) await journal.append(appendOf(id, seq, 500))

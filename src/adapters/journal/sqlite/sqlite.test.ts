@@ -222,7 +222,7 @@ test('a full disk refuses what does not fit and keeps what was stored', async ()
   await program.ended
 })
 
-test('a disk that fails a write is told as JOURNAL_IO, and what was acknowledged is there', async () => {
+test('a disk that fails a write is reported as JOURNAL_IO, and what was acknowledged is there', async () => {
   const owner = startOwner({ directory, program: 'append' }, 'ulimit -f 400')
   const stored = new Map<string, number>()
   let refused: unknown
@@ -237,7 +237,7 @@ test('a disk that fails a write is told as JOURNAL_IO, and what was acknowledged
   await journal.close()
 })
 
-test('a state directory that cannot be is told as JOURNAL_IO', async () => {
+test('a state directory that cannot be made is reported as JOURNAL_IO', async () => {
   await writeFile(directory, 'a file where the directory should be')
   await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' })
 })

@@ -106,7 +106,7 @@ test('only the token of the session opens its address, and only until it is clos
   expect(await statusOf(url, token)).toBe(401)
 })
 
-test('a server that is slow is met at once and listed when it is there; one that is dead is told about', async () => {
+test('a slow server is named at once and listed when it is there; a dead one is reported', async () => {
   const dead: McpServer = { type: 'http', name: 'dead', url: 'http://127.0.0.1:9/mcp', headers: [] }
   const { open, notices } = await fronting([stdioServer('slow', { slowMs: 3000 }), dead])
   let changed = 0
@@ -142,7 +142,7 @@ test('the servers of a session change behind its addresses', async () => {
   expect(open.isCurrent()).toBe(false)
 })
 
-test('an agent that connects while its session is being created is told when there is something to see', async () => {
+test('an agent that connects while its session is being created is notified when there are tools', async () => {
   const bench = openBench()
   const front = new LoopbackFront({
     clock: systemClock,
@@ -165,7 +165,7 @@ test('an agent that connects while its session is being created is told when the
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
 })
 
-test('what a rule denies or nobody permits does not reach the server', async () => {
+test('what a rule denies or no user permits does not reach the server', async () => {
   const log = messageLog()
   const { open } = await fronting([stdioServer('db', { log: log.path })], {
     decide: async ({ tool, args, roots, session }) => {

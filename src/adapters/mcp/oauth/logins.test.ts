@@ -84,7 +84,7 @@ async function codeOf(calling: Promise<unknown>): Promise<string> {
   )
 }
 
-describe('a server that wants somebody to log in', () => {
+describe('a server that needs a login', () => {
   test('says which command does that, and offers one tool that asks the person', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
@@ -108,7 +108,7 @@ describe('a server that wants somebody to log in', () => {
     expect(JSON.stringify(registry.list())).not.toContain('sentinel')
   })
 
-  test('stays closed when nobody does, and says so to the agent', async () => {
+  test('stays closed without one, and says so to the agent', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
     await registry.ready(30_000, signal)
@@ -124,7 +124,7 @@ describe('a server that wants somebody to log in', () => {
     expect(namesOf(registry)).toEqual(['wiki__log_in'])
   })
 
-  test('is connected in every live session when somebody logs in elsewhere', async () => {
+  test('is connected in every live session after a login elsewhere', async () => {
     const server = await guarded()
     const sessions = [bench().open([at(server)]), bench().open([at(server)])]
     await Promise.all(sessions.map((one) => one.ready(30_000, signal)))
@@ -181,7 +181,7 @@ describe('what a login brings', () => {
     await changeTo(silent, ({ servers }) => servers[0]?.state === 'ready')
   })
 
-  test('is kept when the authorization server is in trouble: the call did not run, and nobody has to log in', async () => {
+  test('is kept when the authorization server is in trouble: the call did not run, and no login is needed', async () => {
     const server = await guarded({ renewals: 503 })
     await loggedIn(server)
     const registry = await opened(bench(), server)
@@ -209,7 +209,7 @@ describe('what a login brings', () => {
     expect(pages).toEqual(['read write'])
   })
 
-  test('is forgotten when somebody logs out', async () => {
+  test('is forgotten after a logout', async () => {
     const server = await guarded()
     await loggedIn(server)
     const logins = new DirectoryLogins({ directory, clock: systemClock })

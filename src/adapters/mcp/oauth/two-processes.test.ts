@@ -117,7 +117,7 @@ test('one that has waited for too long says so, and takes nothing from the one t
   expect(kept().accounts[server.issuer]?.tokens?.access_token).toBe(token)
 })
 
-test('one that was killed in the middle of it keeps nobody waiting', async () => {
+test('one that was killed in the middle of it does not block the others', async () => {
   const { server, first } = await stoppedInRenewal()
   first.child.kill('SIGKILL')
   await once(first.child, 'exit')

@@ -39,7 +39,7 @@ const said: fc.Arbitrary<AssistantPart> = fc.oneof(
   }),
 )
 
-/** A turn: somebody asks, the model says something, each of its calls is answered. */
+/** A turn: a user asks, the model says something, each of its calls gets a result. */
 const turn = fc
   .record({ asked: contents, parts: fc.array(said, { maxLength: 4 }), shown: contents, isError: fc.boolean() })
   .map(({ asked, parts, shown: content, isError }): readonly ModelMessage[] => {
@@ -68,7 +68,7 @@ const manners = fc.record({
   turns: fc.boolean(),
 })
 
-test('half of a character is sent to nobody, wherever it came from', () => {
+test('half of a character is never sent, wherever it came from', () => {
   const half = 'cut \uD83D'
   const messages: readonly ModelMessage[] = [
     { role: 'user', content: [{ type: 'text', text: `${half} 😀` }] },
@@ -114,7 +114,7 @@ test('what is sent for the beginning of a conversation is the beginning of what 
   )
 })
 
-test('nobody speaks twice in a row, nor people right after tools, where roles must take turns', () => {
+test('no role speaks twice in a row, nor the user right after tools, where roles must take turns', () => {
   fc.assert(
     fc.property(conversation, manners, (messages, manner) => {
       const roles = promptOf({ system: '', messages }, { ...manner, turns: true }).map(({ role }) => role)
@@ -149,7 +149,7 @@ test('calls and their results have the same ids, no two calls have one, and noth
   )
 })
 
-test('signatures go back to whoever gave them, and the thoughts of others to nobody', () => {
+test('signatures go back to the provider that gave them, and thoughts to no other provider', () => {
   const signed = (from: string) => ({ from, metadata: { p: { signature: from } } })
   const messages: readonly ModelMessage[] = [
     { role: 'user', content: [{ type: 'text', text: 'a' }] },

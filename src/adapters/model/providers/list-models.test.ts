@@ -7,7 +7,7 @@ import { isPortClosed } from './list-models.ts'
 
 const LIMIT_MS = 60_000
 
-test('where somebody listens it is not deaf, and where they have gone it is', async () => {
+test('a port with a listener is open, and closed once the listener is gone', async () => {
   const server = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -108,7 +108,7 @@ test('who does not answer is not waited for', async () => {
   ])
 })
 
-test('what is silent on a usual port is given up before a slow server that somebody has written down', async () => {
+test('what is silent on a usual port is given up before a slow server that the user has configured', async () => {
   const { url: silent, left } = await listening(() => undefined)
   const { url: slow } = await listening((response) => {
     void left.then(() => response.end('{"data":[{"id":"big"}]}'))

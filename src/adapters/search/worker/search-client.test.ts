@@ -29,7 +29,7 @@ function followed() {
 
 const [a, b] = ['a', 'b'] as readonly SessionId[] as readonly [SessionId, SessionId]
 
-test('hears once of all that changed until nobody had spoken for 200 ms', async () => {
+test('reports all changes at once when there were none for 200 ms', async () => {
   const { index, clock, heard } = followed()
   for (const session of [a, b, a]) {
     index.changed(session)

@@ -42,7 +42,7 @@ describe('keys', () => {
     ['up and down between lines keep the column', `abc\u001b\rde\u001b\rfgh${UP}x${UP}y`, 'abcy\ndex\nfgh'],
   ])('%s', (_name, keys, text) => expect(typed(keys).text).toBe(text))
 
-  test('Enter is for whoever sends it', () => {
+  test('Enter changes no text: the caller gets it', () => {
     const { text, last } = typed('hello\r')
     expect({ text, last }).toEqual({ text: 'hello', last: 'enter' })
   })

@@ -41,7 +41,7 @@ describe('what is typed becomes a value', () => {
     ['one of several with titles', titled, '1', ['mo']],
     ['nothing, where a list may be empty', titled, '', []],
     ['nothing, where there is a default', { type: 'string', default: 'Bob' }, '', 'Bob'],
-    ['a format that nobody knows', { type: 'string', format: 'colour' }, 'red', 'red'],
+    ['an unknown format', { type: 'string', format: 'colour' }, 'red', 'red'],
   ])('%s', (...[, property, typed, value]) => expect(readAnswer(field(property), typed)).toEqual({ value }))
 
   test.each([
@@ -57,7 +57,7 @@ describe('what is typed becomes a value', () => {
     }))
 })
 
-describe('what does not fit is told in one sentence', () => {
+describe('what does not fit is refused in one sentence', () => {
   test.each<readonly [property: Fields, typed: string, sentence: string]>([
     [{ type: 'string' }, '  ', 'This one needs an answer.'],
     [{ type: 'string', minLength: 3 }, 'ab', 'That is shorter than 3 characters.'],

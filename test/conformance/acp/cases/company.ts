@@ -161,7 +161,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-6',
-    name: 'a terminal is shown by the client that has it, and told to the others as text',
+    name: 'a terminal is shown by the client that has it, and sent to the others as text',
     company: true,
     ours: true,
     client: { terminal: true },

@@ -120,7 +120,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-MD-1',
-    name: 'only who has the session open can set its mode',
+    name: 'only a client that has the session open can set its mode',
     ours: true,
     play: async (stage) => {
       const { sessionId } = await talked(stage)

@@ -170,7 +170,7 @@ export const directoryCases: readonly Case[] = [
   }),
   one({
     row: 'A-AD-9',
-    name: 'a fork has the directories of nobody',
+    name: 'a fork has no directories of a client',
     client: READS,
     script: [],
     ours: true,

@@ -48,7 +48,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-3',
-    name: '`_meta` of a prompt is kept, and told by a load',
+    name: '`_meta` of a prompt is kept, and sent by a load',
     ours: true,
     script: [{ chunk: '.' }],
     play: async (stage) => {

@@ -85,7 +85,7 @@ export const kindsOfClient: readonly Case[] = ROWS.map((row) => {
   const reads = can.has('read')
   return one({
     row: 'A-IN-6',
-    name: `a client with ${[...can].join(', ') || 'nothing'} is asked and told just that`,
+    name: `a client with ${[...can].join(', ') || 'nothing'} is asked and sent just that`,
     client: clientOf(can),
     script: [],
     play: async (stage) => {

@@ -155,7 +155,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-7',
-    name: 'a load tells how much of the context is used, before its answer',
+    name: 'a load sends how much of the context is used, before its answer',
     script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
     play: (stage) => loaded(stage),
     check: ({ replayed }) =>

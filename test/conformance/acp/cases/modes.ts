@@ -225,7 +225,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-4',
-    name: 'boolean options are not told to a client that does not know them',
+    name: 'boolean options are not sent to a client that does not know them',
     script: optional({ config: { configId: 'model', value: 'large' } }),
     play: async (stage) => {
       const { sessionId } = await made(stage)

@@ -282,7 +282,7 @@ function noticeCases(): readonly Case[] {
   return [
     one({
       row: 'A-PR-13',
-      name: 'notices and compaction are not told to a client that did not ask for them',
+      name: 'notices and compaction are not sent to a client that did not ask for them',
       script: NOTED,
       play: async (stage) => stage.prompt(await stage.session()),
       check: law('A-IN-5'),
@@ -306,7 +306,7 @@ function noticeCases(): readonly Case[] {
     }),
     one({
       row: 'A-PR-14',
-      name: 'notices are not told again by a load',
+      name: 'notices are not sent again by a load',
       script: NOTED,
       client: SHOWS_NOTED,
       play: async (stage) => {

@@ -62,7 +62,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-4',
-    name: 'the list of sessions is told to a client that asked for it, and its changes',
+    name: 'a client that asked for the list of sessions gets it, and its changes',
     ours: true,
     client: { _meta: { 'parley/notifications': ['sessions'] } },
     play: async (stage) => {
@@ -84,7 +84,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-4',
-    name: 'a client that asked is told time and turn of each update, and answers',
+    name: 'a client that asked gets the time and the turn of each update, and answers',
     ours: true,
     script: [{ permission: { title: 'Delete it' } }, { chunk: 'Done.' }],
     client: { _meta: { 'parley/places': {}, 'parley/notifications': ['resolved'] } },
@@ -219,7 +219,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
-    name: 'the agents of a session to come are listed, and told to a client that asked for that',
+    name: 'the agents of a session to come are listed, and a client that asked gets their list',
     ours: true,
     client: { _meta: { 'parley/notifications': ['agents'] } },
     play: async (stage) => {

@@ -34,7 +34,7 @@ describe('a quirk row', () => {
     expect(chooseQuirks(['a'], '9.0.0', rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
   })
 
-  test('a version that nobody knows counts as the newest', () => {
+  test('an unknown version counts as the newest', () => {
     expect(chooseQuirks(['a'], undefined, rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
   })
 

@@ -1,4 +1,4 @@
-/** What an agent is told of a session that it does not know: bounded, the newest whole, the same bytes for the same journal. */
+/** The transcript that an agent gets of a session that it does not know: bounded, the newest whole, the same bytes for the same journal. */
 import { expect, test } from 'vitest'
 import type { PastTurn } from '../../../../ports/agent.ts'
 import { budgetFor, renderTranscript } from './reseed.ts'
@@ -34,7 +34,7 @@ test('[40] 300 turns with images, Chinese and an output of a megabyte: newest wh
   expect(await renderTranscript(all(big), budget)).toEqual(rendered)
 })
 
-test('a turn that is longer than everything that may be told is cut between characters', async () => {
+test('a turn that is longer than the limit is cut between characters', async () => {
   const rendered = await renderTranscript(all([turn(1, '字'.repeat(100_000))]), 10_000)
   expect(Buffer.byteLength(rendered.text)).toBeLessThanOrEqual(10_000)
   expect(rendered.text).not.toContain('\uFFFD')

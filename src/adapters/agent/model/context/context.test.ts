@@ -157,7 +157,7 @@ describe('a failure that passes', () => {
     ])
   })
 
-  test('is hardly waited for where nobody is there at all', async () => {
+  test('is hardly waited for where no server listens', async () => {
     const absent = new ParleyError('MODEL_ABSENT', { ...asked, reason: 'no server listens there' })
     const { house, model } = houseWith(Array.from({ length: 4 }, () => breaks('', absent)))
     const { session, reader } = await house.open()
@@ -235,7 +235,7 @@ describe('a slash command', () => {
     expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
   })
 
-  test('that nobody knows is said to the model as it is', async () => {
+  test('that is unknown is sent to the model as it is', async () => {
     const { house, model } = houseWith([says('Hm.')])
     const { session } = await house.open()
     await ask(session, 'p1', '/usr/bin/env is what?')
@@ -266,7 +266,7 @@ describe('what people choose and what it costs', () => {
     ])
   })
 
-  test('a long first prompt gets a title, and a slow one keeps nobody', async () => {
+  test('a long first prompt gets a title, and a slow title delays no turn', async () => {
     const { house } = houseWith([], { titles: true })
     const { session } = await house.open()
     const prompt = `Please ${'look '.repeat(20)}`

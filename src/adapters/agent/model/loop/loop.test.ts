@@ -23,7 +23,7 @@ describe('a turn', () => {
     expect(story(model.requests[1]?.messages ?? [])).toEqual(['user: I am Ada', 'model: Hello Ada.', 'user: Who am I?'])
   })
 
-  test('runs what the model calls and tells it the results', async () => {
+  test('runs what the model calls and sends it the results', async () => {
     const { house, model } = houseWith([calls({ id: 'c1', name: 'look' }), says('I saw it.')])
     withTool(house, 'look', { words: 'a cat' })
     const { session, reader } = await house.open()
@@ -33,7 +33,7 @@ describe('a turn', () => {
     expect(house.tools.called).toEqual(['look'])
   })
 
-  test('has what its prompt mentions of an MCP server, and is told once when that changes', async () => {
+  test('has what its prompt mentions of an MCP server, and is notified once when that changes', async () => {
     const { house, model } = houseWith([
       says('I see.'),
       calls({ id: 'c1', name: 'look' }),
@@ -90,7 +90,7 @@ describe('a turn', () => {
     expect(JSON.stringify(reader.entries)).toContain('answered with nothing.')
   })
 
-  test('that is refused is no part of what the model is told next', async () => {
+  test('that is refused is no part of the next request to the model', async () => {
     const refuses = async function* () {
       yield end([{ kind: 'text', text: 'No' }], { reason: 'refusal' as const })
     }
@@ -156,7 +156,7 @@ describe('calls of one step', () => {
     expect(house.tools.called).toEqual(['read', 'write', 'read'])
   })
 
-  test('that are unknown, malformed or too many are told so, and harm nobody', async () => {
+  test('that are unknown, malformed or too many get a result that says so, and harm no other call', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => ({ id: `m${at}`, name: 'look' }))
     const { house, model } = houseWith([
       calls({ id: 'c1', name: 'nowhere' }, { id: 'c2', name: 'look', malformed: '{"a":' }),
@@ -176,7 +176,7 @@ describe('calls of one step', () => {
     expect(story(model.requests[2]?.messages ?? []).at(-1)).toMatch(/^error m999: Not run: only 64/u)
   })
 
-  test('that fail again and again in the same way are told so', async () => {
+  test('that fail again and again in the same way get a warning', async () => {
     const again = Array.from({ length: 3 }, (_, at) => calls({ id: `c${at}`, name: 'nowhere', args: { a: 1 } }))
     const { house, model } = houseWith([...again, says('I give up.')])
     const { session } = await house.open()

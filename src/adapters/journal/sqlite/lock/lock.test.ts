@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => clear())
 
-test('a second owner in another process is told whose pid the first has', async () => {
+test('a second owner in another process gets the pid of the first', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   const owner = startOwner({ directory, program: 'hold' })
   expect(await outcome(owner)).toMatchObject({

@@ -30,7 +30,7 @@ describe('what a model is given of a result', () => {
     )
   })
 
-  test('says so to whoever calls without an id as well', () => {
+  test('says so to a caller without an id as well', () => {
     const brief = withModelContent({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
     expect(brief).toMatchObject({ isError: true, content: [{ text: 'a'.repeat(50_000) }] })
     expect(joined(brief.modelContent)).toMatch(/Ask the tool for less\.\]$/u)

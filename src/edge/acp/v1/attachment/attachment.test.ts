@@ -58,7 +58,7 @@ describe('a prompt by one', () => {
 })
 
 describe('session/cancel', () => {
-  test('by anyone ends the turn that runs, and of those that wait only the own', async () => {
+  test('by any client ends the turn that runs, and of the prompts that wait only its own', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)
@@ -139,7 +139,7 @@ test('a cancel with a prompt of another behind it: all see the end before that p
 })
 
 describe('closing by one', () => {
-  test('cancels the prompts of all, tells all, and refuses who prompts then', async () => {
+  test('cancels the prompts of all clients, notifies all, and refuses prompts after that', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)
@@ -243,7 +243,7 @@ test('a prompt that waits behind a turn is answered when the journal turns out t
 })
 
 describe('deleting by one', () => {
-  test('cancels the prompts of all, tells all, and there is no such session then', async () => {
+  test('cancels the prompts of all clients, notifies all, and there is no such session then', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)

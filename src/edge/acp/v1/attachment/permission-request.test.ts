@@ -98,7 +98,7 @@ describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
   })
 })
 
-test('the transcript says that it was not a person who said no', async () => {
+test('the transcript says that no user said no', async () => {
   const { clients, id } = await asked(1)
   const [ada] = clients as [WireClient]
   await answer(ada, UNKNOWN)

@@ -297,7 +297,7 @@ describe('a terminal is released', () => {
     expect(ada.text).toContain('Broken.')
   })
 
-  test('when it was made too late for anyone to wait for it', async () => {
+  test('when it was made after its request was given up', async () => {
     agentDoes(creates)
     const { ada, sessionId, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('terminal/create'))

@@ -37,7 +37,7 @@ test('what can be asked is advertised', async () => {
 })
 
 describe('_parley/rename', () => {
-  test('needs no attachment, and everyone who has one sees the new title', async () => {
+  test('needs no attachment, and every attached client sees the new title', async () => {
     const street = openStreet()
     const [one, two, stranger] = [await street.client(), await street.client(), await street.client()]
     const sessionId = await create(one)

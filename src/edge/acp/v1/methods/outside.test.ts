@@ -31,7 +31,7 @@ async function waiting(street: Street) {
 const yes = { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }
 
 describe('_parley/answer', () => {
-  test('needs no attachment; the first answer counts, and later ones are told which it was', async () => {
+  test('needs no attachment; the first answer counts, and later ones get it as their result', async () => {
     const street = openStreet()
     const { one, sessionId, requestId } = await waiting(street)
     const [phone, page] = [
@@ -183,7 +183,7 @@ test('an outline has all prompts with their places', async () => {
   })
 })
 
-test('a client that asked is told every 20 seconds that the server lives; a ping is answered, `$/ping` ignored', async () => {
+test('a client that asked gets a sign of life every 20 seconds; a ping is answered, `$/ping` ignored', async () => {
   const street = openStreet()
   const one = await street.client({ clientCapabilities: { _meta: { 'parley/notifications': ['alive'] } } })
   const other = await street.client()

@@ -93,7 +93,7 @@ describe('a stored session is opened by a reader', () => {
   })
 })
 
-test('only who may approve is asked; the others see the call and wait', async () => {
+test('only clients that may approve are asked; the others see the call and wait', async () => {
   street.house.agent.script = async (turn) => {
     const options = [option('allow_once'), option('reject_once')]
     await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 })

@@ -55,7 +55,7 @@ describe('modes and options', () => {
     expect(Object.keys(result ?? {}).toSorted()).toEqual(['_meta', 'sessionId'])
   })
 
-  test('change for everyone, also for who changed them, and before the answer', async () => {
+  test('change for every client, also the one that changed them, and before the answer', async () => {
     const street = modal()
     const [ada, bob] = [await street.client(), await street.client()]
     const sessionId = await create(ada)
@@ -113,7 +113,7 @@ describe('modes and options', () => {
     expect(error).toMatchObject({ code: -32_602, data: { code } })
   })
 
-  test('can only be set by who has the session open', async () => {
+  test('can only be set by a client that has the session open', async () => {
     const street = modal()
     const sessionId = await create(await street.client())
     const { error } = await setMode(await street.client(), sessionId, 'code')

@@ -78,7 +78,7 @@ describe('places', () => {
 })
 
 describe('the answer to a permission request', () => {
-  test('is told to every client that wants to know, once live and once in a load', async () => {
+  test('goes to every client that asked for it, once live and once in a load', async () => {
     const { editor, page, loaded, sessionId } = await talked()
     const outcome = { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }
     const told = { sessionId, toolCallId: 'c1', outcome, by: 'page', requestId: expect.any(String) }

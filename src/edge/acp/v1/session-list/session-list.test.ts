@@ -31,7 +31,7 @@ const asks = async (house: House): Promise<void> => {
   }
 }
 
-test('who asked is told all sessions, then what changes, without having any open', async () => {
+test('a client that asked gets all sessions, then what changes, without having any open', async () => {
   const street = openStreet()
   await asks(street.house)
   const one = await street.client()
