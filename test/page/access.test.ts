@@ -47,6 +47,20 @@ test('60: the link of a QR code makes one device; used again it is a sentence, a
   await late.getByText('This code is not valid').waitFor()
 })
 
+test('60: a browser that keeps no cookies is told so, instead of being asked for a code for ever', async () => {
+  const page = await stage.device()
+  await access(page)
+  const address = await invite(page)
+  const other = await stage.stranger()
+  await other.route(/\/pair$/u, async (route) => {
+    const response = await route.fetch()
+    await other.context().clearCookies()
+    await route.fulfill({ response, headers: {} })
+  })
+  await other.goto(address)
+  await other.getByRole('alert').getByText('keeps no cookies').waitFor()
+})
+
 test('32: a device that is revoked while an answer streams is out at once, and keeps its draft', async () => {
   const page = await stage.device()
   await access(page)

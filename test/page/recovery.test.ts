@@ -1,4 +1,6 @@
 /** A server that dies under the page: nothing that was shown is lost, and the page comes back by itself. */
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PageStage } from './stage.ts'
 
@@ -51,6 +53,29 @@ test('35: what is sent while there is no server waits, can be taken back, and is
   await expect.poll(() => page.getByText('Heard.').count()).toBe(2)
   expect(await page.locator('.prompt').count()).toBe(2)
   expect(await write.inputValue()).toBe('Not this one')
+})
+
+test('31: a journal that ends before what the page has is said, and the session is loaded anew', async () => {
+  stage.server.play([{ chunk: 'The first answer.' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Begin.')
+  await page.getByText('The first answer.').waitFor()
+  await stage.server.kill()
+  const backup = join(stage.server.work, 'backup')
+  const journals = readdirSync(stage.server.home).filter((name) => name.startsWith('journal.db'))
+  mkdirSync(backup)
+  for (const name of journals) copyFileSync(join(stage.server.home, name), join(backup, name))
+  stage.server.play([{ chunk: 'The second answer.' }])
+  await stage.server.listen()
+  await page.getByLabel('Message to the agent').fill('Go on.')
+  await page.keyboard.press('Enter')
+  await page.getByText('The second answer.').waitFor()
+  await stage.server.kill()
+  for (const name of journals) copyFileSync(join(backup, name), join(stage.server.home, name))
+  await stage.server.listen()
+  await page.getByRole('alert').getByText('was loaded anew').waitFor()
+  await page.getByText('The second answer.').waitFor({ state: 'detached' })
+  expect(await page.getByText('The first answer.').count()).toBe(1)
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

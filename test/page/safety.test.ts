@@ -8,6 +8,7 @@ import { faultsOf } from '../docs-search/page/look.ts'
 import { PHONE, PageStage } from './stage.ts'
 
 const dist = fileURLToPath(new URL('../../dist/web', import.meta.url))
+/** Each alone; what they become in any mixture, elements.test.ts holds. */
 const HOSTILE = [
   '<img src=x onerror="window.evil=1">',
   '<script>window.evil=1</script>',
@@ -18,7 +19,28 @@ const HOSTILE = [
   '<iframe src="https://evil.example"></iframe>',
   '<style>body{display:none}</style>',
   'see https://xn--pple-43d.com and \u202eexe.txt',
-].join('\n\n')
+  '<math><mi//xlink:href="data:x,<script>window.evil=1</script>">',
+  '<details open ontoggle="window.evil=1">',
+  '<input autofocus onfocus="window.evil=1">',
+  '<a href="jav&#x09;ascript:window.evil=1">x</a>',
+  '[x](data:text/html,<script>window.evil=1</script>)',
+  '[x](vbscript:window.evil=1)',
+  '![x](//evil.example/p.png)',
+  '[![x](https://evil.example/p.png)](https://evil.example)',
+  '<link rel=stylesheet href=//evil.example><base href=//evil.example><meta http-equiv=refresh content="0;//evil.example">',
+  '<object data=//evil.example><embed src=//evil.example><video src=//evil.example poster=//evil.example>',
+  '<form action=//evil.example><button>Allow once</button></form>',
+  '</div></main></body><h1 id=main>escaped</h1>',
+  '{{constructor.constructor("window.evil=1")()}} ${window.evil=1}',
+  'p\u0430ypal.com \u200bzero\u200dwidth \ud800 lone \udfff',
+  '\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007\u001b[2J',
+]
+/** From a seed: what is left of two of them, cut anywhere and put together. */
+const MIXED = Array.from({ length: 500 }, (_one, n) => {
+  const at = (factor: number, length: number): number => (Math.imul(n + 1, factor) >>> 8) % length
+  const [one = '', other = ''] = [2_654_435_761, 40_503_001].map((factor) => HOSTILE[at(factor, HOSTILE.length)])
+  return one.slice(0, at(374_761_393, one.length)) + other.slice(at(668_265_263, other.length))
+})
 
 let stage: PageStage
 beforeAll(async () => {
@@ -98,9 +120,24 @@ test('sessions that come into the list change no directory that is being written
 
 test('47, 48, 49: what an agent says runs nothing, loads nothing, and says where it leads', async () => {
   stage.server.play([
-    { chunk: HOSTILE },
+    { chunk: HOSTILE.join('\n\n') },
+    ...HOSTILE.map((text, n) => ({
+      toolCall: {
+        toolCallId: `h${n}`,
+        title: text,
+        kind: 'edit',
+        status: 'failed',
+        locations: [{ path: `/${text}` }],
+        content: [
+          { type: 'diff', path: `/${text}`, oldText: text, newText: `${text}.` },
+          { type: 'content', content: { type: 'text', text } },
+        ],
+      },
+    })),
+    { plan: HOSTILE.map((content) => ({ content, status: 'pending' })) },
+    { title: HOSTILE.join(' ') },
     { toolCall: { toolCallId: 'h', title: '<b onclick=x()>\u202eevil', kind: 'read' } },
-    { chunk: '\n\nThe end.' },
+    { chunk: `${MIXED.join('\n\n')}\n\nThe end.` },
   ])
   const page = await stage.device()
   stage.requested.clear()
@@ -109,9 +146,35 @@ test('47, 48, 49: what an agent says runs nothing, loads nothing, and says where
   expect(await page.evaluate('window.evil')).toBeUndefined()
   expect([...stage.requested].filter((one) => !one.startsWith(stage.server.url))).toEqual([])
   expect(await page.locator('.row').locator('img, script, iframe, style, svg:not(.icon)').count()).toBe(0)
-  expect(await page.locator('.answer a[href^="javascript"]').count()).toBe(0)
+  expect(
+    await page
+      .locator('a:not([href^="http"]):not([href^="mailto:"]):not([href^="./"]):not([href^="?"]):not(.skip)')
+      .count(),
+  ).toBe(0)
+  expect(
+    await page.locator('base, meta[http-equiv], object, embed, video, math, form:not(.composer form)').count(),
+  ).toBe(0)
+  expect(await page.locator('[id=main]').count()).toBe(1)
   await page.getByText('(evil.example)').first().waitFor()
-  await page.locator('.call .unseen').getByText('U+202E').waitFor()
+  await page.locator('.call .unseen').getByText('U+202E').first().waitFor()
+})
+
+test('47: a browser that keeps nothing for pages works all the same', async () => {
+  stage.server.play([{ chunk: 'Heard.' }])
+  const page = await stage.newDevice()
+  await page.addInitScript(() => {
+    for (const name of ['localStorage', 'sessionStorage', 'caches'])
+      Object.defineProperty(globalThis, name, {
+        get: () => {
+          throw new DOMException('denied', 'SecurityError')
+        },
+      })
+  })
+  await stage.newSession(page, 'Say it.')
+  await page.getByText('Heard.').waitFor()
+  await page.getByLabel('Message to the agent').fill('Again.')
+  await page.getByLabel('Message to the agent').press('Enter')
+  await expect.poll(() => page.getByText('Heard.').count()).toBe(2)
 })
 
 test('all that a page with a session has loaded is at most 90 KB gzipped, in parts of at most 25 KB', async () => {
@@ -266,7 +329,7 @@ test('72, 74: nor has one in Chinese, dark, at a zoom of 400 %, and no English i
 })
 
 /** What has no meaning in another language, or was said by somebody. */
-const SAID = 'body [lang=en], noscript, code, pre, .hits, .list .title, .list .path'
+const SAID = 'body [lang=en], noscript, code, pre, .hits, .list .title, .list .path, option[value*="-"]'
 const NAMES = new Set([
   'Parley',
   'Allow',

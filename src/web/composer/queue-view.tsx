@@ -1,6 +1,7 @@
 /** What was sent and waits: on its way to the server, or there behind a turn that runs. */
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
+import { Icon } from '../page/icons.tsx'
 import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 
@@ -13,7 +14,7 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
     <ul class="queue" aria-label={queued}>
       {waiting.map(({ promptId, text }) => (
         <li key={promptId}>
-          <span aria-hidden="true">⌛</span>
+          <Icon name="clock" />
           <span class="text">{spelledOut(text)}</span>
           {session.prompts.isOurs(promptId) && (
             <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>

@@ -27,6 +27,7 @@ const PATHS = {
   bellOn: 'M3.5 11.5h9L11 9.5V7a3 3 0 0 0-6 0v2.5zM6.8 13.5h2.4M2.5 5.5 4 3M13.5 5.5 12 3',
   list: 'M6 4h7.5M6 8h7.5M6 12h7.5M2.5 4h.01M2.5 8h.01M2.5 12h.01',
   fork: 'M5 3v4a2 2 0 0 0 2 2h4M5 13V3M9 6.5 11.5 9 9 11.5',
+  clock: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM8 5v3.2l2.2 1.3',
 } as const
 
 export type IconName = keyof typeof PATHS

@@ -21,7 +21,8 @@ interface Props {
 }
 
 export function SessionScreen({ app, id, seq, find }: Props) {
-  const session = app.session(id, seq)
+  // A session that was forgotten is opened again.
+  const session = app.current.value ?? app.session(id, seq)
   const opening = session?.opening.value ?? 'opening'
   return (
     <main class="session" id="main" tabIndex={-1}>
@@ -36,7 +37,7 @@ export function SessionScreen({ app, id, seq, find }: Props) {
       ) : session === undefined || opening === 'opening' ? (
         <Loading isUnknown={app.listed.value !== undefined && session === undefined} />
       ) : (
-        <Talk key={session.id} app={app} session={session} seq={seq} find={find} />
+        <Talk key={session.key} app={app} session={session} seq={seq} find={find} />
       )}
       {session?.showsOutline.value === true && <Outline app={app} session={session} />}
       {session !== undefined && (
