@@ -14,12 +14,17 @@ const output: OutputOptions = {
   comments: { jsdoc: false, annotation: false },
 }
 
-/** Beside the chunks, under a name that stays: what loads an entry with its code cache. The library is imported. */
+/**
+ * Each chunk as the function that `bin/code-cache.cjs` calls; and beside the chunks, under a name that stays, what loads an
+ * entry through it. The library is imported.
+ */
 const doors: Plugin = {
   name: 'doors',
   generateBundle(_options, bundle) {
     for (const chunk of Object.values(bundle)) {
-      if (chunk.type !== 'chunk' || !chunk.isEntry) continue
+      if (chunk.type !== 'chunk') continue
+      chunk.code = `(function (exports, require, module, __filename, __dirname) {${chunk.code}\n})\n`
+      if (!chunk.isEntry) continue
       const { name, fileName, exports } = chunk
       if (name === 'index')
         this.emitFile({ type: 'asset', fileName: 'index.mjs', source: libraryDoor(fileName, exports) })

@@ -45,7 +45,7 @@ function requireFrom(directory) {
 
 function compile(bundle) {
   const file = cacheOf(bundle)
-  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(bundle, 'utf8')}\n})`
+  const source = readFileSync(bundle, 'utf8')
   const cachedData = isUsed ? stored(file) : undefined
   const script = new Script(source, { filename: bundle, cachedData })
   if (cachedData === undefined || script.cachedDataRejected) compiled.set(file, script)

@@ -26,7 +26,10 @@ console.log(load(require('node:path').join(__dirname, 'chunks/main-00000000.cjs'
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
 function says(word: string): void {
-  writeFileSync(join(packaged, 'dist/chunks/main-00000000.cjs'), `exports.says = () => '${word}'`)
+  writeFileSync(
+    join(packaged, 'dist/chunks/main-00000000.cjs'),
+    `(function (exports) { exports.says = () => '${word}' })`,
+  )
 }
 
 function run(...flags: readonly string[]): string {
