@@ -257,7 +257,7 @@ export const habits = {
       'src/cli/output/terminal/pace.ts', // frames and "3 min ago" for people who look at a screen
       'src/client/connection/over-web-socket.ts', // for programs that leave their timers to it
       'src/relay/websocket-stream.ts', // pings another machine, and does not wait for it for ever
-      'src/server/admin/admin-client.ts', // does not wait for ever for a server that hangs
+      'src/server/admin/one-request.ts', // does not wait for ever for a server that hangs
       'src/server/launch/launch.ts', // waits for another process, where there is no server with a clock yet
       'src/web/', // frames, and the time of day, for people who look at a screen
       'src/docs-search/', // a server of its own without ports; its tests wait for events

@@ -3,9 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { endServers, parley } from '../e2e/cli.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
 import type { RawSocket } from '../e2e/raw-socket.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
+import { ScriptedPushService } from '../page/push-service.ts'
 import { type Environment, TestNode, cursorsIn, openedBy, said } from './nodes.ts'
 import { PostgresServer } from './server.ts'
 
@@ -36,6 +39,7 @@ describe('two nodes', () => {
     const agent = await scriptAgent(cwd, [{ chunk: 'Part {n}. ', times: 3 }])
     const ada = await one.client({ agent })
     const bob = await two.client({ notifications: ['presence'] })
+    const eve = await two.client({ notifications: ['sessions'] })
     const sessionId = await openedBy(ada, cwd)
     expect((await ada.request('session/prompt', promptOf(sessionId, 'Talk'))).result).toEqual({
       stopReason: 'end_turn',
@@ -52,12 +56,15 @@ describe('two nodes', () => {
     await expect.poll(() => said(ada.received, sessionId)).toBe(twice)
     expect(said(bob.received, sessionId)).toBe(twice)
     expect((await bob.request('_parley/rename', { sessionId, title: 'Ours' })).error).toBeUndefined()
+    // What the list of this client shows was made at the other node, and changes and goes there.
+    await eve.until(({ method, params }) => method === '_parley/sessions' && JSON.stringify(params).includes('"Ours"'))
     const again = await ada.request('session/list', {})
     expect(again.result).toMatchObject({ sessions: [{ sessionId, title: 'Ours' }] })
     expect((await bob.request('session/delete', { sessionId })).error).toBeUndefined()
     expect((await ada.request('session/list', {})).result).toMatchObject({ sessions: [] })
     const gone = await bob.request('session/load', { sessionId, cwd, mcpServers: [] })
     expect(gone.error?.data).toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    await eve.until(({ params }) => JSON.stringify(params?.['removed'] ?? '').includes(sessionId))
   })
 
   test('a question reaches clients of both, and the answer of one counts', async () => {
@@ -76,6 +83,31 @@ describe('two nodes', () => {
     await ada.until(({ method, params }) => method === '$/cancel_request' && params?.['requestId'] === toAda.id)
     expect(said(bob.received, sessionId)).toBe('Thank you.')
   })
+})
+
+test('a device that has subscribed at one node hears of a question at the other, and its answer counts there', async () => {
+  const [port, service] = [await freePort(), await ScriptedPushService.start()]
+  const remote = { PARLEY_LISTEN: String(port), PARLEY_PUSH_SERVICES: service.origin }
+  const [one, two] = await Promise.all([TestNode.start('one', env), TestNode.start('two', { ...env, ...remote })])
+  const origin = `http://127.0.0.1:${port}`
+  const authorization = `Bearer ${new AccessTokens(two.home, Date).add('phone', 'admin')}`
+  const headers = { authorization, origin, 'content-type': 'application/json' }
+  const post = async (path: string, body: object): Promise<unknown> =>
+    (await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  const { endpoint, keys } = service.subscription
+  expect(await post('/push', { endpoint, ...keys, answers: true })).toMatchObject({ on: true })
+  const kinds = ['allow_once', 'allow_always', 'reject_once'] as const
+  const options = kinds.map((kind) => ({ optionId: kind, name: kind, kind }))
+  const asks = { permission: { title: 'May I?', options } }
+  const ada = await one.client({ agent: await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }]) })
+  const sessionId = await openedBy(ada, cwd)
+  const asked = ada.ask('session/prompt', promptOf(sessionId, 'Ask us'))
+  await expect.poll(() => service.delivered).toMatchObject([{ kind: 'waits', session: sessionId, what: 'May I?' }])
+  expect(await post('/answer', { ticket: service.delivered[0]?.ticket, optionId: 'allow_once' })).toEqual({
+    counted: true,
+  })
+  expect((await ada.answerTo(asked)).result).toEqual({ stopReason: 'end_turn' })
+  service.close()
 })
 
 describe('a node that dies', () => {

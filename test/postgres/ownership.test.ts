@@ -1,6 +1,7 @@
 /** Whose a session is: of the nodes that live one, whichever dies, hangs or loses touch with the database. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
+import { ChangesElsewhere } from '../../src/adapters/journal/postgres/ownership/changes-elsewhere.ts'
 import { claimingJournal } from '../../src/adapters/journal/postgres/ownership/claiming-journal.ts'
 import {
   type PostgresOwnership,
@@ -66,7 +67,15 @@ async function join(name: string, beats = server.url): Promise<Node> {
     buried: (dead) => buried.add(dead),
   })
   const claims = new SessionClaims(stored, ownership)
-  const node = { boot, ownership, stored, claims, buried, journal: claimingJournal(stored, ownership, claims) }
+  const elsewhere = new ChangesElsewhere(stored, systemClock)
+  const node = {
+    boot,
+    ownership,
+    stored,
+    claims,
+    buried,
+    journal: claimingJournal(stored, { ownership, claims, elsewhere }),
+  }
   nodes.add(node)
   return node
 }

@@ -1,15 +1,12 @@
 /** Sends one request to the running server from outside, such as its status or to stop. Never starts a server. */
 import type { Duplex } from 'node:stream'
-import { ParleyError, fail } from '../../errors/parley-error.ts'
-import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
-import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
 import type { AgentImportAnswer, AgentImportOrder } from '../agents/import-sessions.ts'
-import { readPidFile } from '../daemon/pid-file.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import-methods.ts'
 import { type ServerPlace, dial } from '../launch/launch.ts'
 import type { ListenAnswer, ListenOrder, Status, StopAnswer, StopOrder } from './admin-methods.ts'
 import type { Searched } from '../compose/session-search.ts'
 import type { LiveMcp } from './mcp-servers.ts'
+import { type OneRequest, requestOver } from './one-request.ts'
 
 /** A server that does not answer for so long hangs. */
 const TIMEOUT_MS = 10_000
@@ -23,11 +20,7 @@ export interface AdminTarget extends ServerPlace {
   readonly clientToken?: string | undefined
 }
 
-interface AdminRequest {
-  readonly method: string
-  readonly params: object
-  readonly timeoutMs?: number
-}
+type AdminRequest = Pick<OneRequest, 'method' | 'params'> & { readonly timeoutMs?: number }
 
 /** Throws SERVER_ABSENT, SERVER_SILENT, SOCKET_UNUSABLE, PEER_REFUSED or CONNECTION_LOST, as the others do. */
 export async function askStatus(target: AdminTarget): Promise<Status> {
@@ -70,51 +63,7 @@ export async function askNode(target: AdminTarget, method: string, params: objec
   await request(target, { method, params, timeoutMs: IMPORT_TIMEOUT_MS })
 }
 
-async function request(
-  { home, socket, clientToken, connect }: AdminTarget,
-  { method, params, timeoutMs = TIMEOUT_MS }: AdminRequest,
-): Promise<unknown> {
+async function request({ home, socket, clientToken, connect }: AdminTarget, asked: AdminRequest): Promise<unknown> {
   const connection = await (connect ?? (() => dial(socket)))()
-  let isSilent = false
-  const silence = setTimeout(() => {
-    isSilent = true
-    connection.destroy()
-  }, timeoutMs)
-  try {
-    const _meta = { 'parley/token': clientToken }
-    const initialize = { protocolVersion: 1, clientCapabilities: {}, _meta }
-    connection.write(`${requestMessage(0, 'initialize', initialize)}\n${requestMessage(1, method, params)}\n`)
-    const response = await responseOn(connection, method)
-    if (response !== undefined) return response.result
-    return isSilent
-      ? fail('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })
-      : fail('CONNECTION_LOST', { method })
-  } finally {
-    clearTimeout(silence)
-    connection.destroy()
-  }
-}
-
-/** The response to the request, undefined when the connection ends without one. Throws PEER_REFUSED when either request failed. */
-async function responseOn(connection: Duplex, method: string): Promise<Response | undefined> {
-  for await (const response of responsesOn(connection)) {
-    if (response.error !== undefined) {
-      const { code, message: reason = 'The server gave no reason.' } = response.error
-      throw new ParleyError('PEER_REFUSED', { method, code, reason })
-    }
-    if (response.id === 1) return response
-  }
-  return undefined
-}
-
-async function* responsesOn(connection: Duplex): AsyncGenerator<Response> {
-  const framing = new LineFraming(Number.POSITIVE_INFINITY)
-  try {
-    for await (const bytes of connection) {
-      const texts = framing.push(bytes as Buffer).map((frame) => (frame === 'too_long' ? undefined : decodeUtf8(frame)))
-      yield* texts.map((text) => parseMessage(text ?? '')).filter((message) => message.kind === 'response')
-    }
-  } catch {
-    // A connection that breaks has ended.
-  }
+  return requestOver(connection, { timeoutMs: TIMEOUT_MS, ...asked, clientToken, home })
 }

@@ -4,10 +4,15 @@ import type { Principal } from '../../edge/access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
+import { openStreamTransport } from '../../edge/transport/streams.ts'
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
+import type { CountedAnswer, OutsideAnswer } from '../../session/handle.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
+import { requestOver } from '../admin/one-request.ts'
+import type { AnsweredSessions } from '../push/push-desk.ts'
+import { linkedPair } from './links/linked-pair.ts'
 import type { LinkOrder, ReachableNode } from './links/node-link.ts'
 import type { NodeListener } from './links/node-listener.ts'
 import { SessionEnd } from './links/session-end.ts'
@@ -18,10 +23,10 @@ import { type Located, type NodeServices, SessionNodes } from './router/session-
 const LEAVE_MS = 3_000
 /** How long a node that stops may give its sessions away. */
 const STOP_MS = 5_000
+/** How long a question may take to be answered: longer than a session takes to come to another node. */
+const ANSWER_MS = 30_000
 /** Sessions that move at once. */
 const AT_ONCE = 16
-/** Longer than a beat. */
-const SEEN_MS = 1_500
 /** Before another try to move a session in which a turn has begun meanwhile. */
 const PAUSE_MS = 50
 
@@ -35,8 +40,8 @@ export interface OtherNode extends ReachableNode {
 /** What the tables of the cluster say, and what this node says there. */
 export interface ClusterTables {
   locate(session: string): Promise<Located>
-  /** The other nodes that live. */
-  others(): readonly OtherNode[]
+  /** The other nodes that live, as of the last beat or look. `look` reads who they are now; it throws CLUSTER_UNREACHABLE. */
+  readonly nodes: { readonly others: readonly OtherNode[]; look(): Promise<void> }
   /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
   give(session: string, boot: string): Promise<boolean>
   /** All sessions of this node are free. */
@@ -123,9 +128,8 @@ export class ClusterNode implements NodeServices {
 
   /** Between two turns, so that its clients notice nothing. Throws NODE_ABSENT, and SESSION_ELSEWHERE if it is not this node's. */
   async move(session: string, to: string): Promise<void> {
-    const taker = () => this.#named(to)
-    await this.#untilSeen(taker)
-    await this.#moveTo(session, taker)
+    await this.#options.tables.nodes.look()
+    await this.#moveTo(session, () => this.#named(to))
   }
 
   /**
@@ -133,7 +137,8 @@ export class ClusterNode implements NodeServices {
    * other node goes away meanwhile; then this one takes sessions again.
    */
   async drain(): Promise<void> {
-    await this.#untilSeen(() => this.#taker())
+    await this.#options.tables.nodes.look()
+    this.#taker()
     this.#isDraining = true
     try {
       while (this.#inMemory().length > 0) await this.#giveAll((session) => this.#giveAway(session))
@@ -142,6 +147,15 @@ export class ClusterNode implements NodeServices {
       throw error
     }
     await this.#options.tables.disown()
+  }
+
+  /** The sessions of this node, of which a question is answered wherever it is asked. */
+  everywhere(sessions: SessionRegistry): AnsweredSessions {
+    return {
+      watch: (listener) => sessions.watch(listener),
+      find: (id) => sessions.find(id),
+      answer: (id, answer) => this.#answer(id, answer),
+    }
   }
 
   /** The node stops: gives away in a short time the sessions whose turns survive it. Never throws. */
@@ -170,6 +184,16 @@ export class ClusterNode implements NodeServices {
     this.#options.listener?.close()
   }
 
+  /** As a client of this node would. */
+  async #answer(session: string, { requestId, optionId, by }: OutsideAnswer): Promise<CountedAnswer> {
+    const context = this.#contextOf?.({ transport: 'http', isLocalUser: false, role: 'approve', name: by })
+    if (context === undefined) return fail('SERVER_STOPPING', {})
+    const [front, back] = linkedPair()
+    this.serveClient(openStreamTransport(back, back), context).catch((error: unknown) => this.report(error))
+    const params = { sessionId: session, requestId, optionId }
+    return (await requestOver(front, { method: '_parley/answer', params, timeoutMs: ANSWER_MS })) as CountedAnswer
+  }
+
   #methods() {
     return {
       '_parley/cluster/move': async (params: unknown) => {
@@ -192,16 +216,6 @@ export class ClusterNode implements NodeServices {
     await Promise.all(Array.from({ length: AT_ONCE }, work))
   }
 
-  /** A node that has just started is known at the next beat. Throws NODE_ABSENT. */
-  async #untilSeen(taker: () => OtherNode): Promise<void> {
-    try {
-      taker()
-    } catch {
-      await this.clock.sleep(SEEN_MS)
-      taker()
-    }
-  }
-
   async #giveAway(session: string): Promise<void> {
     try {
       await this.#moveTo(session, () => this.#taker())
@@ -221,6 +235,8 @@ export class ClusterNode implements NodeServices {
     const sessions = this.#sessions()
     if (sessions === undefined) return false
     await sessions.untilRested(session)
+    // Its client has the id then.
+    await Promise.all([...this.#ends.keys()].map((end) => end.made()))
     const { boot } = taker()
     this.#moving.add(session)
     try {
@@ -258,7 +274,7 @@ export class ClusterNode implements NodeServices {
 
   /** The node of this name or boot; of two of one name the newer one, because the other has ended. Throws NODE_ABSENT. */
   #named(to: string): OtherNode {
-    const named = this.#options.tables.others().filter(({ name, boot }) => name === to || boot === to)
+    const named = this.#options.tables.nodes.others.filter(({ name, boot }) => name === to || boot === to)
     const node = named.toSorted((left, right) => right.startedAt - left.startedAt)[0]
     if (node === undefined || node.isDraining) return fail('NODE_ABSENT', { node: node?.name ?? to })
     return node
@@ -270,7 +286,7 @@ export class ClusterNode implements NodeServices {
 
   /** That which has the fewest sessions. */
   #best(): OtherNode | undefined {
-    const takers = this.#options.tables.others().filter(({ isDraining, address }) => !isDraining && address !== '')
+    const takers = this.#options.tables.nodes.others.filter(({ isDraining, address }) => !isDraining && address !== '')
     return takers.toSorted((left, right) => left.sessions - right.sessions)[0]
   }
 }

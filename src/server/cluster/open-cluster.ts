@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
+import { ChangesElsewhere } from '../../adapters/journal/postgres/ownership/changes-elsewhere.ts'
 import { claimingJournal } from '../../adapters/journal/postgres/ownership/claiming-journal.ts'
 import type { NodeRecord } from '../../adapters/journal/postgres/ownership/heartbeat.ts'
 import {
@@ -67,9 +68,11 @@ interface OpenNode {
 }
 
 function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () => void): ClusterJournal {
+  const elsewhere = new ChangesElsewhere(journal, systemClock)
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     node.close()
+    await elsewhere.close()
     // What this node does not own any more is claimed by the others at once; a row that it leaves behind is of no more use.
     if (!ownership.lost.aborted) await journal.disown(ownership.boot).catch(() => undefined)
     await journal.close()
@@ -78,7 +81,7 @@ function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () =>
   }
   const release = () => (closing ??= close())
   return {
-    ...claimingJournal(journal, ownership, claims),
+    ...claimingJournal(journal, { ownership, claims, elsewhere }),
     claims,
     node,
     databases: () => journal.fitness().map(({ address, durability, warnings }) => ({ address, durability, warnings })),
@@ -121,10 +124,10 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     claims = new SessionClaims(journal, ownership)
     await inheritDrafts(journal, ownership)
     const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
-    const [located, nodes] = [claims, ownership]
+    const located = claims
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
-      others: () => nodes.others,
+      nodes: ownership,
       give: (session, to) => journal.release(session, to),
       disown: () => journal.disown(boot),
     }

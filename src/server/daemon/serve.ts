@@ -104,7 +104,7 @@ class Server implements RunningServer {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
-      push: { sessions: owner.sessions, services: config.pushServices },
+      push: { sessions: owner.sessions.then((opened) => this.#everywhere(opened)), services: config.pushServices },
       limits: {
         connections: config.remoteConnections,
         requestsPerSecond: config.remoteRequestsPerSecond,
@@ -214,6 +214,19 @@ class Server implements RunningServer {
     }
   }
 
+  /** In a cluster a question may be answered here that a session of another node asks. */
+  async #everywhere(opened: SessionRegistry) {
+    return (await this.#owner.cluster())?.everywhere(opened) ?? opened
+  }
+
+  /** The clients of a node hear of the stop while it still passes on what they send, for their sessions are on other nodes. */
+  async #leave(cluster: Awaited<ReturnType<Owner['cluster']>>): Promise<void> {
+    await cluster?.leave()
+    if (cluster === undefined || this.#clients.count === 0) return
+    this.#silence.abort()
+    await this.#owner.clock.sleep(LAST_WORDS_MS)
+  }
+
   /** No session is live before recovery is over. */
   #census(): SessionCounts {
     return this.#sessions?.counts() ?? { sessions: 0, working: 0, queued: 0, mcpServers: 0 }
@@ -236,7 +249,7 @@ class Server implements RunningServer {
     await this.#drain.drained
     this.#listening?.close()
     this.#ports.close()
-    await (await this.#owner.cluster())?.leave()
+    await this.#leave(await this.#owner.cluster())
     // Sessions that never opened have nothing to halt; `await sessions` below rejects for the caller.
     await sessions.then((opened) => opened.halt()).catch(log.report)
     // The client that asked for the stop gets its answer first.
@@ -249,6 +262,8 @@ class Server implements RunningServer {
   }
 }
 
+/** How long a client may take to read that the server stops. */
+const LAST_WORDS_MS = 500
 /** How often a drain checks whether turns still run. */
 const DRAIN_POLL_MS = 50
 

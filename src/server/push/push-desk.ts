@@ -22,10 +22,12 @@ const KEPT = { waits: 60 * 60, ended: 10 * 60, broken: 10 * 60, over: 10 * 60 } 
 const MAX_CHARS = 200
 const MAX_KNOWN = 10_000
 
+export type AnsweredSessions = Pick<SessionRegistry, 'watch' | 'find' | 'answer'>
+
 export interface PushSurroundings {
   readonly home: string
   readonly clock: Clock
-  readonly sessions: Promise<Pick<SessionRegistry, 'watch' | 'find' | 'answer'>>
+  readonly sessions: Promise<AnsweredSessions>
   /** The setting `push_services`. */
   readonly services: readonly string[]
   /** The credentials that are valid now. */

@@ -18,6 +18,7 @@ export class SessionEnd implements Transport {
   readonly #transport: Transport
   /** The request that makes it. */
   #making: RequestId | undefined
+  #whenMade: (() => void)[] = []
 
   constructor(transport: Transport, session: string | undefined) {
     this.#transport = transport
@@ -28,6 +29,11 @@ export class SessionEnd implements Transport {
     return this.#messages()
   }
 
+  /** Resolves once the client has the id of the session that is being made here, if one is. */
+  async made(): Promise<void> {
+    if (this.#making !== undefined) await new Promise<void>((resolve) => this.#whenMade.push(resolve))
+  }
+
   /** The front sends nothing more, and goes to where the session is once this connection has ended. */
   move(): void {
     this.#transport.send([MOVING])
@@ -36,8 +42,8 @@ export class SessionEnd implements Transport {
   send(messages: readonly string[]): void {
     // Another node was faster, and the front looks for the session anew. Nothing was done for the request.
     if (messages.some(isElsewhere)) return this.#transport.destroy()
-    if (this.#making !== undefined) for (const message of messages) this.#learn(message)
     this.#transport.send(messages)
+    if (this.#making !== undefined) for (const message of messages) this.#learn(message)
   }
 
   opened(requestId: RequestId): void {
@@ -53,10 +59,12 @@ export class SessionEnd implements Transport {
   }
 
   close(): Promise<void> {
+    this.#isMade()
     return this.#transport.close()
   }
 
   destroy(): void {
+    this.#isMade()
     this.#transport.destroy()
   }
 
@@ -72,7 +80,12 @@ export class SessionEnd implements Transport {
     if (response.kind !== 'response' || response.id !== this.#making) return
     const { sessionId } = fieldsOf(response.result)
     if (typeof sessionId === 'string') this.session = sessionId
+    this.#isMade()
+  }
+
+  #isMade(): void {
     this.#making = undefined
+    for (const resolve of this.#whenMade.splice(0)) resolve()
   }
 
   async *#messages(): AsyncGenerator<readonly Received[]> {

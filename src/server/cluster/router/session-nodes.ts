@@ -1,8 +1,9 @@
 /** How the connection of one client reaches the node that has a session: this one or another. */
-import { type Duplex, duplexPair } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import type { Principal } from '../../../edge/access.ts'
 import { openStreamTransport } from '../../../edge/transport/streams.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { linkedPair } from '../links/linked-pair.ts'
 import { type ReachableNode, openNodeLink } from '../links/node-link.ts'
 import { SessionEnd } from '../links/session-end.ts'
 
@@ -59,14 +60,7 @@ export class SessionNodes {
   }
 
   #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {
-    const [front, back] = duplexPair()
-    front.on('error', () => undefined)
-    // One that is cut says nothing to its other side in Node 20.
-    for (const [side, other] of [
-      [front, back],
-      [back, front],
-    ] as const)
-      side.once('close', () => void (side.writableFinished || other.destroy()))
+    const [front, back] = linkedPair()
     this.#services.serve(new SessionEnd(openStreamTransport(back, back), order.session), order)
     return front
   }

@@ -2,14 +2,18 @@
 import type { ImportingJournal } from '../../../../ports/journal.ts'
 import type { SessionOwnership } from '../../../../ports/ownership.ts'
 import type { PostgresJournal } from '../postgres-journal.ts'
+import type { ChangesElsewhere } from './changes-elsewhere.ts'
 import type { PostgresOwnership } from './postgres-ownership.ts'
 
+/** Of this node among the others. */
+interface Place {
+  readonly ownership: Pick<PostgresOwnership, 'certain'>
+  readonly claims: Pick<SessionOwnership, 'claim'>
+  readonly elsewhere: Pick<ChangesElsewhere, 'watch'>
+}
+
 /** What is stored is acknowledged while no other node can have counted this one out, or once that is certain again: no effect begins before. */
-export function claimingJournal(
-  journal: PostgresJournal,
-  ownership: Pick<PostgresOwnership, 'certain'>,
-  claims: Pick<SessionOwnership, 'claim'>,
-): ImportingJournal {
+export function claimingJournal(journal: PostgresJournal, { ownership, claims, elsewhere }: Place): ImportingJournal {
   async function acknowledged(stored: Promise<void>): Promise<void> {
     await stored
     await ownership.certain()
@@ -27,7 +31,10 @@ export function claimingJournal(
     page: (id, from, limits) => journal.page(id, from, limits),
     find: (id, wanted, limits) => journal.find(id, wanted, limits),
     read: (id, from, signal) => journal.read(id, from, signal),
-    watch: (listener) => journal.watch(listener),
+    watch(listener) {
+      const stop = [journal.watch(listener), elsewhere.watch(listener)]
+      return () => stop.forEach((end) => end())
+    },
     list: (query) => journal.list(query),
     close: () => journal.close(),
   }

@@ -63,7 +63,7 @@ export class Heartbeat {
   #confirmed: number
   #waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #beating: Promise<void> | undefined
-  /** As they were at the last beat. */
+  /** As they were at the last beat, or when they were read since. */
   #others: readonly Node[] = []
 
   /** Resolves when this node is in the table. */
@@ -111,9 +111,13 @@ export class Heartbeat {
     })
   }
 
-  /** The other nodes that had not been counted out by the last beat. */
+  /** The other nodes that had not been counted out when they were last read, which is at each beat. */
   get others(): readonly Node[] {
     return this.#others
+  }
+
+  saw(living: readonly Node[]): void {
+    this.#others = living.filter((node) => node.boot !== this.boot)
   }
 
   /** Takes this node out of the table. */
@@ -177,9 +181,9 @@ export class Heartbeat {
   }
 
   async #bury(): Promise<void> {
-    const { connection, statements, boot, buried } = this.#options
+    const { connection, statements, buried } = this.#options
     const { living, dead } = await allNodes(connection, statements)
-    this.#others = living.filter((node) => node.boot !== boot)
+    this.saw(living)
     for (const silent of this.#count.renewed(this.#others)) {
       const { rows, isHereOnly } = await connection.query(statements.bury, [silent.boot, silent.beat], ANSWER_MS)
       // Without a row it has renewed meanwhile, or another node was faster. On one disk only, a failover may revive it.

@@ -5,7 +5,7 @@ import type { Signal } from '../../../../ports/values/signal.ts'
 import { parseAddress } from '../connection/address.ts'
 import { Connection } from '../connection/connection.ts'
 import { journalError } from '../connection/outcome.ts'
-import { Heartbeat, type Node, type NodeRecord } from './heartbeat.ts'
+import { Heartbeat, type Node, type NodeRecord, livingNodes } from './heartbeat.ts'
 import { type NodeStatements, nodeStatementsOf } from './node-statements.ts'
 
 /** A node without a row may have been lost by a failover of the database: others wait as long as they would to count it out. */
@@ -74,9 +74,15 @@ export class PostgresOwnership implements Ownership {
     return this.#heartbeat.certain()
   }
 
-  /** The other nodes that live, as of the last beat. */
+  /** The other nodes that live, as of the last beat or look. */
   get others(): readonly Node[] {
     return this.#heartbeat.others
+  }
+
+  /** Reads who the others are now. */
+  async look(): Promise<void> {
+    const { asks, statements } = this.#database
+    this.#heartbeat.saw(await livingNodes(asks, statements))
   }
 
   /** The node of this boot; undefined once nothing that it owned is its own any more. */
