@@ -48,7 +48,7 @@ export {
   type Range,
   type Resolution,
   type Resolved,
-  type Role,
+  type MessageRole,
   type ToolCallItem,
   roleOf,
 } from './client/transcript/items.ts'

@@ -14,7 +14,7 @@ import { literalIn } from '../src/adapters/builtin-tools/search/candidates.ts'
 import { approvalPrefix } from '../src/shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../src/shell-safety/assess-command.ts'
 import { decode } from '../src/workspace/encoding.ts'
-import { textLines, pageOf } from '../src/adapters/builtin-tools/files/pages.ts'
+import { textLines, filePageOf } from '../src/adapters/builtin-tools/files/pages.ts'
 import { piecesOf } from '../src/adapters/search/query/pieces.ts'
 import { clean, graphemesOf, oneLine, widthOf } from '../src/cli/output/terminal/text.ts'
 import { wrapSpans } from '../src/cli/output/terminal/wrap.ts'
@@ -126,7 +126,7 @@ const READERS: readonly Reader[] = [
 ]
 
 function paged(text: string): string {
-  return orRefused(() => pageOf(text, { line: 1, limit: 3 })) ?? ''
+  return orRefused(() => filePageOf(text, { line: 1, limit: 3 })) ?? ''
 }
 
 /** A refusal is an answer too. */

@@ -4,7 +4,7 @@ import { checkDirectories, merged } from './collections/state.ts'
 import { type Collection, collectionsOf } from './index/collections.ts'
 import { type Certificate, isLoopback, openHttpListener } from './mcp-server/http/http-listener.ts'
 import type { IndexLimits } from './index/worker/protocol.ts'
-import { KeyRing, type KnownKey, type Principal, weaknessOf, withoutKeys } from './keys/keys.ts'
+import { DocsKeys, type KnownKey, type Principal, weaknessOf, withoutKeys } from './keys/keys.ts'
 import { CollectionSet } from './collections/collection-set.ts'
 import { documentServer, newsFor } from './mcp-server/mcp.ts'
 import { type View, viewOf } from './collections/view.ts'
@@ -79,7 +79,7 @@ const MAX_SESSIONS = 1_000
 export async function openDocsServer(options: DocsServerOptions): Promise<DocsServer> {
   const { host = '127.0.0.1', namedKeys = [] } = options
   const log = withoutKeys(options.keys, options.log)
-  const ring = new KeyRing(options.keys)
+  const ring = new DocsKeys(options.keys)
   ring.setNamed(namedKeys)
   if (!isLoopback(host)) refuseWeakKeys(options.keys)
   const library = await openCollections({ ...options, log })

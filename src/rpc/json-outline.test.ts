@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { outlineOf } from './json-outline.ts'
+import { jsonOutlineOf } from './json-outline.ts'
 
 function levelsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
@@ -15,7 +15,7 @@ function valuesOf(value: unknown): number {
 test('levels are counted as a parse would find them, and values up to twice', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-      const { levels, values } = outlineOf(JSON.stringify(value, undefined, indent))
+      const { levels, values } = jsonOutlineOf(JSON.stringify(value, undefined, indent))
       const parsed: unknown = JSON.parse(JSON.stringify(value))
       expect(levels).toBe(levelsOf(parsed))
       expect(values).toBeGreaterThanOrEqual(valuesOf(parsed))
@@ -37,7 +37,7 @@ test('id and method are those of the outermost object, wherever they stand', () 
           { id, method, inside },
           { inside, method, id },
         ])
-          expect(outlineOf(JSON.stringify(message))).toMatchObject({ id, method })
+          expect(jsonOutlineOf(JSON.stringify(message))).toMatchObject({ id, method })
       },
     ),
   )
@@ -45,11 +45,11 @@ test('id and method are those of the outermost object, wherever they stand', () 
 
 test('texts with quotes, brackets and backslashes in them are texts', () => {
   const text = JSON.stringify({ 'id\\': '[[[{"id":3', id: '\\"[,,', more: '\\\\' })
-  expect(outlineOf(text)).toEqual({ values: 4, levels: 1, id: '\\"[,,', method: undefined })
+  expect(jsonOutlineOf(text)).toEqual({ values: 4, levels: 1, id: '\\"[,,', method: undefined })
 })
 
 test('what is no JSON has an outline too', () => {
-  expect(outlineOf('"')).toMatchObject({ levels: 0 })
-  expect(outlineOf('[[')).toMatchObject({ levels: 2 })
-  expect(outlineOf('{"id":"\\x"}')).toMatchObject({ id: undefined })
+  expect(jsonOutlineOf('"')).toMatchObject({ levels: 0 })
+  expect(jsonOutlineOf('[[')).toMatchObject({ levels: 2 })
+  expect(jsonOutlineOf('{"id":"\\x"}')).toMatchObject({ id: undefined })
 })

@@ -21,7 +21,7 @@ const OPENING = 0x5b
 const CLOSING = 0x5d
 
 /** One pass over the text, which skips strings. A text that is no JSON has an outline as well. */
-export function outlineOf(text: string): JsonOutline {
+export function jsonOutlineOf(text: string): JsonOutline {
   const named = new Map<string, string | number | undefined>()
   let values = 1
   let level = 0

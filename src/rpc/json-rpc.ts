@@ -1,5 +1,5 @@
 /** JSON-RPC 2.0 messages: parsing, checking and writing them. Used by the edge, the relay, the client and `server/admin`. */
-import { SHORT_JSON, outlineOf } from './json-outline.ts'
+import { SHORT_JSON, jsonOutlineOf } from './json-outline.ts'
 
 export type RequestId = string | number | null
 
@@ -65,7 +65,7 @@ export function parseMessage(text: string, rules: 'strict' | 'lenient' = 'strict
 /** For a server, which must keep serving other clients: the response to a message that is too costly to parse, or undefined. */
 export function refuseCostly(text: string): Response | Unreadable | undefined {
   if (text.length <= SHORT_JSON) return undefined
-  const { values, levels, id, method } = outlineOf(text)
+  const { values, levels, id, method } = jsonOutlineOf(text)
   if (values <= MAX_VALUES && levels <= MAX_LEVELS) return undefined
   const reason =
     levels > MAX_LEVELS ? `it is nested more than ${MAX_LEVELS} levels deep` : `it has more than ${MAX_VALUES} values`

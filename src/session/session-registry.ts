@@ -27,7 +27,7 @@ import type {
 } from './handle.ts'
 import { answerFromOutside } from './lifecycle/answer.ts'
 import { conversationsToForget } from './lifecycle/conversations.ts'
-import { type OutlinePrompt, outlineOf } from './log/find-entries.ts'
+import { type OutlinePrompt, promptOutlineOf } from './log/find-entries.ts'
 import { exportPage } from './lifecycle/export-session.ts'
 import { forkSession } from './lifecycle/fork.ts'
 import { loadState, retryRead, SessionLog } from './log/session-log.ts'
@@ -132,7 +132,7 @@ export class SessionRegistry implements SessionDirectory {
 
   async outline(id: SessionId): Promise<readonly OutlinePrompt[]> {
     await this.#stored(id)
-    return outlineOf(this.#ports.journal, id)
+    return promptOutlineOf(this.#ports.journal, id)
   }
 
   async answer(id: SessionId, answer: OutsideAnswer): Promise<CountedAnswer> {

@@ -31,7 +31,7 @@ export const agentMutants: readonly Mutant[] = [
   {
     mechanism: 'updates: a refusal is noted, for the end of the turn',
     file: `${EXTERNAL}/requests/permission.ts`,
-    inside: 'askPermission',
+    inside: 'requestPermission',
     find: 'if (isRefusal(outcome)) refused()',
     put: '',
     test: [PLAIN, 'a turn that ends as %s after a refusal says that this is why [25]'],

@@ -18,7 +18,7 @@ import type {
 import type { Provider } from '../../ports/values/provider.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
 import { type FailureContext, failFor, titleIn } from './http/failure.ts'
-import { type StreamTimeouts, type Transport, Watch } from './http/provider-requests.ts'
+import { type StreamTimeouts, type ProviderTransport, Watch } from './http/provider-requests.ts'
 import { type ConvertedMessages, type ProviderMetadata, newCallId, promptOf, toolsOf } from './protocol/prompt.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 
@@ -29,7 +29,7 @@ export interface OpenedModel {
   readonly traits: ModelTraits
   readonly maxOutputTokens: number | undefined
   readonly dialect: ProviderProtocol
-  readonly transport: Transport
+  readonly transport: ProviderTransport
   readonly clock: Clock
 }
 

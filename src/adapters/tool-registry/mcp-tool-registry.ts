@@ -14,7 +14,7 @@ import type {
   Resource,
   ResourceTemplate,
 } from '../../ports/tools.ts'
-import type { CallOptions, Connection, ServerOffer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
+import type { CallOptions, ServerConnection, ServerOffer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
 import type { Lease } from '../mcp/host/pool.ts'
@@ -182,7 +182,7 @@ interface Asked {
   readonly what: string
 }
 
-type Work<Result> = (connection: Connection, options: CallOptions) => Promise<Result>
+type Work<Result> = (connection: ServerConnection, options: CallOptions) => Promise<Result>
 
 function whyOf(error: unknown): string {
   if (isParleyError(error, 'TOOL_TIMEOUT')) return `it did not answer within ${error.details.ms} ms`

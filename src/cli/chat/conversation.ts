@@ -47,7 +47,7 @@ export interface ConversationMeans {
   readonly changed: () => void
 }
 
-export class Conversation {
+export class ChatConversation {
   readonly #means: ConversationMeans
   #own: readonly OwnPrompt[] = []
   #shown: ShownTurn | undefined

@@ -13,7 +13,7 @@ import { nameWindow, windowTitles } from '../output/terminal/window.ts'
 import { View } from '../output/view/view.ts'
 import { type Working, workWith } from '../connect/with-client.ts'
 import { type Beginning, type OpenedSession, Updates, openChat, pastOf } from './chat.ts'
-import { Conversation } from './conversation.ts'
+import { ChatConversation } from './conversation.ts'
 import { InputArea } from './input/input-area.ts'
 import { farewellRow, greetingRows, promptsOf, shownName } from './greeting.ts'
 import { Comings } from './presence.ts'
@@ -54,7 +54,7 @@ class TerminalChat implements ClientDelegate {
   readonly #updates = new Updates()
   readonly #company = new SessionPresence()
   /** The conversation, once the greeting is on the screen. */
-  #talk: Conversation | undefined
+  #talk: ChatConversation | undefined
   #comings: Comings | undefined
   #greet: () => void = () => undefined
   /** Questions and updates wait until the beginning of the chat is shown. */
@@ -154,8 +154,8 @@ class TerminalChat implements ClientDelegate {
     this.#greet()
   }
 
-  #conversation(client: Client, sessionId: string): Conversation {
-    return new Conversation({
+  #conversation(client: Client, sessionId: string): ChatConversation {
+    return new ChatConversation({
       client,
       sessionId,
       view: this.#view,

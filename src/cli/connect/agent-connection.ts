@@ -1,7 +1,7 @@
 /** A connection to an agent, as commands use it, by whichever way it was made. */
 import type { Client } from '../../client/client.ts'
 
-export interface Connection {
+export interface AgentConnection {
   readonly client: Client
   /** Ends the connection. Turns of a background server continue; those of an embedded server are interrupted. */
   close(): Promise<void>

@@ -5,7 +5,7 @@ import { type ClientTransport, openLineTransport } from '../../client/connection
 import { fail } from '../../errors/parley-error.ts'
 import { after } from '../output/terminal/pace.ts'
 
-export interface AgentProcess {
+export interface SpawnedAgent {
   readonly pipe: ClientTransport
   /** How it has ended, if it has. */
   ended(): string | undefined
@@ -22,7 +22,7 @@ const EXIT_TIMEOUTS_MS = [2_000, 1_000] as const
 export async function startAgentProcess(
   command: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<AgentProcess> {
+): Promise<SpawnedAgent> {
   const child = spawn('/bin/sh', ['-c', command], {
     env: { ...environment },
     detached: true,

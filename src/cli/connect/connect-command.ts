@@ -6,11 +6,11 @@ import type { ClientForms, ClientPages } from '../../client/incoming/client-meth
 import type { Config } from '../../config/settings.ts'
 import { ParleyError, isParleyError } from '../../errors/parley-error.ts'
 import { serverInfo } from '../../server/server-info.ts'
-import { type AgentProcess, startAgentProcess } from './agent-process.ts'
+import { type SpawnedAgent, startAgentProcess } from './agent-process.ts'
 import { localFiles } from '../local/local-files.ts'
 import { LocalTerminals } from '../local/terminals.ts'
 import { progressLine } from '../output/progress-line.ts'
-import type { Connection } from './agent-connection.ts'
+import type { AgentConnection } from './agent-connection.ts'
 import { after, newId, pause } from '../output/terminal/pace.ts'
 
 export interface ReachingCommand {
@@ -35,7 +35,7 @@ const LEAVING = 1_000
 /** Milliseconds of waiting before the user sees a message. */
 const NOTICE_DELAY_MS = 3_000
 
-export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<Connection> {
+export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<AgentConnection> {
   const { command, config, notices = [], signal, pages, forms } = reaching
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
@@ -85,7 +85,7 @@ function watch(signal: AbortSignal | undefined, leave: () => void) {
 }
 
 /** The agent has not answered `initialize` yet. */
-function beforeItsName(error: unknown, command: string, agent: AgentProcess): unknown {
+function beforeItsName(error: unknown, command: string, agent: SpawnedAgent): unknown {
   const reason = agent.ended()
   if (isParleyError(error, 'CONNECTION_LOST') && reason !== undefined)
     return new ParleyError('PROCESS_GONE', { command, reason: `${reason}, before it introduced itself` }, error)
@@ -94,7 +94,7 @@ function beforeItsName(error: unknown, command: string, agent: AgentProcess): un
 
 interface Known {
   readonly client: Client
-  readonly agent: AgentProcess
+  readonly agent: SpawnedAgent
 }
 
 async function explained(error: unknown, { client, agent }: Known): Promise<unknown> {

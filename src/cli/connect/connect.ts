@@ -13,7 +13,7 @@ import { dial, startServer } from '../../server/launch/launch.ts'
 import { serverInfo } from '../../server/server-info.ts'
 import { EMBEDDED_REMEDY, dieAtOnce } from './exit-on-journal-loss.ts'
 import { progressLine } from '../output/progress-line.ts'
-import type { Connection } from './agent-connection.ts'
+import type { AgentConnection } from './agent-connection.ts'
 import { takeOver } from './takeover.ts'
 import { after, newId, pause } from '../output/terminal/pace.ts'
 import { complain } from '../say.ts'
@@ -38,7 +38,7 @@ export interface ConnectOptions {
 /** Milliseconds without an answer before the user sees a message. */
 const SILENT = 10_000
 
-export async function openConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+export async function openAgentConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { agentCommand } = reaching
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./connect-command.ts')
@@ -49,7 +49,7 @@ export async function openConnection(reaching: ConnectOptions, face: ClientDeleg
 }
 
 /** To a server elsewhere: it is not started, not replaced by a newer one, and gets none of this machine's keys. */
-async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { dialRemote } = await import('../remote/dial-remote.ts')
   const { agent, ...hello } = helloOf(reaching)
   const options = agent?.chosen === true ? { ...hello, agent } : hello
@@ -62,7 +62,7 @@ async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Prom
   }
 }
 
-async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { config } = reaching
   const leaving = new AbortController()
   reaching.signal?.addEventListener('abort', () => leaving.abort())
@@ -139,7 +139,7 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
   }
 }
 
-async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Promise<Connection> {
+async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   // An owner is most of the program; who reaches a server that runs does not load it.
   const { openEmbedded } = await import('../../server/daemon/embedded.ts')
   const server = await openEmbedded(reaching.config)

@@ -1,7 +1,7 @@
 /** The common part of all commands that use the server: a connection, until the work is done or must stop. */
 import type { Client } from '../../client/client.ts'
 import type { ClientDelegate } from '../../client/client-delegate.ts'
-import { type ConnectOptions, openConnection } from './connect.ts'
+import { type ConnectOptions, openAgentConnection } from './connect.ts'
 import { type Stops, watchStops } from '../runtime/shutdown-signals.ts'
 
 export interface Working {
@@ -17,7 +17,7 @@ export async function workWith(
 ): Promise<number> {
   const stops = watchStops()
   try {
-    const reached = await openConnection({ ...reaching, signal: stops.signal }, face)
+    const reached = await openAgentConnection({ ...reaching, signal: stops.signal }, face)
     const close = (): void => void reached.close().catch(() => undefined)
     stops.signal.addEventListener('abort', close)
     try {

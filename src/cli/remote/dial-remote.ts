@@ -48,7 +48,7 @@ function pauseAfter(failures: number): number {
 }
 
 /** The server of an editor's relay. What it starts is only another try: a remote server comes back by itself, or does not. */
-export class RemoteAccess {
+export class RemoteDialer {
   readonly #server: KnownServer
   #failures = 0
 

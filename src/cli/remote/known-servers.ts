@@ -40,7 +40,8 @@ export class KnownServers {
   find(nameOrUrl: string): KnownServer {
     if (isSsh(nameOrUrl)) return { name: new URL(nameOrUrl).hostname, url: nameOrUrl }
     const { servers } = this.#file.read()
-    const found = servers.find(({ name }) => name === nameOrUrl) ?? servers.find(({ url }) => url === pageOf(nameOrUrl))
+    const found =
+      servers.find(({ name }) => name === nameOrUrl) ?? servers.find(({ url }) => url === pageAddressOf(nameOrUrl))
     return found ?? fail('SERVER_UNKNOWN', { name: JSON.stringify(nameOrUrl) })
   }
 }
@@ -56,7 +57,7 @@ export function isSsh(text: string): boolean {
 }
 
 /** The address of a page without what follows it; undefined for what is none. */
-export function pageOf(text: string): string | undefined {
+export function pageAddressOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^(?:https?|wss?):$/u.test(url.protocol)) return undefined
   const path = url.pathname.replace(/(?:\/acp)?\/?$/u, '/')

@@ -8,7 +8,7 @@ import { relay } from '../../relay/relay.ts'
 import { newId } from '../output/terminal/pace.ts'
 import { unblockedStdout } from '../relay.ts'
 import { complain } from '../say.ts'
-import { RemoteAccess } from './dial-remote.ts'
+import { RemoteDialer } from './dial-remote.ts'
 import { serverOf } from './known-servers.ts'
 
 export interface ElsewhereFlags {
@@ -31,7 +31,7 @@ export async function relayElsewhere(config: Config, { maps, lends }: ElsewhereF
       agentChosen: config.agentChosen,
       token: config.clientToken,
     },
-    server: new RemoteAccess(server),
+    server: new RemoteDialer(server),
     offers: { find: async () => undefined, remember: async () => undefined },
     newId,
     say: complain,

@@ -22,7 +22,7 @@ export interface Range {
 
 export interface MessageItem extends Placed {
   readonly kind: 'message'
-  readonly role: Role
+  readonly role: MessageRole
   readonly messageId: string | null
   readonly content: readonly Content[]
   /** Who sent it, for a message of a user. */
@@ -64,20 +64,20 @@ export interface Resolved extends Resolution {
   readonly toolCallId: string
 }
 
-export type Role = 'user' | 'agent' | 'thought'
+export type MessageRole = 'user' | 'agent' | 'thought'
 
 /** Where an update stands: what its `_meta` says about it. */
-export interface Place {
+export interface ItemPlace {
   readonly seq?: Range
   readonly at?: Range
   readonly turn?: string
   readonly by?: string
 }
 
-export const NOWHERE: Place = {}
+export const NOWHERE: ItemPlace = {}
 
 /** Parts that are missing or of the wrong type are left out. */
-export function placeOf({ _meta }: Pick<UpdateParams, '_meta'>): Place {
+export function placeOf({ _meta }: Pick<UpdateParams, '_meta'>): ItemPlace {
   const meta = fieldsOf(_meta)
   // A replay sends several entries as one update; that names the first of them.
   const first = fieldsOf(meta['parley/first'])
@@ -90,22 +90,22 @@ export function placeOf({ _meta }: Pick<UpdateParams, '_meta'>): Place {
   }
 }
 
-function rangeIn(name: 'seq' | 'at', first: unknown, last: unknown): Place {
+function rangeIn(name: 'seq' | 'at', first: unknown, last: unknown): ItemPlace {
   return typeof last === 'number' ? { [name]: { first: typeof first === 'number' ? first : last, last } } : NOWHERE
 }
 
 /** The role of a message chunk; undefined for updates that are no message chunks. */
-export function roleOf({ sessionUpdate }: Update): Role | undefined {
+export function roleOf({ sessionUpdate }: Update): MessageRole | undefined {
   return Object.hasOwn(ROLE_OF, sessionUpdate) ? ROLE_OF[sessionUpdate] : undefined
 }
 
-const ROLE_OF: Readonly<Record<string, Role>> = {
+const ROLE_OF: Readonly<Record<string, MessageRole>> = {
   user_message_chunk: 'user',
   agent_message_chunk: 'agent',
   agent_thought_chunk: 'thought',
 }
 
-export function messageKey(role: Role, messageId: string): string {
+export function messageKey(role: MessageRole, messageId: string): string {
   return `${role} ${messageId}`
 }
 
@@ -119,12 +119,12 @@ export function isOpenCall(item: Item): item is ToolCallItem {
 }
 
 /** The message with one more chunk. A text is appended to a text before it. */
-export function withChunk(message: MessageItem, chunk: Content, place: Place): MessageItem {
+export function withChunk(message: MessageItem, chunk: Content, place: ItemPlace): MessageItem {
   return { ...message, content: joined(message.content, [chunk]), ...reaching(message, place) }
 }
 
 /** The call after an update of it: members that the update does not mention stay as they were. */
-export function withPatch(item: ToolCallItem, patch: ToolCallUpdate, place: Place): ToolCallItem {
+export function withPatch(item: ToolCallItem, patch: ToolCallUpdate, place: ItemPlace): ToolCallItem {
   return { ...item, call: { ...item.call, ...patch }, ...reaching(item, place) }
 }
 
@@ -138,7 +138,7 @@ export function whole(older: Item, newer: Item): Item {
   return newer
 }
 
-function reaching({ seq, at }: Place, newer: Place): Place {
+function reaching({ seq, at }: ItemPlace, newer: ItemPlace): ItemPlace {
   return {
     ...(newer.seq && { seq: { first: seq?.first ?? newer.seq.first, last: newer.seq.last } }),
     ...(newer.at && { at: { first: at?.first ?? newer.at.first, last: newer.at.last } }),

@@ -8,9 +8,9 @@ import {
   type CallPermission,
   type Item,
   NOWHERE,
-  type Place,
+  type ItemPlace,
   type Resolved,
-  type Role,
+  type MessageRole,
   type ToolCallItem,
   callKey,
   isOpenCall,
@@ -202,7 +202,7 @@ export class GrowingTranscript implements Transcript {
       if (isOpenCall(item)) this.items[index] = { ...item, call: { ...item.call, status: 'cancelled' } }
   }
 
-  take(update: Update, place: Place = NOWHERE): void {
+  take(update: Update, place: ItemPlace = NOWHERE): void {
     const role = roleOf(update)
     if (role !== undefined) return this.#takeChunk(role, update, place)
     switch (update.sessionUpdate) {
@@ -243,7 +243,7 @@ export class GrowingTranscript implements Transcript {
   }
 
   /** A chunk belongs to the message of its id; without an id, to the last message. */
-  #takeChunk(role: Role, update: Update, place: Place): void {
+  #takeChunk(role: MessageRole, update: Update, place: ItemPlace): void {
     const messageId = textOf(update['messageId'])
     const content = update['content'] as Content
     const key = messageId === null ? undefined : messageKey(role, messageId)
@@ -259,7 +259,7 @@ export class GrowingTranscript implements Transcript {
   }
 
   /** An upsert. An id that an agent uses again in another turn is another call. */
-  #takeToolCall({ sessionUpdate: kind, ...call }: Update, place: Place): void {
+  #takeToolCall({ sessionUpdate: kind, ...call }: Update, place: ItemPlace): void {
     const patch = call as unknown as ToolCallUpdate
     const known = this.#callItem(patch.toolCallId)
     const isAnother = kind === 'tool_call' && known?.item.turn !== undefined && known.item.turn !== place.turn
@@ -283,7 +283,7 @@ export class GrowingTranscript implements Transcript {
     return this.#known
   }
 
-  #newId({ seq }: Place): string {
+  #newId({ seq }: ItemPlace): string {
     return seq === undefined ? `item ${this.items.length}` : `entry ${seq.first}`
   }
 }
@@ -299,7 +299,7 @@ function note(item: Item, at: number, { messages, calls }: Index): void {
   else if (item.kind === 'message' && item.messageId !== null) messages.set(messageKey(item.role, item.messageId), at)
 }
 
-function placed({ seq, at, turn }: Place) {
+function placed({ seq, at, turn }: ItemPlace) {
   return { ...(seq && { seq }), ...(at && { at }), ...(turn !== undefined && { turn }) }
 }
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { hashOf, KeyRing, loadKey, withoutKeys } from './keys.ts'
+import { hashOf, DocsKeys, loadKey, withoutKeys } from './keys.ts'
 
 const STRONG = '0123456789abcdef'
 
@@ -58,7 +58,7 @@ test('a key file that others can read draws a warning, one that holds no key is 
 })
 
 test('a ring knows whose key was offered, and what it opens', () => {
-  const ring = new KeyRing([STRONG, 'another'])
+  const ring = new DocsKeys([STRONG, 'another'])
   const names = () => [STRONG, 'another', 'third', '', `${STRONG} `].map((key) => ring.principalOf(key)?.name)
   expect(names()).toEqual(['main', 'main-2', undefined, undefined, undefined])
   ring.setNamed([{ name: 'ci', sha256: hashOf('third'), collections: ['notes'] }])
@@ -67,8 +67,8 @@ test('a ring knows whose key was offered, and what it opens', () => {
   expect(ci).toMatchObject({ collections: ['notes'] })
   ring.setNamed([{ name: 'ci', sha256: hashOf('third'), collections: 'all' }])
   expect(ci === null || ring.knows(ci)).toBe(false)
-  expect(() => new KeyRing([])).toThrow(/at least one key/)
-  expect(() => new KeyRing([''])).toThrow(/at least one key/)
+  expect(() => new DocsKeys([])).toThrow(/at least one key/)
+  expect(() => new DocsKeys([''])).toThrow(/at least one key/)
 })
 
 test('no key gets into a log', () => {

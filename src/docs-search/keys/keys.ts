@@ -102,7 +102,7 @@ function masterKey(key: string, name: string): KnownKey {
 }
 
 /** The keys that are valid now. */
-export class KeyRing {
+export class DocsKeys {
   readonly #fixed: readonly Ring[]
   #named: readonly Ring[] = []
 

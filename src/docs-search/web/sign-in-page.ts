@@ -1,6 +1,6 @@
 /** The page where a user signs in with a key. */
 import { html } from './parts/html.ts'
-import { pageOf } from './parts/layout.ts'
+import { htmlPageOf } from './parts/layout.ts'
 
 export interface SignIn {
   /** The page to show afterwards. */
@@ -37,5 +37,5 @@ export function signInPage({ to, wrong }: SignIn): string {
       <code>parley docs key add NAME</code>; where the main key is, <code>parley docs</code> says when it starts.
     </p>
   </div>`
-  return pageOf({ title: 'Sign in', reader: null, content })
+  return htmlPageOf({ title: 'Sign in', reader: null, content })
 }

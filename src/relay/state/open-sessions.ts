@@ -4,7 +4,7 @@ import { type OpenCall, type OpenPrompt, discardedId } from './open-requests.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export interface OpenSession {
+export interface RelayedSession {
   /** The directories and MCP servers that the client declared. Their secrets live only here, in memory. */
   opening: Fields
   /** The last entry that the client has; undefined when the server did not say where it stood. */
@@ -20,14 +20,14 @@ export interface OpenSession {
 const CREATING: ReadonlySet<string> = new Set(['session/new', 'session/fork'])
 
 export class OpenSessions {
-  readonly #sessions = new Map<string, OpenSession>()
+  readonly #sessions = new Map<string, RelayedSession>()
 
   /** Those that a new server must open again. */
-  open(): readonly (readonly [sessionId: string, session: OpenSession])[] {
+  open(): readonly (readonly [sessionId: string, session: RelayedSession])[] {
     return [...this.#sessions].filter(([, session]) => session.isOpen && session.load !== 'replaying')
   }
 
-  get(sessionId: unknown): OpenSession | undefined {
+  get(sessionId: unknown): RelayedSession | undefined {
     return typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
   }
 
@@ -139,11 +139,11 @@ export class OpenSessions {
   }
 }
 
-function isClosed({ isOpen, load }: OpenSession): boolean {
+function isClosed({ isOpen, load }: RelayedSession): boolean {
   return !isOpen && load === 'none'
 }
 
-function openSession({ _meta, ...opening }: Fields): OpenSession {
+function openSession({ _meta, ...opening }: Fields): RelayedSession {
   return { opening, cursor: afterIn({ _meta }) ?? 0, load: 'none', isOpen: false, ended: [] }
 }
 
@@ -158,14 +158,14 @@ function headIn({ _meta }: Fields): number | undefined {
 }
 
 /** Parameters of a `session/resume` on a new server: the cursor, and the prompts that still wait for their end. */
-export function resumeParams(session: OpenSession, prompts: readonly OpenPrompt[]): Fields {
+export function resumeParams(session: RelayedSession, prompts: readonly OpenPrompt[]): Fields {
   return { ...session.opening, _meta: { ...cursorMeta(session), ...promptsMeta(prompts, session.ended) } }
 }
 
 /** The client's own load or resume for a new server, without what the client has of its replay already. */
 export function repeatedOpening(
   { id, method, params }: OpenCall,
-  session: OpenSession | undefined,
+  session: RelayedSession | undefined,
   prompts: readonly OpenPrompt[],
 ): string {
   const meta =
@@ -175,7 +175,7 @@ export function repeatedOpening(
   return requestMessage(id, method, { ...params, _meta: { ...fieldsOf(params['_meta']), ...meta } })
 }
 
-function cursorMeta({ cursor }: OpenSession): Fields {
+function cursorMeta({ cursor }: RelayedSession): Fields {
   return cursor === undefined ? {} : { 'parley/after': cursor }
 }
 

@@ -46,7 +46,7 @@ export async function clusterFitness(settings: ClusterSettings): Promise<readonl
   }
 }
 
-export interface ClusterNode {
+export interface ListedNode {
   readonly name: string
   readonly pid: number
   readonly version: string
@@ -62,7 +62,7 @@ export interface ClusterNode {
 }
 
 /** Those that are not counted out. A node that has just died is among them. */
-export async function clusterNodes(cluster: ClusterSettings): Promise<readonly ClusterNode[]> {
+export async function clusterNodes(cluster: ClusterSettings): Promise<readonly ListedNode[]> {
   const nodes = await readNodes(placeOf(cluster))
   return nodes.map(({ boot: _boot, beat: _beat, startedAt, ...node }) =>
     Object.assign(node, { startedAt: new Date(startedAt).toISOString() }),

@@ -33,7 +33,7 @@ import { openSearch } from './compose-reading.ts'
 import { logPathIn } from '../log/log-line.ts'
 import { type Log, openLog } from '../log/log.ts'
 import { ClientModels, type Which, modelsOf } from './models.ts'
-import type { OpenSessions } from './sessions.ts'
+import type { ComposedSessions } from './sessions.ts'
 import { serverInfo } from '../server-info.ts'
 import { NO_TELEMETRY, type ServerTelemetry } from '../telemetry/server-telemetry.ts'
 import { workerUrl } from './workers.ts'
@@ -85,7 +85,7 @@ export async function openOwner(config: Config, { access }: { readonly access?: 
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
   const { agents, models } = await openUserAgents(config, external, telemetry)
-  let live: OpenSessions | undefined
+  let live: ComposedSessions | undefined
   const opening = open()
   const sessions = opening.then(({ registry }) => registry)
   haveServices(opening)
@@ -101,7 +101,7 @@ export async function openOwner(config: Config, { access }: { readonly access?: 
     return openAgentImports(config, { journal: await journal, processes, clock: systemClock })
   }
 
-  async function open(): Promise<OpenSessions> {
+  async function open(): Promise<ComposedSessions> {
     const opened = await journal
     const owned = telemetry.journal(opened)
     // A client that only initializes does not wait for it.
@@ -223,7 +223,7 @@ async function openUserAgents(
 }
 
 /** What external agents need of the sessions' side. */
-type AgentServices = Pick<OpenSessions, 'processes' | 'front'>
+type AgentServices = Pick<ComposedSessions, 'processes' | 'front'>
 
 /** Loaded with the first session that has one. */
 async function loadExternalAgents(

@@ -53,7 +53,7 @@ export interface OwnerServices {
   readonly log: Log
 }
 
-export interface OpenSessions {
+export interface ComposedSessions {
   readonly registry: SessionRegistry
   readonly tools: McpHost
   /** The children of this server. */
@@ -67,7 +67,7 @@ export interface OpenSessions {
 }
 
 /** Settles what a former owner left: its children are ended, its turns are ended or suspended. Then search follows. */
-export async function openSessions(config: Config, services: OwnerServices): Promise<OpenSessions> {
+export async function openSessions(config: Config, services: OwnerServices): Promise<ComposedSessions> {
   const { journal, ownership, agents, search, activity, telemetry, log } = services
   const { report } = log
   const boot = { home: homeMark(config.home), id: systemClock.id() }

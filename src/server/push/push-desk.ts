@@ -11,7 +11,7 @@ import type { SessionChange, SessionId, SessionSummary } from '../../ports/journ
 import type { PushMessage, PushService, PushTarget } from '../../ports/values/push.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
 import { type Known, NOTHING_KNOWN, type News, isSentTo, knownOf, newsOf } from './news.ts'
-import { type Subscription, Subscriptions } from './subscriptions.ts'
+import { type DeviceSubscription, Subscriptions } from './subscriptions.ts'
 import { Tickets, buttonsOf } from './tickets.ts'
 
 /** Between two notifications of a session; what is true then is said then. */
@@ -151,13 +151,13 @@ export class PushDesk implements Notifications {
         )
   }
 
-  async #send({ device, target }: Subscription, message: PushMessage): Promise<void> {
+  async #send({ device, target }: DeviceSubscription, message: PushMessage): Promise<void> {
     const service = await this.#opened()
     if ((await service.send(target, message)) === 'gone') this.#subscriptions.remove([device])
   }
 
   #buttonsFor(
-    { answers, device }: Subscription,
+    { answers, device }: DeviceSubscription,
     holder: TokenHolder,
     { row, news }: { readonly row: SessionSummary; readonly news: News },
   ): object {

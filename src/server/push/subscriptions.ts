@@ -3,7 +3,7 @@ import { CredentialFile } from '../../credentials/credential-file.ts'
 import { isHash } from '../../credentials/secret.ts'
 import type { PushTarget } from '../../ports/values/push.ts'
 
-export interface Subscription {
+export interface DeviceSubscription {
   /** The hash of the device's credential. */
   readonly device: string
   readonly target: PushTarget
@@ -12,7 +12,7 @@ export interface Subscription {
 }
 
 interface Content {
-  readonly subscriptions: readonly Subscription[]
+  readonly subscriptions: readonly DeviceSubscription[]
 }
 
 /** A device has one browser. */
@@ -20,24 +20,24 @@ const MOST = 256
 
 export class Subscriptions {
   readonly #file: CredentialFile<Content>
-  #all: readonly Subscription[] | undefined
+  #all: readonly DeviceSubscription[] | undefined
 
   constructor(home: string) {
     this.#file = new CredentialFile(home, 'push-subscriptions.json', { empty: { subscriptions: [] }, isContent })
   }
 
   /** Throws TOKENS_UNUSABLE. */
-  get all(): readonly Subscription[] {
+  get all(): readonly DeviceSubscription[] {
     this.#all ??= this.#file.read().subscriptions
     return this.#all
   }
 
-  of(device: string): Subscription | undefined {
+  of(device: string): DeviceSubscription | undefined {
     return this.all.find((one) => one.device === device)
   }
 
   /** In place of the one that the device had, and of one of the same browser from when it was another device. Throws TOKENS_UNUSABLE. */
-  put(subscription: Subscription): void {
+  put(subscription: DeviceSubscription): void {
     const { endpoint } = subscription.target
     const others = this.all.filter((one) => one.device !== subscription.device && one.target.endpoint !== endpoint)
     this.#change([...others, subscription].slice(-MOST))
@@ -49,7 +49,7 @@ export class Subscriptions {
     if (left.length < this.all.length) this.#change(left)
   }
 
-  #change(subscriptions: readonly Subscription[]): void {
+  #change(subscriptions: readonly DeviceSubscription[]): void {
     this.#file.change(() => ({ content: { subscriptions }, result: undefined }))
     this.#all = subscriptions
   }
@@ -60,8 +60,8 @@ function isContent(value: unknown): value is Content {
   return Array.isArray(all) && all.every(isSubscription)
 }
 
-function isSubscription(value: unknown): value is Subscription {
-  const { device, target, answers } = (value ?? {}) as Partial<Subscription>
+function isSubscription(value: unknown): value is DeviceSubscription {
+  const { device, target, answers } = (value ?? {}) as Partial<DeviceSubscription>
   const { endpoint, p256dh, auth } = target ?? {}
   const isTarget = [endpoint, p256dh, auth].every((one) => typeof one === 'string')
   return isHash(device) && isTarget && typeof answers === 'boolean'

@@ -18,7 +18,10 @@ export interface OutlinePrompt {
 const OUTLINE_CHARS = 200
 
 /** All prompts whose turn has begun, the first one first. */
-export async function outlineOf(journal: Pick<Journal, 'find'>, id: SessionId): Promise<readonly OutlinePrompt[]> {
+export async function promptOutlineOf(
+  journal: Pick<Journal, 'find'>,
+  id: SessionId,
+): Promise<readonly OutlinePrompt[]> {
   const prompts = new Map<string, OutlinePrompt>()
   for await (const entry of entriesWith(journal, id, '"role":"user"')) {
     if (entry.kind !== 'message_chunk' || entry.role !== 'user') continue

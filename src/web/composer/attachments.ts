@@ -2,7 +2,7 @@
 import type { PromptContent } from '../../client/client.ts'
 import { words } from '../i18n/language.ts'
 
-export interface Attachment {
+export interface AttachedFile {
   readonly key: string
   readonly name: string
   readonly content: PromptContent
@@ -14,7 +14,7 @@ export interface Takes {
   readonly embeddedContext: boolean
 }
 
-export type Attached = Attachment | { readonly refusal: string }
+export type Attached = AttachedFile | { readonly refusal: string }
 
 const MAX_READ = 25 * 1024 * 1024
 const MAX_IMAGE = 5 * 1024 * 1024
@@ -44,7 +44,7 @@ export async function attach(file: File, takes: Takes): Promise<Attached> {
   return attachment(name, { type: 'resource', resource: { uri, text, mimeType: file.type || 'text/plain' } })
 }
 
-function attachment(name: string, content: PromptContent): Attachment {
+function attachment(name: string, content: PromptContent): AttachedFile {
   made += 1
   return { key: `a${made}`, name, content }
 }

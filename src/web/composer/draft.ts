@@ -2,19 +2,19 @@
 import { type Signal, signal } from '@preact/signals'
 import { words } from '../i18n/language.ts'
 import { keep, keptText } from '../sessions/kept.ts'
-import type { Attachment, Takes } from './attachments.ts'
+import type { AttachedFile, Takes } from './attachments.ts'
 import { type Mention, mentionedIn } from './mentions.ts'
 
 /** What was written, and what goes with it. */
 export interface Said {
   readonly text: string
-  readonly attached: readonly Attachment[]
+  readonly attached: readonly AttachedFile[]
   readonly mentioned: readonly Mention[]
 }
 
 export class Draft {
   readonly text: Signal<string>
-  readonly attached: Signal<readonly Attachment[]> = signal([])
+  readonly attached: Signal<readonly AttachedFile[]> = signal([])
   /** A sentence at the composer: what could not be done, and why. */
   readonly trouble = signal('')
   /** Counts the wishes to write. */

@@ -7,7 +7,7 @@ import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { useSearch } from '../sessions/search.ts'
 import { firstWordIn, rangesIn, useFoundWords } from './found-words.ts'
-import { textOf } from '../thread/rows.ts'
+import { messageText } from '../thread/rows.ts'
 
 const LIMIT = 200
 
@@ -100,6 +100,6 @@ function useHits(app: App, session: OpenSession, find: string) {
 function hitsIn(items: readonly Item[], find: string): readonly number[] {
   return items.flatMap((item) => {
     if (item.kind !== 'message' || item.seq === undefined) return []
-    return rangesIn(textOf(item), find).length > 0 ? [item.seq.first] : []
+    return rangesIn(messageText(item), find).length > 0 ? [item.seq.first] : []
   })
 }

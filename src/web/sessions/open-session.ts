@@ -22,7 +22,7 @@ import { Draft } from '../composer/draft.ts'
 import { Conversation } from '../thread/conversation.ts'
 import { Folds } from '../thread/folds.ts'
 import { History } from '../thread/history.ts'
-import { textOf } from '../thread/rows.ts'
+import { messageText } from '../thread/rows.ts'
 import type { Inquiry } from './inquiries.ts'
 import { OncePerFrame } from './frames.ts'
 import { firstAnswer, sentenceOf } from './error-sentences.ts'
@@ -207,7 +207,7 @@ export class OpenSession {
   askAgain(): void {
     const prompts = this.talk.items.flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item] : []))
     const last = prompts.at(-1)
-    this.draft.rewrite(last && textOf(last))
+    this.draft.rewrite(last && messageText(last))
   }
 
   /** Takes a prompt back: it is not sent, does not wait any longer, or its turn is cancelled. */

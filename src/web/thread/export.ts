@@ -4,7 +4,7 @@ import type { Item } from '../../client/transcript/items.ts'
 import { clockTime, words } from '../i18n/language.ts'
 import { Conversation } from './conversation.ts'
 import { History } from './history.ts'
-import { textOf } from './rows.ts'
+import { messageText } from './rows.ts'
 
 /** All pages, in a conversation of its own: what the reader looks at stays as it is. */
 export async function exported(client: Client, sessionId: string, title: string): Promise<string> {
@@ -27,10 +27,10 @@ function markdownOf(item: Item): readonly string[] {
   if (item.kind === 'tool_call')
     return [`- ${item.call.title ?? item.call.toolCallId} (${item.call.status ?? 'pending'})`]
   if (item.kind !== 'message' || item.role === 'thought') return []
-  if (item.role === 'agent') return [textOf(item)]
+  if (item.role === 'agent') return [messageText(item)]
   const { prompt, promptBy } = words()
   const who = item.by === undefined ? prompt : promptBy(item.by)
-  return [`## ${item.at === undefined ? who : `${who}, ${clockTime(item.at.first)}`}`, textOf(item)]
+  return [`## ${item.at === undefined ? who : `${who}, ${clockTime(item.at.first)}`}`, messageText(item)]
 }
 
 /** As a browser saves any file. */

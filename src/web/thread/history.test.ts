@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { SessionPage } from '../../client/sessions/stored-sessions.ts'
 import { Conversation } from './conversation.ts'
 import { History } from './history.ts'
-import { textOf } from './rows.ts'
+import { messageText } from './rows.ts'
 
 /** A session of one long message, one chunk an entry. Pages of it come one after the other, when they are let go. */
 class LongSession {
@@ -15,7 +15,7 @@ class LongSession {
   isBroken = false
 
   get text(): string {
-    return this.talk.items.map((item) => (item.kind === 'message' ? textOf(item) : '')).join('')
+    return this.talk.items.map((item) => (item.kind === 'message' ? messageText(item) : '')).join('')
   }
 
   async #page(before: number, limit: number): Promise<SessionPage> {

@@ -1,6 +1,6 @@
 /** Where each row of a long list stands, and which of them must be in the document: measured heights, else a guess. Pure. */
 
-export interface Span {
+export interface RowSpan {
   /** The first row, and the one after the last. */
   readonly from: number
   readonly to: number
@@ -76,7 +76,7 @@ export class RowHeights {
   }
 
   /** The rows in view, and about one view more on both sides. */
-  span(top: number, view: number): Span {
+  span(top: number, view: number): RowSpan {
     const count = this.#keys.length
     if (count === 0) return { from: 0, to: 0 }
     const first = this.at(Math.max(0, top))

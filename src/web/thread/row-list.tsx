@@ -3,7 +3,7 @@
  * which rows have changed their heights, and without easing.
  */
 import { Component, type ComponentChildren, createRef } from 'preact'
-import { MAX_ROWS, RowHeights, type Span } from './row-heights.ts'
+import { MAX_ROWS, RowHeights, type RowSpan } from './row-heights.ts'
 import { type Geometry, type Scroll, type ScrollEvent, next } from './scroll-machine.ts'
 
 export interface Placed {
@@ -33,7 +33,7 @@ interface Props {
 /** Rows from the beginning at which older ones are fetched. */
 const NEAR_TOP = 30
 
-export class RowList extends Component<Props, Span> {
+export class RowList extends Component<Props, RowSpan> {
   readonly #view = createRef<HTMLDivElement>()
   readonly #heights = new RowHeights()
   readonly #mounted = new Map<string, HTMLElement>()
@@ -43,7 +43,7 @@ export class RowList extends Component<Props, Span> {
   #top = 0
   #width = 0
   #touchY = 0
-  override state: Span = { from: 0, to: 0 }
+  override state: RowSpan = { from: 0, to: 0 }
 
   constructor(props: Props) {
     super(props)
@@ -95,7 +95,7 @@ export class RowList extends Component<Props, Span> {
     this.#observer.disconnect()
   }
 
-  override render({ rows, owner, label, found }: Props, { from, to }: Span) {
+  override render({ rows, owner, label, found }: Props, { from, to }: RowSpan) {
     const shown = rows.slice(from, to)
     return (
       <div
@@ -209,13 +209,13 @@ export class RowList extends Component<Props, Span> {
     if (from < NEAR_TOP && first < NEAR_TOP) this.props.owner.towardsBegin(false)
   }
 
-  #endSpan(): Span {
+  #endSpan(): RowSpan {
     const count = this.#heights.keys.length
     return { from: Math.max(0, count - 40), to: count }
   }
 
   /** After rows came or went: around the row that the reader holds. */
-  #anchored({ from, to }: Span): Span {
+  #anchored({ from, to }: RowSpan): RowSpan {
     const count = this.#heights.keys.length
     const index = this.#scroll.kind === 'held' ? -1 : this.#heights.indexOf(this.#scroll.key)
     if (index === -1 || (index >= from && index < to - 10))

@@ -11,7 +11,7 @@ import type { OpenSession } from '../sessions/open-session.ts'
 import { CallView } from '../tools/call-view.tsx'
 import { Blocks } from './content-blocks.tsx'
 import type { Folds } from './folds.ts'
-import { type CutRow, type Row, type Step, textOf, tookMs } from './rows.ts'
+import { type CutRow, type Row, type Step, messageText, tookMs } from './rows.ts'
 
 interface Props {
   readonly app: App
@@ -53,7 +53,7 @@ function Prompt({ app, session, item }: MessageProps) {
   const before = (item.seq?.first ?? 0) - 1
   const name = item.by === undefined ? prompt : promptBy(spelledOut(item.by))
   const time = timeOf(item)
-  const text = textOf(item)
+  const text = messageText(item)
   return (
     <article class="prompt" aria-label={time === '' ? name : `${name}, ${time}`} lang={languageOf(text)}>
       <h2 class="meta">
@@ -77,7 +77,7 @@ function Prompt({ app, session, item }: MessageProps) {
 }
 
 function Answer({ app, session, item, isGrowing }: MessageProps & { readonly isGrowing: boolean }) {
-  const text = textOf(item)
+  const text = messageText(item)
   return (
     <article class="answer" aria-label={words().answer} lang={languageOf(text)}>
       <Markdown text={text} isWhole={!isGrowing} />
@@ -109,7 +109,7 @@ function Thought({
   readonly isGrowing: boolean
 }) {
   const isOpen = folds.isOpen(item.id)
-  const text = textOf(item)
+  const text = messageText(item)
   return (
     <div class="fold thought">
       <button type="button" class="summary" aria-expanded={isOpen} onClick={() => folds.set(item.id, !isOpen)}>

@@ -94,12 +94,12 @@ function rowOf(item: Item): Row | null {
 function messageRow(item: MessageItem): Row {
   const { messageId, role, id: key } = item
   if (role !== 'agent' || messageId?.endsWith('-end') !== true) return { kind: KIND_OF[role], key, item }
-  const text = textOf(item)
+  const text = messageText(item)
   return { kind: text.startsWith('This turn failed:') ? 'failed' : 'cut', key, text, at: item.at?.last }
 }
 
 /** The text of a message, without what is no text. */
-export function textOf({ content }: MessageItem): string {
+export function messageText({ content }: MessageItem): string {
   return content.map(({ text, type }) => (type === 'text' ? (text ?? '') : '')).join('')
 }
 

@@ -11,7 +11,7 @@ import { Block } from '../thread/content-blocks.tsx'
 import type { Folds } from '../thread/folds.ts'
 import { tookMs } from '../thread/rows.ts'
 import { LazyDiff } from './lazy-diff.tsx'
-import { TerminalOutput, looksLikeOutput } from './terminal-output.tsx'
+import { TerminalOutputView, looksLikeOutput } from './terminal-output.tsx'
 
 interface Props {
   readonly item: ToolCallItem
@@ -117,8 +117,8 @@ function Part({ part, kind }: { readonly part: ToolCallContent; readonly kind: s
   if (content === undefined) return null
   if (content.type !== 'text') return <Block content={content} />
   const text = content.text ?? ''
-  if (kind === 'execute' || looksLikeOutput(text)) return <TerminalOutput output={text} />
-  return kind === 'read' || kind === 'search' ? <TerminalOutput output={text} /> : <Markdown text={text} isWhole />
+  if (kind === 'execute' || looksLikeOutput(text)) return <TerminalOutputView output={text} />
+  return kind === 'read' || kind === 'search' ? <TerminalOutputView output={text} /> : <Markdown text={text} isWhole />
 }
 
 /** A command is read as one, not as JSON. */

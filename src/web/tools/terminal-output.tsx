@@ -10,7 +10,7 @@ const MAX_LINE = 5_000
 /** More than this is not read before it is asked for. */
 const LAST_CHARS = 200_000
 
-export function TerminalOutput({ output }: { readonly output: string }) {
+export function TerminalOutputView({ output }: { readonly output: string }) {
   const [isAll, setAll] = useState(false)
   const shown = isAll ? output : output.slice(-LAST_CHARS)
   const lines = useMemo(() => linesOf(shown.replace(/\n$/u, '')), [shown])

@@ -1,6 +1,6 @@
 /** The suite's features behind the document server's own door: same HTTP stack, same guards, same sessions, same eras. */
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server'
-import { type HttpListener, openHttpListener } from '../../../src/docs-search/mcp-server/http/http-listener.ts'
+import { type DocsListener, openHttpListener } from '../../../src/docs-search/mcp-server/http/http-listener.ts'
 import type { ClientServer } from '../../../src/docs-search/mcp-server/mcp.ts'
 import { fail } from '../../../src/errors/parley-error.ts'
 import { FEATURES, PROMPTS, resourceAt, verifyState, type World } from './features.ts'
@@ -9,8 +9,8 @@ const ANYONE = { id: 'anyone', name: 'anyone', collections: 'all' } as const
 const CACHE = { ttlMs: 1_000, cacheScope: 'private' } as const
 
 /** On loopback and without a key, because some scenarios send none. */
-export async function openConformanceDoor(): Promise<HttpListener> {
-  let door: HttpListener | undefined
+export async function openConformanceDoor(): Promise<DocsListener> {
+  let door: DocsListener | undefined
   const world: World = { toolsChanged: () => door?.notify({ kind: 'collections' }) }
   door = await openHttpListener({
     service: {

@@ -16,7 +16,7 @@ import type { Signal } from '../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../rpc/json-rpc.ts'
 import type { PeerListener } from './process/peer.ts'
 import { type Quirks, SAFE } from './quirks.ts'
-import { type Conversation, closeConversation, takeInOutside } from './reattach/conversation.ts'
+import { type AgentConversation, closeConversation, takeInOutside } from './reattach/conversation.ts'
 import { hasMoved } from './reattach/divergence.ts'
 import type { Replay } from './reattach/replay.ts'
 import { AgentRequests, type AskingAgent } from './requests/agent-requests.ts'
@@ -41,7 +41,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
   readonly #requests: AgentRequests
   readonly #starter: AgentStarter
   readonly #turns: AgentTurns
-  #conversation: Conversation | undefined
+  #conversation: AgentConversation | undefined
   #replay: Replay | undefined
   readonly #idle: IdleUnload
   #offered: () => void = () => undefined
@@ -217,7 +217,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     return this.#conversation === undefined ? 'end_turn' : this.#turns.own(turn, this.#conversation)
   }
 
-  async #reached(turn: Turn): Promise<Conversation> {
+  async #reached(turn: Turn): Promise<AgentConversation> {
     const conversation = this.#conversation
     if (conversation !== undefined && !conversation.process.isEnding && !(await this.#isOutdated(conversation))) {
       // A new session has begun its agent a moment ago: the prompt comes after the settings.
@@ -231,7 +231,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
    * A running agent neither notices that its session was continued elsewhere nor that it has other MCP servers: it is
    * ended, and opens its conversation anew.
    */
-  async #isOutdated(conversation: Conversation): Promise<boolean> {
+  async #isOutdated(conversation: AgentConversation): Promise<boolean> {
     const { canResume } = conversation.abilities
     if (!conversation.hasServers() && (conversation.abilities.canLoad || canResume)) {
       await this.unload()
@@ -247,7 +247,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     return true
   }
 
-  async #open(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
+  async #open(turn: Turn | undefined, signal: Signal): Promise<AgentConversation> {
     try {
       return await this.#opened(turn, signal)
     } finally {
@@ -255,7 +255,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     }
   }
 
-  async #opened(turn: Turn | undefined, signal: Signal): Promise<Conversation> {
+  async #opened(turn: Turn | undefined, signal: Signal): Promise<AgentConversation> {
     const { before } = this.#settings
     const conversation = await this.#starter.open({
       agent: this,
@@ -278,7 +278,7 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     return conversation
   }
 
-  #died(conversation: Conversation): void {
+  #died(conversation: AgentConversation): void {
     if (this.#conversation !== conversation) return
     this.#conversation = undefined
     this.#settings.closed()

@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly column?: number
 }
 
-export function pageOf(text: string, { line, limit, column = 1 }: PageRequest): string {
+export function filePageOf(text: string, { line, limit, column = 1 }: PageRequest): string {
   const lines = textLines(text)
   if (lines.length === 0) return '[The file is empty.]'
   const first = lines[line - 1]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
 import { isText, openFile } from './text-files.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
-import { pageOf } from './pages.ts'
+import { filePageOf } from './pages.ts'
 import { assertPathAllowed, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
 import { failTool } from '../toolset/tool-failure.ts'
 import { formatCount } from '../../../text/shorten.ts'
@@ -35,7 +35,7 @@ export const readFile = defineTool({
     assertPathAllowed(opened.real, call)
     if (!isText(opened)) return imageResult(opened.shown, opened.bytes)
     call.memory.files.saw(opened.real, opened.text)
-    return textResult(pageOf(opened.text, { line, column, limit }))
+    return textResult(filePageOf(opened.text, { line, column, limit }))
   },
 })
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Append } from '../../../ports/journal.ts'
 import { bigints, texts } from './tables/arrays.ts'
 import { packBody } from './tables/body.ts'
-import type { Answer, Connection, Value } from './connection/connection.ts'
+import type { Answer, DatabaseConnection, Value } from './connection/connection.ts'
 import { journalError, mayCome, outcomeOf, sqlState } from './connection/outcome.ts'
 import type { SessionColumns } from './tables/rows.ts'
 import type { Statements } from './tables/statements.ts'
@@ -50,7 +50,7 @@ interface Waiting {
 }
 
 export interface CommitterOptions {
-  readonly connections: readonly Connection[]
+  readonly connections: readonly DatabaseConnection[]
   readonly statements: Statements
   readonly clock: Clock
   readonly shown: string
@@ -58,7 +58,7 @@ export interface CommitterOptions {
 
 export class Committer {
   readonly #options: CommitterOptions
-  readonly #idle: Connection[]
+  readonly #idle: DatabaseConnection[]
   readonly #working = new Set<Promise<void>>()
   #waiting: Waiting[] = []
 
@@ -104,7 +104,7 @@ export class Committer {
     this.#working.add(working)
   }
 
-  async #work(connection: Connection): Promise<void> {
+  async #work(connection: DatabaseConnection): Promise<void> {
     // What is appended in the same turn of the event loop goes together.
     await this.#options.clock.nextTick()
     for (let taken = this.#take(); taken.length > 0; taken = this.#take()) await this.#send(connection, taken)
@@ -127,7 +127,7 @@ export class Committer {
   }
 
   /** Settles every one of them; never rejects. */
-  async #send(connection: Connection, taken: readonly Waiting[]): Promise<void> {
+  async #send(connection: DatabaseConnection, taken: readonly Waiting[]): Promise<void> {
     const { clock, statements } = this.#options
     const kind = taken[0]?.order.kind ?? 'append'
     const values = kind === 'append' ? appendValues(taken) : createValues(taken)
@@ -151,11 +151,15 @@ export class Committer {
     for (const { failed } of taken) failed(journalError(error, this.#options.shown))
   }
 
-  async #sendEach(connection: Connection, taken: readonly Waiting[]): Promise<void> {
+  async #sendEach(connection: DatabaseConnection, taken: readonly Waiting[]): Promise<void> {
     for (const one of taken) await this.#send(connection, [one])
   }
 
-  async #settle(connection: Connection, taken: readonly Waiting[], { rows, isHereOnly }: Answer): Promise<void> {
+  async #settle(
+    connection: DatabaseConnection,
+    taken: readonly Waiting[],
+    { rows, isHereOnly }: Answer,
+  ): Promise<void> {
     const keys = new Set(rows.map(([key]) => key))
     for (const one of taken) {
       if (!keys.has(one.order.key)) one.stored('absent')
@@ -166,7 +170,7 @@ export class Committer {
 
   /** Cut short once more, it is done again: its own commit waits for the standby. */
   async #touch(
-    connection: Connection,
+    connection: DatabaseConnection,
     { key, epoch }: { readonly key: string; readonly epoch: number },
   ): Promise<void> {
     const { clock, statements, shown } = this.#options

@@ -16,7 +16,7 @@ import type { Address } from './connection/address.ts'
 import { texts } from './tables/arrays.ts'
 import { unpackBody } from './tables/body.ts'
 import { type Committed, Committer, type Order } from './committer.ts'
-import { type Answer, Connection, type Value } from './connection/connection.ts'
+import { type Answer, DatabaseConnection, type Value } from './connection/connection.ts'
 import { type Fitness, fitnessOf } from './connection/fitness.ts'
 import { type Identity, identityOf } from './tables/layout.ts'
 import { journalError, mayCome, outcomeOf } from './connection/outcome.ts'
@@ -71,7 +71,7 @@ export class Shard {
   readonly boot: string
   readonly #unsafe: boolean
   readonly #committer: Committer
-  readonly #readers: readonly Connection[]
+  readonly #readers: readonly DatabaseConnection[]
   readonly #held = new Map<SessionId, Held>()
   readonly #tails = new Map<SessionId, Promise<unknown>>()
   #batch = 0
@@ -85,7 +85,7 @@ export class Shard {
     this.boot = boot
     this.#unsafe = unsafe
     const connection = () =>
-      new Connection({ address, clock, connected: (settings) => this.#judge(fitnessOf(settings)) })
+      new DatabaseConnection({ address, clock, connected: (settings) => this.#judge(fitnessOf(settings)) })
     this.#readers = Array.from({ length: READERS }, connection)
     const connections = Array.from({ length: WRITERS }, connection)
     this.#committer = new Committer({ connections, statements: this.statements, clock, shown: this.shown })
@@ -390,7 +390,7 @@ export class Shard {
     return fail('JOURNAL_CORRUPT', { path: this.shown, reason: `entry ${seq} of session ${id} is missing` })
   }
 
-  #reader(): Connection {
+  #reader(): DatabaseConnection {
     this.#next = (this.#next + 1) % this.#readers.length
     const reader = this.#readers[this.#next]
     if (reader === undefined) throw new Error('there is no reader')

@@ -2,7 +2,7 @@
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
-import { NOTHING, type CallOptions, type Connection, type ServerOffer, type McpHostContext } from './mcp-types.ts'
+import { NOTHING, type CallOptions, type ServerConnection, type ServerOffer, type McpHostContext } from './mcp-types.ts'
 import { LOCKED, LOG_IN, loginTool } from './login-tool.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { permitted, type ServerConfig } from './server-config.ts'
@@ -12,7 +12,7 @@ type Phase =
   /** It was made, and `start` was not called yet. */
   | { readonly state: 'unstarted' }
   | { readonly state: 'connecting'; readonly done: Promise<void>; readonly abort: AbortController }
-  | { readonly state: 'ready'; readonly connection: Connection; readonly since: number }
+  | { readonly state: 'ready'; readonly connection: ServerConnection; readonly since: number }
   /** `retryAt` is a time of `monotonicNow`; `timer` restarts the server by itself. */
   | { readonly state: 'failed'; readonly reason: string; readonly retryAt: number; readonly timer?: Timer }
   /** The server requires a login; `timer` watches for one. */
@@ -37,7 +37,7 @@ export class McpServerLifecycle {
   readonly #changed: () => void
   readonly #restarts: Restarts
   /** Lost connections that still wait for answers. */
-  readonly #draining = new Set<Connection>()
+  readonly #draining = new Set<ServerConnection>()
   #phase: Phase = { state: 'unstarted' }
   #title: string
   #known: ServerOffer | undefined
@@ -111,7 +111,7 @@ export class McpServerLifecycle {
   }
 
   /** Does `work` on its connection, connecting first where needed. Throws what `ToolRegistry.call` throws. */
-  async use<Result>(options: CallOptions, work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async use<Result>(options: CallOptions, work: (connection: ServerConnection) => Promise<Result>): Promise<Result> {
     // The tool was listed before the login expired: the user is asked to log in, as if the call had been refused.
     if (this.#phase.state === 'locked' && options.onElicit !== undefined) await this.logIn(options)
     const connection = await unlessCancelled(this.#connected(options.name), options)
@@ -181,7 +181,7 @@ export class McpServerLifecycle {
   }
 
   /** Starting a process blocks this one for some milliseconds, so the answer to `session/new` goes first. */
-  async #openInTurn(signal: AbortSignal): Promise<Connection> {
+  async #openInTurn(signal: AbortSignal): Promise<ServerConnection> {
     await this.#context.clock.sleep(START_DELAY_MS, signal)
     const over = await this.#context.connectQueue.turn(this.config.session, signal)
     try {
@@ -191,7 +191,7 @@ export class McpServerLifecycle {
     }
   }
 
-  async #open(signal: AbortSignal): Promise<Connection> {
+  async #open(signal: AbortSignal): Promise<ServerConnection> {
     const { label, session, cwd, rules, locate, isConfigured, login } = this.config
     const server = await locate()
     this.#located = server
@@ -273,7 +273,7 @@ export class McpServerLifecycle {
     this.#enter({ state: 'failed', reason, retryAt, timer })
   }
 
-  async #connected(name: string): Promise<Connection> {
+  async #connected(name: string): Promise<ServerConnection> {
     this.start()
     await this.settled()
     if (this.#phase.state === 'ready') return this.#phase.connection

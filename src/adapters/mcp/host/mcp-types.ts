@@ -60,7 +60,7 @@ export interface About {
   readonly speaks: Pick<ServerStatus, 'era' | 'protocol' | 'unused'>
 }
 
-export interface Connection {
+export interface ServerConnection {
   readonly about: About
   offer(): ServerOffer
   /** The resources whose changes the server reports. */

@@ -2,7 +2,7 @@
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 
 /** The answer of a server that rejected a request for lack of authorization. */
 export interface AuthorizationRefusal {
@@ -38,7 +38,7 @@ export interface Authorization {
 
 /** The logins of one state directory. */
 export interface Logins {
-  at(server: HttpServer, settings?: LoginSettings): Authorization
+  at(server: HttpMcpServer, settings?: LoginSettings): Authorization
   /** Deletes the login; resolves with whether there was one. */
-  forget(server: HttpServer): Promise<boolean>
+  forget(server: HttpMcpServer): Promise<boolean>
 }

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 import { BlockedAddressError, openNetwork } from '../transport/network.ts'
 import { reasonIn } from '../client/request/request.ts'
 
@@ -24,7 +24,7 @@ export interface Web {
 const RESPONSE_TIMEOUT_MS = 20_000
 
 /** The network as this server may use it. After one blocked address every request fails, because the SDK would ignore the error. */
-export function openWeb(server: HttpServer, clock: Clock): Web {
+export function openWeb(server: HttpMcpServer, clock: Clock): Web {
   const network = openNetwork(server)
   let forbidden: BlockedAddressError | undefined
 
@@ -63,7 +63,7 @@ export interface FoundAuthorization extends OAuthServerInfo {
 
 /** Throws a sentence when the server does not say how to log in. */
 export async function discover(
-  server: HttpServer,
+  server: HttpMcpServer,
   { fetch }: Web,
   resourceMetadataUrl: URL | undefined,
 ): Promise<FoundAuthorization> {

@@ -11,7 +11,7 @@ import { changeTo } from '../../../../test/fixtures/mcp/torture.ts'
 import type { Elicitation, ElicitationAnswer } from '../../../ports/values/elicitation.ts'
 import type { ToolRegistry, ToolResult } from '../../../ports/tools.ts'
 import { systemClock } from '../../clock.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import { DirectoryLogins } from './logins.ts'
 
@@ -48,7 +48,7 @@ function bench(): Bench {
   return made
 }
 
-function at(server: Guarded): HttpServer {
+function at(server: Guarded): HttpMcpServer {
   return { type: 'http', name: 'wiki', url: `${server.url}?key=sentinel-key`, headers: [] }
 }
 

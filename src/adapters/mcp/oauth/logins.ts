@@ -3,7 +3,7 @@ import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 import type { Authorization, Login, Logins, AuthorizationRefusal } from './authorization.ts'
 import type { RunningLogin } from './oauth-login.ts'
 import { LoginStore } from './store.ts'
@@ -32,7 +32,7 @@ export class DirectoryLogins implements Logins {
     this.#running = new RunningLogins(options.clock)
   }
 
-  at(server: HttpServer, settings: LoginSettings = {}): Authorization {
+  at(server: HttpMcpServer, settings: LoginSettings = {}): Authorization {
     return new StoredAuthorization(
       { server, settings, store: this.#storeOf(server) },
       this.#options.clock,
@@ -40,12 +40,12 @@ export class DirectoryLogins implements Logins {
     )
   }
 
-  async forget(server: HttpServer): Promise<boolean> {
+  async forget(server: HttpMcpServer): Promise<boolean> {
     const store = this.#storeOf(server)
     return await store.withLock(async () => store.remove())
   }
 
-  #storeOf(server: HttpServer): LoginStore {
+  #storeOf(server: HttpMcpServer): LoginStore {
     const { directory, clock } = this.#options
     return new LoginStore(directory, server.url, clock)
   }
@@ -53,7 +53,7 @@ export class DirectoryLogins implements Logins {
 
 /** One server with the settings and the stored logins of the user. */
 interface LoginPlace {
-  readonly server: HttpServer
+  readonly server: HttpMcpServer
   readonly settings: LoginSettings
   readonly store: LoginStore
 }
@@ -160,6 +160,6 @@ function union(one: string | undefined, other: string): string {
   return [...new Set(`${one ?? ''} ${other}`.trim().split(/\s+/))].join(' ')
 }
 
-function failed(server: HttpServer, error: unknown): never {
+function failed(server: HttpMcpServer, error: unknown): never {
   return fail('MCP_LOGIN_FAILED', { server: new URL(server.url).origin, reason: reasonOf(error) })
 }

@@ -12,14 +12,14 @@ import { unlessAborted } from '../../../async/abort.ts'
 import { withTimeout } from '../../../async/with-timeout.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import { discover, openWeb, loginFailure, type FoundAuthorization, type Web } from './discovery.ts'
 import { openCallbackServer, type CallbackServer } from './oauth-callback-server.ts'
 import { accountOf, withAccount, type StoredLogins, type LoginStore } from './store.ts'
 
 interface LoginOptions {
-  readonly server: HttpServer
+  readonly server: HttpMcpServer
   readonly settings: LoginSettings
   readonly store: LoginStore
   readonly clock: Clock
@@ -62,7 +62,7 @@ export async function beginLogin(options: LoginOptions): Promise<RunningLogin> {
 
 /** The challenge of the server to a request without a token. Without a challenge its metadata may still name an authorization server. */
 async function challengeOf(
-  server: HttpServer,
+  server: HttpMcpServer,
   { fetch }: Web,
 ): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -154,7 +154,7 @@ function knownClient(
 }
 
 /** Only web pages, and pages of this machine only for a server of this machine: another kind of URL could run something. */
-function requireWebPage(page: URL, server: HttpServer): string {
+function requireWebPage(page: URL, server: HttpMcpServer): string {
   const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(page.hostname)
   const isHome = isLocal && ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(server.url).hostname)
   if (page.protocol === 'https:' || (page.protocol === 'http:' && isHome)) return page.href

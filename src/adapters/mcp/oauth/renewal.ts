@@ -1,7 +1,7 @@
 /** Renews an expired token with the refresh token, without the user. */
 import { OAuthError, OAuthErrorCode, refreshAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
-import type { HttpServer } from '../transport/headers.ts'
+import type { HttpMcpServer } from '../transport/headers.ts'
 import type { AuthorizationRefusal } from './authorization.ts'
 import { discover, openWeb, loginFailure, type FoundAuthorization, type Web } from './discovery.ts'
 import { accountOf, withAccount, withoutAccount, type Account, type LoginStore } from './store.ts'
@@ -14,7 +14,7 @@ const FINAL_ERRORS: ReadonlySet<string> = new Set([
 ])
 
 /** Stores a new token, or deletes a login that can no longer be renewed. Call it under the store's lock. Rejects when it failed for now. */
-export async function renew(server: HttpServer, store: LoginStore, { refusal, clock }: Renewal): Promise<void> {
+export async function renew(server: HttpMcpServer, store: LoginStore, { refusal, clock }: Renewal): Promise<void> {
   const web = openWeb(server, clock)
   try {
     const found = await discover(server, web, refusal.resourceMetadataUrl)

@@ -1,7 +1,7 @@
 /** The headers that the user configured for a server, without those that the protocol sets itself. */
 import type { McpServer } from '../../../ports/tools.ts'
 
-export type HttpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
+export type HttpMcpServer = Extract<McpServer, { readonly type: 'http' | 'sse' }>
 
 /** Configured headers with these names, in any case, are not sent. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /** By lower-case name; of two names that differ only in case the last counts. */
-export function configuredHeaders(server: HttpServer): Record<string, string> {
+export function configuredHeaders(server: HttpMcpServer): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, value] of server.headers) {
     const key = name.toLowerCase()

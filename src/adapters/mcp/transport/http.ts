@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { authorized, type LoginNeeded } from './authorization.ts'
 import { withoutBatches } from './incoming-json.ts'
-import { configuredHeaders, type HttpServer } from './headers.ts'
+import { configuredHeaders, type HttpMcpServer } from './headers.ts'
 import { keepingStream, reconnection, type StreamEvents } from './http-stream.ts'
 import { openNetwork } from './network.ts'
 import { ReadThrottle } from './read-throttle.ts'
@@ -32,7 +32,7 @@ interface HttpConnection {
   destroy(): Promise<void>
 }
 
-export function openHttp(server: HttpServer, context: HttpOptions): HttpConnection {
+export function openHttp(server: HttpMcpServer, context: HttpOptions): HttpConnection {
   const { clock, events, resumptions, authorization, onLocked } = context
   const network = openNetwork(server)
   const throttle = new ReadThrottle(clock)

@@ -3,7 +3,7 @@
  * protocol version: a request whose answer stands in an array would otherwise time out. Messages that are too costly to parse are
  * replaced, unparsed, by an error that says why; requests lose their parameters.
  */
-import { SHORT_JSON, outlineOf } from '../../../rpc/json-outline.ts'
+import { SHORT_JSON, jsonOutlineOf } from '../../../rpc/json-outline.ts'
 import { isStream } from './read-throttle.ts'
 
 /** The messages of one line. A line that is not JSON is returned as it is. */
@@ -121,7 +121,7 @@ export const MAX_VALUES = 1_000_000
 /** The text itself, or its replacement if it is too costly to parse. */
 export function replaceIfTooCostly(text: string): string {
   if (text.length <= SHORT_JSON) return text
-  const { values, levels, id, method } = outlineOf(text)
+  const { values, levels, id, method } = jsonOutlineOf(text)
   const why = wordsFor(values, levels)
   if (why === undefined) return text
   const rest = method === undefined ? { error: { code: NOT_PARSED, message: why } } : { method, params: {} }

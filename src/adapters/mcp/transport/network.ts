@@ -9,7 +9,7 @@ import {
   type Addresses,
   type Resolve,
 } from '../../../net-policy/guarded-dispatcher.ts'
-import { configuredHeaders, type HttpServer } from './headers.ts'
+import { configuredHeaders, type HttpMcpServer } from './headers.ts'
 import { isStream } from './read-throttle.ts'
 
 /** The server sent us to an address that it may not name. */
@@ -23,7 +23,7 @@ interface Network {
 /** A tool may work for longer than five minutes, and a stream may be silent for any time. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 }
 
-export function openNetwork(server: HttpServer, resolve: Resolve = systemResolve): Network {
+export function openNetwork(server: HttpMcpServer, resolve: Resolve = systemResolve): Network {
   const home = new URL(server.url)
   const secretHeaders = Object.entries(configuredHeaders(server))
   let firstScopes: readonly AddressScope[] = []

@@ -5,7 +5,7 @@ import type { McpServer } from '../../../ports/tools.ts'
 import type { ConnectRequest, McpHostContext } from '../host/mcp-types.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import type { LoginNeeded } from './authorization.ts'
-import type { HttpServer } from './headers.ts'
+import type { HttpMcpServer } from './headers.ts'
 import type { openHttp } from './http.ts'
 import type { StreamEvents } from './http-stream.ts'
 import { StdioTransport } from './stdio.ts'
@@ -54,7 +54,7 @@ export async function openTransport(server: McpServer, cwd: string, here: Transp
 }
 
 function openHttpTransport(
-  server: HttpServer,
+  server: HttpMcpServer,
   { context, events, resumptions, authorization }: TransportContext,
   open: typeof openHttp,
 ): OpenTransport {

@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { AnswerParts } from './answer-parts.ts'
 
-export interface Transport {
+export interface ProviderTransport {
   /** A `fetch` for the provider packages. A request is identified by its abort signal. */
   readonly fetch: typeof globalThis.fetch
   /** Requests with the signal of this watch are watched by it. */
@@ -21,7 +21,7 @@ export interface Transport {
 /** A local model may read a long prompt for many minutes; the watch has its own limits. */
 const LONG_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }
 
-export function openTransport(): Transport {
+export function openTransport(): ProviderTransport {
   const agent = new Agent(LONG_TIMEOUTS)
   const watches = new WeakMap<AbortSignal, Watch>()
   return {

@@ -8,7 +8,7 @@ import type { ProviderProtocol, ModelOptions } from '../protocol/provider-protoc
 import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list-models.ts'
 import { whereKey } from '../http/provider-key.ts'
 import type { KnownModel, Provider, ProviderKind } from '../../../ports/values/provider.ts'
-import type { Transport } from '../http/provider-requests.ts'
+import type { ProviderTransport } from '../http/provider-requests.ts'
 
 interface ModelsOptions {
   /** In order of preference: configured providers first. */
@@ -32,8 +32,8 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   /** The models that each provider listed. */
   const knownModels = new Map<string, readonly KnownModel[]>()
   const kept = new OpenModels()
-  let transport: Promise<Transport> | undefined
-  const way = (): Promise<Transport> =>
+  let transport: Promise<ProviderTransport> | undefined
+  const way = (): Promise<ProviderTransport> =>
     (transport ??= import('../http/provider-requests.ts').then((module) => module.openTransport()))
 
   function traits(provider: Provider, name: string): ModelTraits {

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { paintFor } from '../../output/terminal/colors.ts'
 import { KeyDecoder } from '../../output/terminal/key-decoder.ts'
-import { Composer } from './composer.ts'
+import { ChatComposer } from './composer.ts'
 
 const [UP, DOWN, RIGHT, LEFT] = ['\u001b[A', '\u001b[B', '\u001b[C', '\u001b[D']
 const frame = { height: 9, hint: '' }
 const look = { paint: paintFor(false), width: () => 20 }
 
 function composer(history: readonly string[] = []) {
-  const made = new Composer({
+  const made = new ChatComposer({
     commands: () => ['review', 'revert'].map((name) => ({ name, hint: 'FILE', description: `To ${name}` })),
     suggest: async (command, text) =>
       command === 'review' && text === 'a.ts sr'

@@ -18,7 +18,7 @@ export interface Suggesting {
 
 const OFFERED = 8
 
-export class Composer {
+export class ChatComposer {
   readonly editor = new Editor()
   readonly #suggesting: Suggesting
   /** The completions that Tab found, until the next key. */

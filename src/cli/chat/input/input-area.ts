@@ -11,14 +11,14 @@ import { oneLine } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'
 import type { View } from '../../output/view/view.ts'
 import { type Below, ChatScreen } from '../chat-screen.ts'
-import { Composer } from './composer.ts'
-import type { Conversation, WaitingPrompt } from '../conversation.ts'
+import { ChatComposer } from './composer.ts'
+import type { ChatConversation, WaitingPrompt } from '../conversation.ts'
 import type { SlashCommands } from '../slash-commands.ts'
 import { type Standing, statusRow } from '../status-line.ts'
 
 /** The actions of a user once the session is open. */
 export interface Seat {
-  readonly talk: Conversation
+  readonly talk: ChatConversation
   readonly view: View
   readonly commands: SlashCommands
   /** Earlier prompts, newest first. */
@@ -38,7 +38,7 @@ export class InputArea {
   readonly screen: ChatScreen
   readonly look: Look
   readonly #modes: TerminalModes
-  readonly #composer: Composer
+  readonly #composer: ChatComposer
   #seat: Seat | undefined
   #stops: Stops | undefined
   /** Who has the keys instead of the line: a question, a form, a list. */
@@ -57,7 +57,7 @@ export class InputArea {
       pressed: (key) => this.#press(key),
       resized: () => this.#redraw(),
     })
-    this.#composer = new Composer({
+    this.#composer = new ChatComposer({
       commands: () => this.#seat?.commands.all ?? [],
       suggest: (command, text) => this.#suggest(command, text),
       changed: () => this.screen.refresh(),

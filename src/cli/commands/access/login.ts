@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
-import { type KnownServer, KnownServers, pageOf } from '../../remote/known-servers.ts'
+import { type KnownServer, KnownServers, pageAddressOf } from '../../remote/known-servers.ts'
 import { openRemote, pairWith } from '../../remote/remote-stream.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
@@ -12,7 +12,7 @@ import { textOption, textsOption } from '../../runtime/options.ts'
 const HEADER = /^([!#$%&'*+.^`|~\w-]+): *(.*)$/u
 
 export async function run({ args: [text = ''], options }: CommandInput): Promise<number> {
-  const page = pageOf(text) ?? badUrl(text)
+  const page = pageAddressOf(text) ?? badUrl(text)
   const name =
     textOption(options, 'name') ?? (new URL(page).hostname.replace(/^\[|\]$/gu, '').split('.')[0] || 'server')
   const ca = textOption(options, 'ca')

@@ -1,6 +1,6 @@
 /** Renders basic Markdown line by line as it streams. Markup that cannot be shown well is shown as it was written. */
 import type { Style } from './colors.ts'
-import type { Span } from './wrap.ts'
+import type { TextSpan } from './wrap.ts'
 
 /** The kind of a line, by its beginning. */
 export interface LineKind {
@@ -41,10 +41,10 @@ function hanging(first: string, skipped: number): LineKind {
 /** `code` or **strong**; the marks must close within a few hundred characters, on the same line. */
 const MARKS = /`([^`]{1,400})`|\*\*(?=\S)([^*]{1,400}?\S)\*\*|\*\*(?=\S)([^\s*])\*\*/gu
 
-export function spansOf(line: string, { skipped, style, inline }: LineKind): readonly Span[] {
-  const plain = (from: number, to: number): Span => ({ style, text: line.slice(from, to), at: from })
+export function spansOf(line: string, { skipped, style, inline }: LineKind): readonly TextSpan[] {
+  const plain = (from: number, to: number): TextSpan => ({ style, text: line.slice(from, to), at: from })
   if (!inline) return [plain(skipped, line.length)]
-  const spans: Span[] = []
+  const spans: TextSpan[] = []
   let from = skipped
   for (const { index, 0: whole, 1: code, 2: long, 3: short } of line.matchAll(MARKS)) {
     if (index < from) continue

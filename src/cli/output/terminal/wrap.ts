@@ -2,7 +2,7 @@
 import type { Paint, Style } from './colors.ts'
 import { graphemesOf, widthOf } from './text.ts'
 
-export interface Span {
+export interface TextSpan {
   readonly style: Style
   readonly text: string
   /** Where it begins in the source line, so that a row knows where it does. */
@@ -31,7 +31,7 @@ export interface Wrapping {
 }
 
 /** At least one row, however empty. */
-export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wrapping): readonly ScreenRow[] {
+export function wrapSpans(spans: readonly TextSpan[], { width, paint, ...leads }: Wrapping): readonly ScreenRow[] {
   // An indent of more than half of the width is dropped. The first row does not decide this, and does not change the
   // width of the other rows, which continue unchanged after it.
   const isDeep = widthOf(leads.rest) > width / 2
@@ -43,7 +43,7 @@ export function wrapSpans(spans: readonly Span[], { width, paint, ...leads }: Wr
   }))
 }
 
-function cellsOf({ style, text, at }: Span): readonly Cell[] {
+function cellsOf({ style, text, at }: TextSpan): readonly Cell[] {
   let offset = at
   return graphemesOf(text).map((grapheme) => {
     const cell = { text: grapheme, width: widthOf(grapheme), style, at: offset }

@@ -1,6 +1,6 @@
 /** Renders a turn for users: text as it streams, the current tool calls and plan, and that work is in progress. */
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
-import { type Role, roleOf } from '../../../client/transcript/items.ts'
+import { type MessageRole, roleOf } from '../../../client/transcript/items.ts'
 import { GrowingTranscript, type Transcript } from '../../../client/transcript/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../../client/incoming/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
@@ -38,7 +38,7 @@ export class View {
   /** The numbers by which the user asks for whole calls: their order in the session. */
   readonly #numbers = new Map<string, number>()
   /** The message that is being streamed. */
-  #message: { readonly key: string; readonly role: Role; readonly flow: Flow } | undefined
+  #message: { readonly key: string; readonly role: MessageRole; readonly flow: Flow } | undefined
   readonly #settled = new Settled()
   #planShown = false
   #question: ShownQuestion | undefined
@@ -215,7 +215,7 @@ export class View {
     this.#settled.push(rows.map(({ text }, index) => `${marks[index] ?? '  '}${text}`))
   }
 
-  #chunk(role: Role, update: Update): void {
+  #chunk(role: MessageRole, update: Update): void {
     const text = contentText(update['content'] as Content)
     const { answer, screen } = this.#surfaces
     const key = `${role} ${String(update['messageId'])}`
@@ -254,7 +254,7 @@ export class View {
     return rows
   }
 
-  #beginMessage(key: string, role: Role): void {
+  #beginMessage(key: string, role: MessageRole): void {
     this.#endMessage()
     this.#settled.space()
     const only =

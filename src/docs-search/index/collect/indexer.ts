@@ -6,7 +6,7 @@ import type { IndexWriter, NewDocument } from '../store/index-writer.ts'
 import { load, type Unpack } from './load.ts'
 import { othersWithin, WatchedCollection } from './watched-collection.ts'
 import { passagesOf, titleOf } from '../document/split-into-passages.ts'
-import type { Changes, IndexOptions, IndexState } from '../worker/protocol.ts'
+import type { Changes, IndexOptions, DocumentIndexState } from '../worker/protocol.ts'
 import { type Budget, type FoundFile, walk } from './walk.ts'
 import type { WatchEvents } from './watch.ts'
 
@@ -15,7 +15,7 @@ export interface IndexerEvents {
   readonly present: (names: readonly string[]) => void
   readonly changed: (changes: Changes) => void
   /** The state of the index, sent whenever it changes. */
-  readonly standing: (standing: IndexState) => void
+  readonly standing: (standing: DocumentIndexState) => void
 }
 
 export interface IndexerParts {

@@ -19,7 +19,7 @@ export function infoOf(row: DocumentRow): DocumentInfo {
   return { id: document, uri, title, collection: name, file, mimeType, bytes, created, modified }
 }
 
-export function outlineOf({ row, outline }: Loaded): DocumentOutline {
+export function documentOutlineOf({ row, outline }: Loaded): DocumentOutline {
   let line = 1
   let at = 0
   const headings = namedHeadings(outline)

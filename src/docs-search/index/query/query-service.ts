@@ -26,7 +26,7 @@ import type {
   ShowRequest,
 } from '../worker/protocol.ts'
 import { RERANKED_PASSAGES, type Ranked } from './ranking.ts'
-import { excerptOf, infoOf, type Loaded, outlineOf } from '../document/reading.ts'
+import { excerptOf, infoOf, type Loaded, documentOutlineOf } from '../document/reading.ts'
 import { type FoundRows, shownOf } from '../document/showing.ts'
 import { lineAt, snippetOf } from './snippet.ts'
 import type { IndexStatus } from '../store/index-status.ts'
@@ -116,7 +116,7 @@ export class QueryService implements DocumentIndex {
   }
 
   async outline(request: OutlineRequest): Promise<DocumentOutline> {
-    return outlineOf(await this.#open(request))
+    return documentOutlineOf(await this.#open(request))
   }
 
   async show(request: ShowRequest): Promise<Shown> {

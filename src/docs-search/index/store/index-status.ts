@@ -4,10 +4,10 @@
  */
 import { EventEmitter, once } from 'node:events'
 import { NO_DOCUMENTS } from '../../../text/notices.ts'
-import type { IndexLimits, ServedCollection, IndexState } from '../worker/protocol.ts'
+import type { IndexLimits, ServedCollection, DocumentIndexState } from '../worker/protocol.ts'
 import { formatCount } from '../../../text/shorten.ts'
 
-const NOTHING: IndexState = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
+const NOTHING: DocumentIndexState = { served: [], settled: false, looked: false, truncated: false, documents: 0 }
 
 export class IndexStatus {
   readonly #limits: IndexLimits
@@ -23,7 +23,7 @@ export class IndexStatus {
   }
 
   /** Says whether what was shown of it before is a whole now. */
-  update(state: IndexState): boolean {
+  update(state: DocumentIndexState): boolean {
     const whole = state.looked && !this.#state.looked && this.#shownEarly
     this.#state = state
     this.#news.emit('changed')

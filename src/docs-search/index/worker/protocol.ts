@@ -229,10 +229,10 @@ export type WriterEvent =
   | IndexEvent
   /** The file can be read from now on; `temporary` is a directory to remove when it is open. */
   | { readonly kind: 'opened'; readonly file: string; readonly temporary?: string }
-  | ({ readonly kind: 'standing' } & IndexState)
+  | ({ readonly kind: 'standing' } & DocumentIndexState)
 
 /** The state of the index, which results mention where they are incomplete. */
-export interface IndexState {
+export interface DocumentIndexState {
   readonly served: readonly ServedCollection[]
   /** Whether there is a whole index to search, or none that is being made. */
   readonly settled: boolean

@@ -44,7 +44,7 @@ export interface HttpListenerOptions {
   readonly mostSessions: number
 }
 
-export interface HttpListener {
+export interface DocsListener {
   readonly url: string
   /** The address of the page for users. */
   readonly page: string
@@ -56,7 +56,7 @@ export interface HttpListener {
 }
 
 /** Throws DOCS_PLAIN_HTTP, DOCS_TLS or DOCS_LISTEN. */
-export async function openHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
+export async function openHttpListener(options: HttpListenerOptions): Promise<DocsListener> {
   const { host, port, service, log, tls } = options
   if (tls === undefined && !isLoopback(host) && !options.insecureHttp) fail('DOCS_PLAIN_HTTP', { host })
   const sessions = new Sessions({

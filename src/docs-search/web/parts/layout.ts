@@ -42,7 +42,7 @@ export interface PageFrame {
 
 const NAME = 'Documents'
 
-export function pageOf({
+export function htmlPageOf({
   title,
   reader,
   question = NO_QUESTION,

@@ -6,7 +6,7 @@ import { offeredIn } from '../../keys/request-key.ts'
 import { ownAddress } from './addresses.ts'
 import { cookieWith, secretIn, withoutCookies, WebSessions } from './web-sessions.ts'
 import { html } from '../parts/html.ts'
-import { pageOf, problem } from '../parts/layout.ts'
+import { htmlPageOf, problem } from '../parts/layout.ts'
 import { moved, type Reply } from './reply.ts'
 import { signInPage } from '../sign-in-page.ts'
 
@@ -80,7 +80,7 @@ const ASKING = { 'WWW-Authenticate': 'Bearer realm="parley docs"' }
 
 const FOREIGN: Reply = {
   status: 403,
-  body: pageOf({
+  body: htmlPageOf({
     title: 'Refused',
     reader: null,
     content: problem(

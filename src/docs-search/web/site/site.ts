@@ -7,7 +7,7 @@ import { collectionIn, documentIn, numberIn, positionIn, questionIn } from './ad
 import { collectionPage } from '../collection-page.ts'
 import { documentPage } from '../document-page.ts'
 import { html } from '../parts/html.ts'
-import { ASSETS, pageOf, problem } from '../parts/layout.ts'
+import { ASSETS, htmlPageOf, problem } from '../parts/layout.ts'
 import { moved, type Reply, send } from './reply.ts'
 import { type RenderedPage, resultsPage, startPage } from '../search-page.ts'
 import { Signing, type SigningOptions } from './signing.ts'
@@ -59,7 +59,7 @@ export class Site {
     const { status, title, content } = answer ?? NOTHING
     return {
       status,
-      body: pageOf({
+      body: htmlPageOf({
         title,
         reader: { collections: view.all() },
         question,

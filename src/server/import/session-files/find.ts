@@ -18,7 +18,7 @@ export const titles: Readonly<Record<Tool, string>> = {
   opencode: 'OpenCode',
 }
 
-export interface Place {
+export interface SessionFilePlace {
   /** The user's own directory. */
   readonly home: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -38,7 +38,7 @@ const FILES: Readonly<Record<Tool, RegExp>> = {
 }
 
 /** Where the tool keeps its sessions. */
-export function folderOf(tool: Tool, { home, environment }: Place): string {
+export function folderOf(tool: Tool, { home, environment }: SessionFilePlace): string {
   switch (tool) {
     case 'claude':
       return join(environment['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')
@@ -79,7 +79,7 @@ async function filesBelow(tool: Tool, path: string): Promise<readonly string[]> 
 }
 
 /** The reader of a tool is loaded when its first file is read. Throws IMPORT_UNREADABLE and IMPORT_INVALID. */
-export async function readSession(tool: Tool, path: string, place: Place): Promise<FileSession> {
+export async function readSession(tool: Tool, path: string, place: SessionFilePlace): Promise<FileSession> {
   if (tool === 'opencode') return opencode(path)
   const file = await textFile(path)
   switch (tool) {
@@ -103,7 +103,7 @@ async function textFile(path: string): Promise<TextFile> {
   return { path, text: lines.join('\n') }
 }
 
-async function gemini(file: TextFile, { home, cwd }: Place): Promise<FileSession> {
+async function gemini(file: TextFile, { home, cwd }: SessionFilePlace): Promise<FileSession> {
   const { readGemini } = await import('./gemini.ts')
   const named = (await textIfThere(join(dirname(dirname(file.path)), '.project_root'))).trim()
   const projects = fieldsOf((await jsonIfThere(join(home, '.gemini', 'projects.json')))['projects'])

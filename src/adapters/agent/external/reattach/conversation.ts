@@ -50,7 +50,7 @@ export interface OpenedResponse {
   readonly isNew: boolean
 }
 
-export interface Conversation {
+export interface AgentConversation {
   readonly process: AgentProcess
   readonly info: AgentInfo
   readonly quirks: Quirks
@@ -71,7 +71,7 @@ export class ReopeningFailed extends Error {}
  * With `isLastTry`, a conversation that cannot be reopened is replaced by a new one. Throws ReopeningFailed,
  * AGENT_LOGIN_NEEDED, AGENT_SESSION_BUSY, AGENT_START_FAILED, AGENT_STUCK and AGENT_FAILED.
  */
-export async function openConversation(parts: OpeningParts, isLastTry: boolean): Promise<Conversation> {
+export async function openConversation(parts: OpeningParts, isLastTry: boolean): Promise<AgentConversation> {
   return new Opening(parts, isLastTry).open()
 }
 
@@ -92,7 +92,7 @@ class Opening {
     this.#toldLeftOut = (parts.session.memory?.leftOut ?? []).join('\n')
   }
 
-  async open(): Promise<Conversation> {
+  async open(): Promise<AgentConversation> {
     const { session, quirks } = this.#parts
     const { memory } = session
     const source = await this.#forkable(memory)
@@ -112,7 +112,7 @@ class Opening {
   }
 
   /** The agent copies its own conversation. */
-  async #fork(source: AgentMemory): Promise<Conversation> {
+  async #fork(source: AgentMemory): Promise<AgentConversation> {
     const { session, process } = this.#parts
     const { agentSessionId: id, upTo, primedBytes } = source
     try {
@@ -141,7 +141,7 @@ class Opening {
     }
   }
 
-  async #reopen(memory: AgentMemory): Promise<Conversation> {
+  async #reopen(memory: AgentMemory): Promise<AgentConversation> {
     const { canLoad, canResume } = this.#abilities
     const isClean = memory.standing !== 'cut'
     try {
@@ -160,14 +160,14 @@ class Opening {
     return this.#abilities.canList && (await hasMoved(process, memory, this.#parts))
   }
 
-  async #notReopened(error: WireError): Promise<Conversation> {
+  async #notReopened(error: WireError): Promise<AgentConversation> {
     const reason = refusalOf(error, this.#parts.process)
     const isGone = error.code === NOT_FOUND || this.#parts.quirks.notFound.some((pattern) => error.fits(pattern))
     if (!isGone && !this.#isLastTry) throw new ReopeningFailed(reason)
     return this.#begin(reason)
   }
 
-  async #resume(memory: AgentMemory): Promise<Conversation> {
+  async #resume(memory: AgentMemory): Promise<AgentConversation> {
     const swallowed = new Replay(this.#parts.quirks.pseudoUser)
     await this.#swallowing(swallowed, () => this.#askUnlessBusy('session/resume', memory))
     await this.#remember(memory, 'resume')
@@ -176,7 +176,7 @@ class Opening {
     return this.#made(memory.agentSessionId, cut === undefined || knows === 'partial' ? '' : cutWords(cut, knows))
   }
 
-  async #load(memory: AgentMemory): Promise<Conversation> {
+  async #load(memory: AgentMemory): Promise<AgentConversation> {
     const replay = new Replay(this.#parts.quirks.pseudoUser)
     await this.#swallowing(replay, () => this.#askUnlessBusy('session/load', memory))
     const transcript = await this.#transcript(memory.upTo)
@@ -188,7 +188,7 @@ class Opening {
   }
 
   /** A new conversation; if the session has turns already, the agent gets them. */
-  async #begin(reason: string): Promise<Conversation> {
+  async #begin(reason: string): Promise<AgentConversation> {
     const { session, process } = this.#parts
     // A session that is being created has no turns, and waits for this.
     const isSystem = this.#abilities.takesSystemPrompt && !(session.isNew && session.generation === 0)
@@ -235,7 +235,7 @@ class Opening {
     return systemPrompt((await renderTranscript(upToCursor(past, upTo), primedBytes)).text)
   }
 
-  async #made(sessionId: string, preamble: string): Promise<Conversation> {
+  async #made(sessionId: string, preamble: string): Promise<AgentConversation> {
     const { process, info, quirks } = this.#parts
     const given = await this.#servers
     await this.#tellLeftOut()
@@ -367,7 +367,7 @@ class Opening {
 }
 
 /** Turns that were made in the agent's own tool become part of the transcript, once, in front of the next prompt's answer. */
-export async function takeInOutside(conversation: Conversation, turn: Turn, session: AgentSession): Promise<void> {
+export async function takeInOutside(conversation: AgentConversation, turn: Turn, session: AgentSession): Promise<void> {
   const { outside, process } = conversation
   conversation.outside = []
   if (outside.length === 0) return
@@ -456,7 +456,10 @@ export function loginWords({ authMethods }: AgentInfo): string {
 }
 
 /** At most two seconds: the agent may do without it. */
-export async function closeConversation({ process, abilities, sessionId }: Conversation, clock: Clock): Promise<void> {
+export async function closeConversation(
+  { process, abilities, sessionId }: AgentConversation,
+  clock: Clock,
+): Promise<void> {
   if (!abilities.canClose || process.end !== undefined) return
   const closed = process.peer.request('session/close', { sessionId }).catch(() => undefined)
   await waitAtMost(Promise.race([closed, process.ended]), { clock, ms: 2_000 })

@@ -9,7 +9,7 @@ import type { OwnTurn } from '../turn/own-turn.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 import { answerOf, formFor } from './blocking-request.ts'
 import { AgentElicitations } from './elicitation.ts'
-import { CANCELLED, askForTool, askPermission } from './permission.ts'
+import { CANCELLED, askForTool, requestPermission } from './permission.ts'
 
 /** The agent, as far as its requests need it. */
 export interface AskingAgent {
@@ -89,7 +89,7 @@ export class AgentRequests implements ServerQuestions {
     const { toolCallId } = fieldsOf(fieldsOf(params)['toolCall'])
     if (typeof toolCallId === 'string') updates.met(toolCallId)
     try {
-      return await askPermission(params, updates.turn, () => updates.refused())
+      return await requestPermission(params, updates.turn, () => updates.refused())
     } catch (error) {
       // The turn is over, and no user can be asked any more.
       if (isParleyError(error, 'TURN_OVER')) return CANCELLED

@@ -11,7 +11,7 @@ import type { TurnUpdates } from '../updates/turn-updates.ts'
 export const CANCELLED = { outcome: { outcome: 'cancelled' } } as const
 
 /** Resolves with the answer for the agent. Throws RefusedRequest. */
-export async function askPermission(
+export async function requestPermission(
   params: unknown,
   turn: Turn,
   refused: () => void,

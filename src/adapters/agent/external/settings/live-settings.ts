@@ -7,7 +7,7 @@ import type { Signal } from '../../../../ports/values/signal.ts'
 import { refusalOf } from '../process/agent-process.ts'
 import { WireError } from '../process/wire-error.ts'
 import { type Quirks, SAFE } from '../quirks.ts'
-import type { Conversation, OpenedResponse } from '../reattach/conversation.ts'
+import type { AgentConversation, OpenedResponse } from '../reattach/conversation.ts'
 import type { ExternalParts } from '../supervision/parts.ts'
 import type { SaidUpdate } from '../updates/read-update.ts'
 import { AgentSettings, type SettingsTarget, type WishedSettings, wishesIn } from './settings.ts'
@@ -19,7 +19,7 @@ export class LiveSettings {
   readonly #session: AgentSession
   readonly #parts: ExternalParts
   readonly #settings: AgentSettings
-  #conversation: Conversation | undefined
+  #conversation: AgentConversation | undefined
   /** What users have set while it did not run. */
   #wishes: WishedSettings = NO_WISHES
   #settling: Promise<void> | undefined
@@ -70,7 +70,7 @@ export class LiveSettings {
   }
 
   /** Once for each conversation, before the first prompt. */
-  async settled(conversation: Conversation, before: WishedSettings | undefined): Promise<void> {
+  async settled(conversation: AgentConversation, before: WishedSettings | undefined): Promise<void> {
     if (this.#conversation !== conversation) {
       this.#conversation = conversation
       this.#settling = this.#settle(conversation, before)
@@ -93,7 +93,7 @@ export class LiveSettings {
    * Agents forget their settings, so they are set again: those that the session had `before`, and what users have set meanwhile.
    * A session that is new has the values of the configuration. The user reads what the agent refuses.
    */
-  async #settle(conversation: Conversation, before: WishedSettings | undefined): Promise<void> {
+  async #settle(conversation: AgentConversation, before: WishedSettings | undefined): Promise<void> {
     const { name, mode, options } = conversation.process.launch
     const wanted = before ?? { mode, options: options ?? {} }
     const wishes = this.#wishes
@@ -134,7 +134,7 @@ export class LiveSettings {
     return runs ? this.#targetIn(conversation) : undefined
   }
 
-  #targetIn({ process, sessionId, quirks }: Conversation): SettingsTarget {
+  #targetIn({ process, sessionId, quirks }: AgentConversation): SettingsTarget {
     const { settingMs: silenceMs, never: signal } = this.#parts
     const request = (method: string, params: object) => process.ask(method, params, { silenceMs, signal })
     return { sessionId, quirks, request }

@@ -12,7 +12,12 @@ import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
-import { type Conversation, type OpenedResponse, ReopeningFailed, openConversation } from '../reattach/conversation.ts'
+import {
+  type AgentConversation,
+  type OpenedResponse,
+  ReopeningFailed,
+  openConversation,
+} from '../reattach/conversation.ts'
 import type { Replay } from '../reattach/replay.ts'
 import type { ServerQuestions } from '../reattach/servers.ts'
 import type { LiveAgent } from './live-agents.ts'
@@ -38,7 +43,7 @@ export class AgentStarter {
   readonly #session: AgentSession
   readonly #parts: ExternalParts
   #process: AgentProcess | undefined
-  #opening: Promise<Conversation> | undefined
+  #opening: Promise<AgentConversation> | undefined
   #failures: readonly number[] = []
   #reason = ''
   #began = 0
@@ -59,7 +64,7 @@ export class AgentStarter {
    * A conversation that is being opened is joined. Throws what keeps the agent from being started, and AGENT_CRASHES while
    * starts are held back.
    */
-  async open(wish: OpenWish): Promise<Conversation> {
+  async open(wish: OpenWish): Promise<AgentConversation> {
     if (this.#opening !== undefined) {
       const opening = this.#opening.catch(() => undefined)
       const joined = await unlessAborted(opening, wish.signal, () => new Error('it was cancelled'))
@@ -98,7 +103,7 @@ export class AgentStarter {
     this.#isClosed = true
   }
 
-  async #open(wish: OpenWish): Promise<Conversation> {
+  async #open(wish: OpenWish): Promise<AgentConversation> {
     try {
       return await this.#attempt(wish, false)
     } catch (error) {
@@ -108,7 +113,7 @@ export class AgentStarter {
     }
   }
 
-  async #attempt(wish: OpenWish, isLastTry: boolean): Promise<Conversation> {
+  async #attempt(wish: OpenWish, isLastTry: boolean): Promise<AgentConversation> {
     const { catalogue, clock } = this.#parts
     const { cwd, variables, id } = this.#session
     const launch = await catalogue.launch(this.#name, { cwd, variables })

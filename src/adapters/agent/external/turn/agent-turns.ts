@@ -4,7 +4,7 @@ import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { AgentSession, StopReason, Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
-import type { Conversation } from '../reattach/conversation.ts'
+import type { AgentConversation } from '../reattach/conversation.ts'
 import type { SaidUpdate } from '../updates/read-update.ts'
 import { PROTOCOL, TurnUpdates } from '../updates/turn-updates.ts'
 import { OpenPrompt } from './send-prompt.ts'
@@ -61,7 +61,7 @@ export class AgentTurns {
   }
 
   /** Writes the prompt to the agent, once; undefined if it could not be written, unless this is the last try. */
-  async prompt(turn: Turn, conversation: Conversation, isLastTry: boolean): Promise<StopReason | undefined> {
+  async prompt(turn: Turn, conversation: AgentConversation, isLastTry: boolean): Promise<StopReason | undefined> {
     const updates = new TurnUpdates(turn, conversation.quirks)
     const prompt = new OpenPrompt({
       conversation,
@@ -89,7 +89,7 @@ export class AgentTurns {
   }
 
   /** Plays the turn that was begun for the agent. */
-  async own(turn: Turn, conversation: Conversation): Promise<StopReason> {
+  async own(turn: Turn, conversation: AgentConversation): Promise<StopReason> {
     const own = new OwnTurn(new TurnUpdates(turn, conversation.quirks), this.#clock)
     this.#own = own
     this.#owning?.(own)

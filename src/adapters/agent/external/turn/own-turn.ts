@@ -2,7 +2,7 @@
 import type { Clock } from '../../../../ports/clock.ts'
 import type { AgentSession, StopReason } from '../../../../ports/agent.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
-import type { Conversation } from '../reattach/conversation.ts'
+import type { AgentConversation } from '../reattach/conversation.ts'
 import type { TurnSignal } from '../quirks.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 
@@ -35,7 +35,7 @@ export class OwnTurn {
     this.#isEnded = true
   }
 
-  async play(session: AgentSession, { process, sessionId }: Conversation): Promise<StopReason> {
+  async play(session: AgentSession, { process, sessionId }: AgentConversation): Promise<StopReason> {
     const clock = this.#clock
     const { turn } = this.updates
     const since = clock.monotonicNow()

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../../../ports/clock.ts'
 import { onAbort } from '../../../../async/abort.ts'
 import { refusalOf } from '../process/agent-process.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
-import { type Conversation, loginWords } from '../reattach/conversation.ts'
+import { type AgentConversation, loginWords } from '../reattach/conversation.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 import { promptBlocks, stopReasonIn } from './prompt-blocks.ts'
 
@@ -13,7 +13,7 @@ import { promptBlocks, stopReasonIn } from './prompt-blocks.ts'
 const NOTHING_READ: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
 
 export interface OpenPromptParts {
-  readonly conversation: Conversation
+  readonly conversation: AgentConversation
   readonly updates: TurnUpdates
   readonly clock: Clock
   /** The agent has answered, or is gone: what comes now is not part of the turn. */

@@ -47,7 +47,7 @@ interface Limited {
 
 type Limit = (client: Client) => Limited | undefined
 
-export class Connection {
+export class DatabaseConnection {
   readonly #options: ConnectionOptions
   #client: Client | undefined
   #host = 0

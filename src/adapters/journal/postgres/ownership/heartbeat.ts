@@ -2,7 +2,7 @@
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { AbortSource, Signal } from '../../../../ports/values/signal.ts'
-import type { Connection } from '../connection/connection.ts'
+import type { DatabaseConnection } from '../connection/connection.ts'
 import { DeathCount, type SeenNode } from './death-count.ts'
 import type { NodeStatements } from './node-statements.ts'
 
@@ -38,7 +38,7 @@ export interface Node extends NodeRecord {
 
 export interface HeartbeatOptions {
   /** Used for nothing else, so that no long statement is before a beat. */
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly statements: NodeStatements
   readonly boot: string
   readonly clock: Clock
@@ -194,12 +194,15 @@ export class Heartbeat {
   }
 }
 
-export async function livingNodes(connection: Connection, statements: NodeStatements): Promise<readonly Node[]> {
+export async function livingNodes(
+  connection: DatabaseConnection,
+  statements: NodeStatements,
+): Promise<readonly Node[]> {
   return (await allNodes(connection, statements)).living
 }
 
 async function allNodes(
-  connection: Connection,
+  connection: DatabaseConnection,
   statements: NodeStatements,
 ): Promise<{ readonly living: readonly Node[]; readonly dead: readonly SeenNode[] }> {
   const { rows } = await connection.query(statements.nodes, [], ANSWER_MS)

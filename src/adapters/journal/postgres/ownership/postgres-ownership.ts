@@ -3,7 +3,7 @@ import type { Clock } from '../../../../ports/clock.ts'
 import type { Ownership } from '../../../../ports/ownership.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { parseAddress } from '../connection/address.ts'
-import { Connection } from '../connection/connection.ts'
+import { DatabaseConnection } from '../connection/connection.ts'
 import { journalError } from '../connection/outcome.ts'
 import { Heartbeat, type Node, type NodeRecord, livingNodes } from './heartbeat.ts'
 import { type NodeStatements, nodeStatementsOf } from './node-statements.ts'
@@ -33,7 +33,7 @@ export interface PostgresOwnershipOptions {
 export async function acquirePostgresOwnership(options: PostgresOwnershipOptions): Promise<PostgresOwnership> {
   const { url, schema, clock } = options
   const address = parseAddress(url)
-  const connect = () => new Connection({ address, clock, connected: () => undefined })
+  const connect = () => new DatabaseConnection({ address, clock, connected: () => undefined })
   const [beats, asks] = [connect(), connect()]
   const statements = nodeStatementsOf(schema)
   try {
@@ -47,8 +47,8 @@ export async function acquirePostgresOwnership(options: PostgresOwnershipOptions
 
 interface Database {
   readonly statements: NodeStatements
-  readonly beats: Connection
-  readonly asks: Connection
+  readonly beats: DatabaseConnection
+  readonly asks: DatabaseConnection
 }
 
 export class PostgresOwnership implements Ownership {

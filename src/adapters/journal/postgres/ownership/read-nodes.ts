@@ -1,7 +1,7 @@
 /** Looks at the nodes of a cluster without being one. */
 import type { Clock } from '../../../../ports/clock.ts'
 import { parseAddress } from '../connection/address.ts'
-import { Connection } from '../connection/connection.ts'
+import { DatabaseConnection } from '../connection/connection.ts'
 import { journalError } from '../connection/outcome.ts'
 import { type Node, livingNodes } from './heartbeat.ts'
 import { type NodeStatements, nodeStatementsOf } from './node-statements.ts'
@@ -24,10 +24,10 @@ export function readNodeToken(nodes: ReadNodes): Promise<string> {
 
 async function asked<Answer>(
   { url, schema, clock }: ReadNodes,
-  ask: (connection: Connection, statements: NodeStatements) => Promise<Answer>,
+  ask: (connection: DatabaseConnection, statements: NodeStatements) => Promise<Answer>,
 ): Promise<Answer> {
   const address = parseAddress(url)
-  const connection = new Connection({ address, clock, connected: () => undefined })
+  const connection = new DatabaseConnection({ address, clock, connected: () => undefined })
   try {
     return await ask(connection, nodeStatementsOf(schema))
   } catch (error) {

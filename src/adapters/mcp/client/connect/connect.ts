@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import type { Connection, ConnectRequest, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
+import type { ServerConnection, ConnectRequest, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
 import { LoginNeeded, loginIn } from '../../transport/authorization.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
 import { answerServer, capabilities, type OpenCall } from '../request/server-requests.ts'
@@ -22,7 +22,7 @@ import { openTransport } from '../../transport/transport-factory.ts'
 import { serverOrigin, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession, ServerEvents } from './connect-attempt.ts'
-import { openConnection } from './connection.ts'
+import { openServerConnection } from './connection.ts'
 import { MAX_LIST_CHARS, MAX_TOOLS, TOO_MANY_TOOLS } from '../lists/tool-list.ts'
 import { trackRequests, sanitizeResponses } from '../../transport/response-sanitizer.ts'
 
@@ -59,7 +59,7 @@ const TOO_OLD = -32022
 const TOO_LATE = 'it did not answer in time'
 
 /** Throws MCP_CONNECT with a reason that contains no secret, or MCP_LOGIN. Nothing stays open then. */
-export async function connect(request: ConnectRequest, context: McpHostContext): Promise<Connection> {
+export async function connect(request: ConnectRequest, context: McpHostContext): Promise<ServerConnection> {
   const redact = redactor(request.server)
   try {
     return await connectWithFallback({ request, context, redact, authorization: authorizationFor(request, context) })
@@ -93,7 +93,7 @@ class AttemptFailed extends Error {
 }
 
 /** A server that reacts badly to the newest handshake gets a fresh connection with an older one. */
-async function connectWithFallback(attempt: ConnectAttempt): Promise<Connection> {
+async function connectWithFallback(attempt: ConnectAttempt): Promise<ServerConnection> {
   const { server, signal } = attempt.request
   const tried: { readonly handshake: Handshake; readonly error: unknown }[] = []
   let next: Handshake | undefined = firstHandshake(attempt)
@@ -119,10 +119,10 @@ function firstHandshake({ request: { server, protocol }, context: { protocolCach
   return protocolCache.isLegacy(server) ? 'legacy' : 'auto'
 }
 
-async function connectBy(attempt: ConnectAttempt, handshake: Handshake): Promise<Connection> {
+async function connectBy(attempt: ConnectAttempt, handshake: Handshake): Promise<ServerConnection> {
   const session = await open(attempt, handshake)
   try {
-    const connection = await openConnection(session, attempt)
+    const connection = await openServerConnection(session, attempt)
     if (handshake === 'auto' && connection.about.speaks.era === 'legacy')
       attempt.context.protocolCache.foundLegacy(attempt.request.server)
     return connection

@@ -4,7 +4,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { CompletionRequest, PromptMessage, ToolResult } from '../../../../ports/tools.ts'
 import { coerceArguments } from '../../../checking/coerce-arguments.ts'
 import { Schemas } from '../../../checking/schemas.ts'
-import type { About, CallOptions, Connection, ServerOffer, Paused, ServerTool } from '../../host/mcp-types.ts'
+import type { About, CallOptions, ServerConnection, ServerOffer, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { ConnectAttempt, ClientSession } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
 import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
@@ -14,13 +14,13 @@ import { reasonIn } from '../request/request.ts'
 import { WatchedResources } from '../lists/change-notifications.ts'
 
 /** Throws, with nothing left open, when the tools cannot be listed. */
-export async function openConnection(session: ClientSession, attempt: ConnectAttempt): Promise<Connection> {
+export async function openServerConnection(session: ClientSession, attempt: ConnectAttempt): Promise<ServerConnection> {
   const connection = new OpenConnection(session, attempt)
   await connection.listOffer()
   return connection
 }
 
-class OpenConnection implements Connection {
+class OpenConnection implements ServerConnection {
   readonly about: About
   readonly #session: ClientSession
   readonly #attempt: ConnectAttempt
@@ -88,7 +88,7 @@ class OpenConnection implements Connection {
     return this.#counted(this.#call(tool, args, options))
   }
 
-  read(uri: string, options: CallOptions): ReturnType<Connection['read']> {
+  read(uri: string, options: CallOptions): ReturnType<ServerConnection['read']> {
     return this.#counted(this.#resources.reading(uri, () => read(this.#callContext, uri, options)))
   }
 

@@ -11,7 +11,7 @@ import type { Attachment } from '../attachment/attachment.ts'
 import { optionOut, shownOptions } from '../render/entry-to-update.ts'
 import { type SessionReader, listSessions } from '../session-list/list-sessions.ts'
 import { SessionFeed } from '../session-list/session-feed.ts'
-import { type OpenContext, OpenMethods, Attachments } from './open-methods.ts'
+import { type OpenContext, OpenMethods, ConnectionAttachments } from './open-methods.ts'
 import { type Parsed, asContent, parseParams } from './params.ts'
 import { StoredMethods } from './stored-methods.ts'
 
@@ -32,7 +32,7 @@ const ALIVE_MS = 20_000
 export class V1Methods implements VersionMethods {
   readonly #context: MethodsContext
   readonly #sessions: SessionDirectory
-  readonly #attachments: Attachments
+  readonly #attachments: ConnectionAttachments
   readonly #open: OpenMethods
   readonly #stored: StoredMethods
   readonly #reader: SessionReader
@@ -45,7 +45,7 @@ export class V1Methods implements VersionMethods {
   constructor(context: MethodsContext) {
     this.#context = context
     this.#sessions = context.sessions
-    this.#attachments = new Attachments(context.sessions, context.client)
+    this.#attachments = new ConnectionAttachments(context.sessions, context.client)
     this.#open = new OpenMethods(context, this.#attachments)
     this.#stored = new StoredMethods({
       ...context,

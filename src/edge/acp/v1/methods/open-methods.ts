@@ -49,9 +49,9 @@ interface OpenRequest {
 
 export class OpenMethods {
   readonly #context: OpenContext
-  readonly #attachments: Attachments
+  readonly #attachments: ConnectionAttachments
 
-  constructor(context: OpenContext, attachments: Attachments) {
+  constructor(context: OpenContext, attachments: ConnectionAttachments) {
     this.#context = context
     this.#attachments = attachments
   }
@@ -324,7 +324,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /** The attachments of one connection, at most one per session. An attachment follows its session when that is closed and opened again. */
-export class Attachments {
+export class ConnectionAttachments {
   readonly #client: ConnectedClient
   readonly #attachments = new Map<string, Attachment>()
   /** Attaching takes time; two attachments to one session would both take the place of the same former one. */
