@@ -12,7 +12,7 @@ import { InstalledAgents } from '../../src/adapters/agent/external/install/insta
 import type { InstallProgress } from '../../src/adapters/agent/external/install/progress.ts'
 import type { ArchiveSource, NpmSource, Wanted } from '../../src/adapters/agent/external/install/wanted.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
-import { openProcesses } from '../../src/adapters/process/spawn.ts'
+import { openProcesses } from '../../src/adapters/process/open-processes.ts'
 import { LoopbackRegistry, tarGz } from './loopback-registry.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'parley-install-'))

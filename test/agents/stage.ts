@@ -10,7 +10,7 @@ import { InstalledAgents } from '../../src/adapters/agent/external/install/insta
 import type { OwnAgent } from '../../src/adapters/agent/external/launch.ts'
 import { StoredOffers } from '../../src/adapters/agent/external/probe/stored-offers.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
-import { openProcesses } from '../../src/adapters/process/spawn.ts'
+import { openProcesses } from '../../src/adapters/process/open-processes.ts'
 import type { Agents } from '../../src/ports/agent.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { FaultPoint } from '../../src/ports/fault.ts'

@@ -1,17 +1,26 @@
 /** A running child process: its streams, its exit, and stopping it with everything that it started. */
 import type { Readable, Writable } from 'node:stream'
-import { readdir, readFile } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { waitAtMost } from '../../async/with-timeout.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, ProcessExit, ProcessUsage } from '../../ports/process.ts'
-import { killDeserters } from './ledger.ts'
+
+/** A child with everything that it started, as far as the system lets us reach that. */
+export interface ProcessTree {
+  /** Asks all of it to end. */
+  terminate(): void
+  kill(): void
+  /** The child itself has exited: what it left is killed where that cannot hit another process. */
+  childExited(): void
+  /** Resolves when nothing of it runs, or after `limitMs`. */
+  gone(limitMs: number): Promise<void>
+  usage(): Promise<ProcessUsage | undefined>
+}
 
 export interface Started {
   readonly command: string
-  /** The marker in the environment of the child and of its descendants. */
-  readonly marker: string
+  readonly tree: ProcessTree
   readonly pid: number
   readonly ended: Promise<ProcessExit>
   readonly stdin: Writable
@@ -33,7 +42,7 @@ const KILL_LIMIT_MS = 2000
 const DRAIN_MS = 200
 
 export function openChild(started: Started, { clock, onStderr, onGone }: ChildOptions): Child {
-  const { command, pid, ended, stdin, stdout, stderr } = started
+  const { command, tree, pid, ended, stdin, stdout, stderr } = started
   const tail = tailOf(stderr)
   if (onStderr !== undefined) stderr.on('data', onStderr)
   // When a child exits, Node discards output that has no reader yet; a listener keeps it.
@@ -43,7 +52,7 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
 
   const exited = ended.then((exit) => {
     end = exit
-    signalGroup(pid, 'SIGKILL')
+    tree.childExited()
     // A grandchild that left the group may hold the other end; writes must not wait for it.
     stdin.destroy()
     onGone(child)
@@ -61,7 +70,7 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
     stderrTail: () => tail(),
     exited,
     stderrRead,
-    usage: () => usageOf(pid),
+    usage: () => tree.usage(),
     write: (bytes) =>
       write(stdin, bytes).catch((error: unknown) => {
         return fail('PROCESS_GONE', { command, reason: end ? howItEnded(end) : 'it no longer reads' }, error)
@@ -75,18 +84,17 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
 }
 
 async function stop(
-  { marker, pid, stdin, stdout, stderr }: Started,
+  { tree, stdin, stdout, stderr }: Started,
   { exited, stderrRead }: Pick<Child, 'exited' | 'stderrRead'>,
   { clock, graceMs, inputMs }: { readonly clock: Clock; readonly graceMs: number; readonly inputMs: number },
 ): Promise<void> {
   stdin.end()
   if (!(await within(exited, clock, inputMs))) {
-    signalGroup(pid, 'SIGTERM')
-    if (!(await within(exited, clock, graceMs))) signalGroup(pid, 'SIGKILL')
+    tree.terminate()
+    if (!(await within(exited, clock, graceMs))) tree.kill()
   }
   await within(exited, clock, KILL_LIMIT_MS)
-  await groupGone(pid, clock, KILL_LIMIT_MS)
-  await killDeserters(marker)
+  await tree.gone(KILL_LIMIT_MS)
   // A process that cannot be killed never exits.
   await within(stderrRead, clock, DRAIN_MS)
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
@@ -143,67 +151,4 @@ function textOf(bytes: Buffer): string {
   const isCut = bytes.length >= LIMIT_BYTES
   const text = bytes.toString('utf8')
   return isCut ? text.replace(/^\S*/u, '') : text
-}
-
-/** False when the group has no members left. */
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-group, signal)
-    return true
-  } catch (error) {
-    // EPERM: a member changed its user. It exists, and we cannot end it.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Resolves when no process of the group runs, or with false after `limitMs`. */
-async function groupGone(group: number, clock: Clock, limitMs: number): Promise<boolean> {
-  const end = clock.monotonicNow() + limitMs
-  for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-    if (!signalGroup(group, 0) || !(await hasRunningMember(group))) return true
-    if (clock.monotonicNow() >= end) return false
-    await clock.sleep(pause)
-  }
-}
-
-/**
- * A signal also reaches zombies until their parent has waited for them, which in a container without an init is never; so the state of
- * each process is read too.
- */
-async function hasRunningMember(group: number): Promise<boolean> {
-  const pids = await readdir('/proc').catch(() => undefined)
-  // Without /proc only the result of the signal is known.
-  if (pids === undefined) return true
-  for (const pid of pids) {
-    if (/^\d+$/.test(pid) && (await runsIn(pid, group))) return true
-  }
-  return false
-}
-
-/** Pages and clock ticks as Linux counts them nearly everywhere. */
-const PAGE_BYTES = 4096
-const TICK_MS = 10
-
-async function usageOf(group: number): Promise<ProcessUsage | undefined> {
-  const pids = await readdir('/proc').catch(() => undefined)
-  if (pids === undefined) return undefined
-  let residentBytes = 0
-  let cpuMs = 0
-  for (const pid of pids) {
-    if (!/^\d+$/.test(pid)) continue
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (Number(fields[2]) !== group) continue
-    cpuMs += (Number(fields[11]) + Number(fields[12])) * TICK_MS
-    residentBytes += Number(fields[21]) * PAGE_BYTES
-  }
-  return { residentBytes, cpuMs }
-}
-
-async function runsIn(pid: string, group: number): Promise<boolean> {
-  // A process that disappears meanwhile does not run.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The second field is the program's name in parentheses, with any characters; state, parent and group follow it.
-  const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return Number(processGroup) === group && state !== 'Z' && state !== 'X'
 }

@@ -7,7 +7,7 @@ import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { carrying, linesOf, running, runs, stateOf, until } from '../../../test/fixtures/process/running.ts'
 import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
-import { openProcesses } from './spawn.ts'
+import { openProcesses } from './open-processes.ts'
 
 const crowded = new URL('../../../test/fixtures/process/crowded.ts', import.meta.url).pathname
 const late = new URL('../../../test/fixtures/process/late.ts', import.meta.url).pathname

@@ -1,10 +1,10 @@
 /** Finds processes by the marker in their environment: those that a dead server left behind and that its guard missed. */
-import { readdir, readFile } from 'node:fs/promises'
-import { MARKER, markerOf, type Boot } from './environment.ts'
+import { markerOf, type Boot } from './environment.ts'
+import { type MarkedProcess, processTable } from './process-table.ts'
 
 /**
  * Kills the children of earlier owners of the same state directory, and processes that they start meanwhile. Call it once, when this
- * process owns the state. Resolves with their number. Does nothing without /proc.
+ * process owns the state. Resolves with their number. Does nothing where the system does not tell environments.
  */
 export function killLeftovers(boot: Boot): Promise<number> {
   return killAll((marker) => marker.startsWith(`${boot.home}-`) && !marker.startsWith(markerOf(boot)))
@@ -30,33 +30,11 @@ async function killAll(wanted: (marker: string) => boolean): Promise<number> {
   return killed.size
 }
 
-/** Files read at once: there may be more processes than descriptors, and clients need some too. */
-const MAX_OPEN_FILES = 16
-
-interface MarkedProcess {
-  readonly pid: number
-  readonly marker: string
-}
-
 /** The processes, except this one, whose marker satisfies `wanted`. */
 async function markedProcesses(wanted: (marker: string) => boolean): Promise<readonly MarkedProcess[]> {
-  // Without /proc nothing is found; only the guard protects then.
-  const names = await readdir('/proc').catch(() => [])
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const markers: (string | undefined)[] = []
-  for (let at = 0; at < pids.length; at += MAX_OPEN_FILES) {
-    markers.push(...(await Promise.all(pids.slice(at, at + MAX_OPEN_FILES).map(markerOfProcess))))
-  }
+  const marked = await (await processTable()).marked()
   // A server that was started by a command of a session has that session's marker; it must not kill itself.
-  const found = pids.map((pid, index) => ({ pid, marker: markers[index] ?? '' }))
-  return found.filter(({ pid, marker }) => pid !== process.pid && wanted(marker))
-}
-
-async function markerOfProcess(pid: number): Promise<string | undefined> {
-  // Processes of other users and those that just ended cannot be read; neither is a child of ours.
-  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-  const entry = environment.split('\0').find((variable) => variable.startsWith(`${MARKER}=`))
-  return entry?.slice(MARKER.length + 1)
+  return marked.filter(({ pid, marker }) => pid !== process.pid && wanted(marker))
 }
 
 function kill(pid: number): boolean {
@@ -71,29 +49,24 @@ function kill(pid: number): boolean {
 
 export interface Orphan {
   readonly pid: number
-  /** The command line of the process. */
+  /** The name of its program. */
   readonly command: string
 }
 
 /** `home` is the short hash in the markers, `owner` the process that owns the state now, if there is one. */
 export async function findOrphans(home: string, owner: number | undefined): Promise<readonly Orphan[]> {
   const marked = await markedProcesses((marker) => marker.startsWith(`${home}-`))
-  const found = await Promise.all(marked.map(described))
+  if (marked.length === 0) return []
+  const rows = new Map((await (await processTable()).rows())?.map((row) => [row.pid, row]))
+  const found = marked.map(({ pid, marker }) => ({ pid, marker, row: rows.get(pid) }))
   // The marker of the owner is the one that its own children have.
-  const alive = new Set(found.filter(({ parent }) => parent === owner).map(({ marker }) => bootOf(marker)))
+  const alive = new Set(found.filter(({ row }) => row?.parent === owner).map(({ marker }) => bootOf(marker)))
   return found
     .filter(({ pid, marker }) => pid !== owner && !alive.has(bootOf(marker)))
-    .map(({ pid, command }) => ({ pid, command }))
+    .map(({ pid, row }) => ({ pid, command: row?.command ?? '' }))
 }
 
 /** A marker is the hash, the id of the start, and the id of the child; the first two identify the owner. */
 function bootOf(marker: string): string {
   return marker.split('-').slice(0, 6).join('-')
-}
-
-async function described({ pid, marker }: MarkedProcess) {
-  // The process may end meanwhile.
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
-  const [, command = '', parent = '0'] = /^\d+ \((.*)\) . (\d+)/su.exec(stat) ?? []
-  return { pid, marker, parent: Number(parent), command }
 }

@@ -10,7 +10,7 @@ import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/
 import { systemClock } from '../clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
-import { openProcesses } from './spawn.ts'
+import { openProcesses } from './open-processes.ts'
 
 const opened = new PerTest<Processes>(async (all) => {
   await Promise.all(all.map((processes) => processes.close()))

@@ -12,8 +12,9 @@ import type { Signal } from '../../ports/values/signal.ts'
 import { openChild, type Started } from './child.ts'
 import { childEnvironment, markerOf, unpassableName, type Boot } from './environment.ts'
 import { openGuard, type Guard } from './guard.ts'
+import { processGroup } from './process-group.ts'
 
-interface ProcessesOptions {
+export interface ProcessesOptions {
   readonly boot: Boot
   /** The whole environment of this process; children get the allow-listed part. */
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -25,7 +26,7 @@ interface ProcessesOptions {
 /** The child writes its group to the guard (3), confirms it to us (4), and then becomes the program, without either descriptor. */
 const REGISTER_THEN_EXEC = 'echo "+$$" >&3 && echo ok >&4 && exec "$@" 3>&- 4>&-'
 
-export function openProcesses({ boot, environment, clock, whenRenewed }: ProcessesOptions): Processes {
+export function groupProcesses({ boot, environment, clock, whenRenewed }: ProcessesOptions): Processes {
   const guard = openGuard({ marker: markerOf(boot), path: environment.PATH, clock })
   whenRenewed?.((ms) => guard.renew(ms))
   const children = new Set<Child>()
@@ -38,7 +39,7 @@ export function openProcesses({ boot, environment, clock, whenRenewed }: Process
     const inherited = spec.isWholeEnvironment ? {} : environment
     const env = childEnvironment(inherited, { cwd: spec.cwd, added: spec.env, marker })
     const file = await findCommand({ command: spec.command, cwd: spec.cwd, path: env.PATH })
-    const launch: Launch = { spec, file, env, marker }
+    const launch: Launch = { spec, file, env, marker, clock }
     const started = (await register(guard, launch)) ?? (await register(guard, launch))
     if (started === undefined) return fail('PROCESS_SPAWN', { command: spec.command, reason: 'it was ended at once' })
     const child = openChild(started, {
@@ -71,7 +72,10 @@ export function openProcesses({ boot, environment, clock, whenRenewed }: Process
   }
 }
 
-function whyNot(spec: ProcessSpec, now: { readonly aborted: boolean; readonly closed: boolean }): string | undefined {
+export function whyNot(
+  spec: ProcessSpec,
+  now: { readonly aborted: boolean; readonly closed: boolean },
+): string | undefined {
   if (now.closed) return 'Parley is stopping'
   if (now.aborted) return 'the start was cancelled'
   const name = unpassableName(spec.env)
@@ -80,7 +84,7 @@ function whyNot(spec: ProcessSpec, now: { readonly aborted: boolean; readonly cl
     : `its environment variable ${JSON.stringify(name)} has a name that cannot be passed on`
 }
 
-async function abandon(child: Child, spec: ProcessSpec, signal: Signal | undefined): Promise<never> {
+export async function abandon(child: Child, spec: ProcessSpec, signal: Signal | undefined): Promise<never> {
   await child.stop(0)
   return fail('PROCESS_SPAWN', { command: spec.command, reason: 'the start was cancelled' }, signal?.reason)
 }
@@ -90,6 +94,7 @@ interface Launch {
   readonly file: string
   readonly env: Readonly<Record<string, string>>
   readonly marker: string
+  readonly clock: Clock
 }
 
 /**
@@ -103,7 +108,7 @@ async function register(guard: Guard, launch: Launch): Promise<Started | undefin
   const pid = child.pid as number
   guard.remember(pid)
   if (await hasData(guardSaid))
-    return { command: launch.spec.command, marker: launch.marker, pid, ended, stdin, stdout, stderr }
+    return { command: launch.spec.command, tree: processGroup(pid, launch), pid, ended, stdin, stdout, stderr }
   await ended
   for (const stream of [stdin, stdout, stderr]) stream.destroy()
   guard.forget(pid)
@@ -138,7 +143,7 @@ async function launched(channel: Writable, { spec, file, env }: Launch): Promise
   }
 }
 
-function endOf(child: ChildProcess): Promise<ProcessExit> {
+export function endOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
 }
 

@@ -8,7 +8,7 @@ import { StoredOffers } from '../../adapters/agent/external/probe/stored-offers.
 import { knownAgent } from '../../adapters/agent/external/known/start-table.ts'
 import { childEnvironment, homeMark } from '../../adapters/process/environment.ts'
 import { type FoundAgent, readAgentFiles, startable } from '../../config/agents/agent-files.ts'
-import { openProcesses } from '../../adapters/process/spawn.ts'
+import { openProcesses } from '../../adapters/process/open-processes.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Processes } from '../../ports/process.ts'

@@ -1,6 +1,6 @@
 /** The client that the official suite examines: our tool host as it is, with a person who says yes to everything. */
 import { systemClock } from '../../../src/adapters/clock.ts'
-import { openProcesses } from '../../../src/adapters/process/spawn.ts'
+import { openProcesses } from '../../../src/adapters/process/open-processes.ts'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -1,0 +1,33 @@
+/** What the system tells about processes: Linux in /proc, macOS through ps(1), Windows nothing that Parley reads. */
+import { linuxTable } from './linux-table.ts'
+
+export interface ProcessRow {
+  readonly pid: number
+  readonly parent: number
+  /** The process group. */
+  readonly group: number
+  /** False for one that has ended and that its parent has not collected. */
+  readonly isRunning: boolean
+  readonly cpuMs: number
+  readonly residentBytes: number
+  /** The name of its program. */
+  readonly command: string
+}
+
+export interface MarkedProcess {
+  readonly pid: number
+  /** The value of `MARKER` in its environment. */
+  readonly marker: string
+}
+
+export interface ProcessTable {
+  /** Undefined where the system does not tell. */
+  rows(): Promise<readonly ProcessRow[] | undefined>
+  /** The processes whose environment can be read and has a marker; none where the system does not tell. */
+  marked(): Promise<readonly MarkedProcess[]>
+}
+
+/** Only that of this system is loaded. */
+export async function processTable(platform: NodeJS.Platform = process.platform): Promise<ProcessTable> {
+  return platform === 'darwin' ? (await import('./macos-table.ts')).macosTable() : linuxTable
+}
