@@ -30,12 +30,7 @@ const RESERVED_DESCRIPTORS = 64
 export async function listenOn(path: string, listener: SocketListener, passed?: number): Promise<ListeningSocket> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const limits = new SharedLimits()
-    // A client may close its side and still read.
-    const server = createServer({ allowHalfOpen: true }, (socket) =>
-      listener.connected(openStreamTransport(socket, socket, limits)),
-    )
-    turnAwayTooMany(server, listener)
+    const server = serverFor(listener)
     if (passed === undefined) await listening(server, `${path}~`)
     else await listeningOnPassed(server, passed)
     server.on('error', (error) => listener.report(error))
@@ -52,6 +47,17 @@ export async function listenOn(path: string, listener: SocketListener, passed?: 
   } catch (error) {
     return fail('SOCKET_UNUSABLE', { path, reason: reasonOf(error) }, error)
   }
+}
+
+/** Not listening yet. */
+export function serverFor(listener: SocketListener): Server {
+  const limits = new SharedLimits()
+  // A client may close its side and still read.
+  const server = createServer({ allowHalfOpen: true }, (socket) =>
+    listener.connected(openStreamTransport(socket, socket, limits)),
+  )
+  turnAwayTooMany(server, listener)
+  return server
 }
 
 /** Without descriptors a module that is loaded with its first use cannot be loaded, and never again in this process. */

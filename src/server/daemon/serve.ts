@@ -2,7 +2,7 @@
 import { openSeenMarks } from './seen-file.ts'
 import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { Config } from '../../config/settings.ts'
-import { passedSocket, requirePrivate } from '../../config/socket.ts'
+import { isPipe, passedSocket, requirePrivate } from '../../config/socket.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import { loadVersions } from '../../edge/acp/versions.ts'
 import { type ListeningSocket, type SocketListener, listenOn } from '../../edge/transport/unix-socket.ts'
@@ -66,6 +66,12 @@ export async function openServer(config: Config, options: ServeOptions): Promise
     await owner.close()
     throw error
   }
+}
+
+async function listenAt(path: string, listener: SocketListener, passed: number | undefined): Promise<ListeningSocket> {
+  if (!isPipe(path)) return await listenOn(path, listener, passed)
+  const { listenOnPipe } = await import('../../edge/transport/named-pipe.ts')
+  return await listenOnPipe(path, listener)
 }
 
 class Server implements RunningServer {
@@ -138,7 +144,7 @@ class Server implements RunningServer {
       report: log.report,
     }
     const passed = passedSocket(this.#config.environment)
-    this.#listening = await listenOn(socket, listener, passed).catch((error: unknown) => {
+    this.#listening = await listenAt(socket, listener, passed).catch((error: unknown) => {
       this.#ports.destroy()
       throw error
     })

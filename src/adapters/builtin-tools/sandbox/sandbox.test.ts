@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 import { TestClock } from '../../../../test/sim/clock.ts'
 import { systemClock } from '../../clock.ts'
-import { openProcesses } from '../../process/spawn.ts'
+import { openProcesses } from '../../process/open-processes.ts'
 import { ProgramFinder } from '../../../config/own-programs.ts'
 import { CommandSandbox, type SandboxSettings } from './sandbox.ts'
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
-import { openProcesses } from '../../process/spawn.ts'
+import { openProcesses } from '../../process/open-processes.ts'
 import { StdioTransport } from './stdio.ts'
 
 const closing: (() => Promise<void>)[] = []
