@@ -1,7 +1,7 @@
 /** Finds the programs that Parley itself chooses to run: absolute, and never one that a project brings along. */
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { isWithin } from '../path-rules/path-rules.ts'
 
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
@@ -13,7 +13,7 @@ export class ProgramFinder {
 
   /** A relative or empty entry of PATH means the directory where a command happens to run: the project. */
   constructor(path: string | undefined) {
-    this.#directories = (path ?? USUAL_PATH).split(':').filter(isAbsolute)
+    this.#directories = (path ?? USUAL_PATH).split(delimiter).filter(isAbsolute)
   }
 
   async find(name: string, roots: readonly string[]): Promise<string | undefined> {

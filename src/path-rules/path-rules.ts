@@ -4,6 +4,7 @@
  */
 import { EXECUTED_LATER } from './executed-later.ts'
 import type { PathRestriction } from '../ports/values/path-access.ts'
+import { comparable, rootOf } from './windows-paths.ts'
 
 export interface PathAccess {
   /** The root set with its links resolved; patterns are relative to each of them. */
@@ -31,7 +32,11 @@ export function catchesPath(pattern: string, paths: readonly string[], roots: re
 
 /** The path as each directory of the root set sees it that has it. */
 export function placesIn(roots: readonly string[], path: string): readonly string[] {
-  return roots.flatMap((root) => (isWithin(path, root) ? [path.slice(root.length).replace(/^\//u, '')] : []))
+  return isOfWindows(path) ? placesBelow(roots.map(comparable), comparable(path)) : placesBelow(roots, path)
+}
+
+function placesBelow(roots: readonly string[], path: string): readonly string[] {
+  return roots.flatMap((root) => (isBelow(path, root) ? [path.slice(root.length).replace(/^\//u, '')] : []))
 }
 
 /** Whether a path is Parley's own. A session that was opened inside the state directory may work in its own directory. */
@@ -43,17 +48,28 @@ export function isOwnPlace(path: string, { own, roots }: Pick<PathAccess, 'own' 
 
 /** Files that decide what runs and what is allowed: a git directory by its usual name, the rules of a project. */
 export function isGoverning(path: string): boolean {
-  return /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(path)
+  const text = isOfWindows(path) ? comparable(path) : path
+  return /(?:^|\/)(?:\.git(?:\/|$)|\.parley\.toml$)/iu.test(text)
 }
 
 /** The program that executes this file later without a user's doing; undefined for other files. The path is absolute and without links. */
 export function executorOf(path: string): string | undefined {
-  return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], ['/'])))?.by
+  const roots = [isOfWindows(path) ? rootOf(path) : '/']
+  return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], roots)))?.by
 }
 
 /** Whether a path lies in a directory, by its text alone: both are absolute and normalized. A directory lies within itself. */
 export function isWithin(path: string, directory: string): boolean {
+  return isOfWindows(directory) ? isBelow(comparable(path), comparable(directory)) : isBelow(path, directory)
+}
+
+function isBelow(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
+}
+
+/** By its text: `C:\…` or `\\server\…`. */
+function isOfWindows(path: string): boolean {
+  return !path.startsWith('/') && /^(?:[A-Za-z]:[\\/]|\\\\)/u.test(path)
 }
 
 /** Letters that a disk or a keyboard may spell in several ways, in one. */

@@ -7,6 +7,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs
 import { join, resolve, isAbsolute, relative, sep } from 'node:path'
 import { fail, isParleyError } from '../errors/parley-error.ts'
 import { isWithin } from '../path-rules/path-rules.ts'
+import { ambiguityOf } from '../path-rules/windows-paths.ts'
 
 /** A directory that is held open. */
 export interface OpenDirectory {
@@ -255,9 +256,14 @@ export function routeTo(path: string, roots: readonly Root[]): PathRoute {
     [root.given, root.real].flatMap((base) => routeBelow(base, { root, absolute })),
   )
   // Of roots that lie within each other the innermost knows best.
-  return (
-    routes.toSorted((one, other) => one.names.length - other.names.length)[0] ?? fail('PATH_OUTSIDE_ROOTS', { path })
-  )
+  const [route] = routes.toSorted((one, other) => one.names.length - other.names.length)
+  if (process.platform === 'win32') route?.names.forEach(requireOneMeaning)
+  return route ?? fail('PATH_OUTSIDE_ROOTS', { path })
+}
+
+function requireOneMeaning(name: string): void {
+  const ambiguity = ambiguityOf(name)
+  if (ambiguity !== undefined) refuseFile(`The name ${JSON.stringify(name)} ${ambiguity}.`)
 }
 
 /** Whether a real path lies in the root set. */

@@ -41,7 +41,8 @@ export function windowsProcesses(
     const inherited = spec.isWholeEnvironment ? {} : environment
     const env = windowsEnvironment(inherited, { added: spec.env, marker })
     const { PATH: path, PATHEXT: extensions, SYSTEMROOT: systemRoot = DEFAULT_ROOT } = env
-    const file = await findCommand({ command: spec.command, cwd: spec.cwd, path, extensions }, system.isFile)
+    const lookup = { command: spec.command, cwd: spec.cwd, path, extensions }
+    const file = await findCommand(lookup, (candidate) => system.isFile(candidate))
     const line = commandLine({ file, args: spec.args, systemRoot })
     const process = await started(system.start(line, { cwd: spec.cwd, env }), spec)
     const [stdin, stdout, stderr] = process.stdio as unknown as [Writable, Readable, Readable]

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import { compareVersions } from '../known/version.ts'
 
@@ -28,7 +28,7 @@ const versions = new Map<string, Promise<string | undefined>>()
 export async function findNode(wanted: string, { path, installed }: NodePlaces): Promise<FoundNode | undefined> {
   const own = { program: process.execPath, version: process.versions.node }
   if (fits(own.version, wanted)) return own
-  const onPath = (path ?? '').split(':').filter(isAbsolute)
+  const onPath = (path ?? '').split(delimiter).filter(isAbsolute)
   for (const program of [...onPath.map((folder) => join(folder, 'node')), ...installed]) {
     const version = await versionOf(program)
     if (version !== undefined && fits(version, wanted)) return { program, version }
@@ -38,7 +38,7 @@ export async function findNode(wanted: string, { path, installed }: NodePlaces):
 
 /** PATH with this Node before every other. */
 export function pathWith(node: FoundNode, path: string | undefined): string {
-  return [dirname(node.program), ...(path ?? '').split(':').filter(isAbsolute)].join(':')
+  return [dirname(node.program), ...(path ?? '').split(delimiter).filter(isAbsolute)].join(delimiter)
 }
 
 function fits(version: string, wanted: string): boolean {

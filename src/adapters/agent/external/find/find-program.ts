@@ -1,7 +1,7 @@
 /** Finds the program of an agent and the Node that runs it, without starting either. */
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
 import { type InstalledAgent, type InstalledAgents, programOf } from '../install/installed-agents.ts'
 import { type KnownAgent, knownAgent } from '../known/start-table.ts'
@@ -68,7 +68,7 @@ async function ofPath(program: string, { known, path, nodes }: Context): Promise
 async function ofCopy(copy: InstalledAgent, { known, path, nodes }: Context): Promise<FoundProgram> {
   const args = copy.args ?? known?.args ?? []
   const folders = copy.path.map((folder) => join(copy.directory, folder))
-  const withOwn = [...folders, ...(path ?? '').split(':').filter(isAbsolute)].join(':')
+  const withOwn = [...folders, ...(path ?? '').split(delimiter).filter(isAbsolute)].join(delimiter)
   const found = { source: 'installed', version: copy.version } as const
   const env = { ...copy.env, ...(folders.length > 0 && { PATH: withOwn }) }
   if (!copy.isScript) return { ...found, program: programOf(copy), args, env }
@@ -81,7 +81,7 @@ async function ofCopy(copy: InstalledAgent, { known, path, nodes }: Context): Pr
 
 /** The first on PATH; a relative folder there would be one of the project's. */
 async function onPath(command: string, path: string | undefined): Promise<string | undefined> {
-  for (const folder of (path ?? '').split(':').filter(isAbsolute)) {
+  for (const folder of (path ?? '').split(delimiter).filter(isAbsolute)) {
     const file = join(folder, command)
     if (await isProgram(file)) return file
   }
