@@ -9,10 +9,12 @@ const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Implements the port `OwnPrograms`. */
 export class ProgramFinder {
   readonly #directories: readonly string[]
+  readonly #ending: string
   readonly #found = new Map<string, Promise<readonly Found[]>>()
 
   /** A relative or empty entry of PATH means the directory where a command happens to run: the project. */
-  constructor(path: string | undefined) {
+  constructor(path: string | undefined, platform: NodeJS.Platform = process.platform) {
+    this.#ending = platform === 'win32' ? '.exe' : ''
     this.#directories = (path ?? USUAL_PATH).split(delimiter).filter(isAbsolute)
   }
 
@@ -26,7 +28,8 @@ export class ProgramFinder {
 
   /** Every program of this name, in the order of PATH. */
   async #search(name: string): Promise<readonly Found[]> {
-    const all = await Promise.all(this.#directories.map((directory) => executable(join(directory, name))))
+    const file = `${name}${this.#ending}`
+    const all = await Promise.all(this.#directories.map((directory) => executable(join(directory, file))))
     return all.filter((file) => file !== undefined)
   }
 }

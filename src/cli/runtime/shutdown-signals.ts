@@ -1,5 +1,6 @@
 /** The events that stop a command: Ctrl-C, a signal, or a reader that closes its output. */
 import { closeSync } from 'node:fs'
+import { stopSignals } from './stop-signals.ts'
 import { TURN_CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
 
 export interface Stops {
@@ -32,15 +33,13 @@ export function watchStops(): Stops {
     terminate()
   }
   const unread = (error: Error): void => end(isReaderGone(error) ? OK : FAILED)
+  const listeners: Readonly<Partial<Record<NodeJS.Signals, () => void>>> = { SIGINT: interrupt, SIGHUP: hangUp }
+  const heard = stopSignals().map((name) => [name, listeners[name] ?? terminate] as const)
   const release = (): void => {
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', terminate)
-    process.off('SIGHUP', hangUp)
+    for (const [name, listener] of heard) process.off(name, listener)
     process.stdout.off('error', unread)
   }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', terminate)
-  process.on('SIGHUP', hangUp)
+  for (const [name, listener] of heard) process.on(name, listener)
   process.stdout.on('error', unread)
   return {
     signal: stop.signal,

@@ -8,6 +8,7 @@ import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
 import { runningCommand } from '../../runtime/running-command.ts'
+import { stopSignals } from '../../runtime/stop-signals.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const login = textOption(options, 'login')
@@ -54,7 +55,7 @@ async function embed(agent: string | undefined): Promise<void> {
 
 /** A signal works as a closed stdin: running turns are stored as interrupted, and no child process is left. */
 function endOnSignals(): void {
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.stdin.destroy())
+  for (const signal of stopSignals()) process.once(signal, () => process.stdin.destroy())
 }
 
 /** Keeps stdout for the protocol, even if a library prints. */

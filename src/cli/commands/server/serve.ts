@@ -8,6 +8,7 @@ import { type RunningServer, openServer } from '../../../server/daemon/serve.ts'
 import { serverInfo } from '../../../server/server-info.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
+import { stopSignals } from '../../runtime/stop-signals.ts'
 import { FAILED, OK, TRY_AGAIN } from '../../runtime/exit-codes.ts'
 import { dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
 import { complain } from '../../say.ts'
@@ -111,5 +112,5 @@ function stopOnSignals(server: RunningServer): void {
     else if (heard === 2) server.stop(signal, 0)
     else process.exit(TRY_AGAIN)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
+  for (const signal of stopSignals()) process.on(signal, stop)
 }

@@ -79,11 +79,16 @@ async function ofCopy(copy: InstalledAgent, { known, path, nodes }: Context): Pr
   return { ...found, program: node.program, args: [programOf(copy), ...args], env: whole }
 }
 
+/** npm puts a batch file on PATH of Windows. */
+const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : ['']
+
 /** The first on PATH; a relative folder there would be one of the project's. */
 async function onPath(command: string, path: string | undefined): Promise<string | undefined> {
   for (const folder of (path ?? '').split(delimiter).filter(isAbsolute)) {
-    const file = join(folder, command)
-    if (await isProgram(file)) return file
+    for (const ending of ENDINGS) {
+      const file = join(folder, `${command}${ending}`)
+      if (await isProgram(file)) return file
+    }
   }
   return undefined
 }

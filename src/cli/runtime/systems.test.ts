@@ -1,0 +1,32 @@
+/** What differs between systems, by injected facts. */
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ProgramFinder } from '../../config/own-programs.ts'
+import { openerFor } from './browser.ts'
+import { stopSignals } from './stop-signals.ts'
+
+test('each system has its program that opens the browser, and none where nobody would see it', () => {
+  expect(openerFor('win32', {})).toEqual({ name: 'rundll32', args: ['url.dll,FileProtocolHandler'] })
+  expect(openerFor('darwin', {})?.name).toBe('open')
+  expect(openerFor('linux', { DISPLAY: ':0' })?.name).toBe('xdg-open')
+  expect(openerFor('linux', {})).toBeUndefined()
+  for (const platform of ['win32', 'darwin', 'linux'] as const)
+    expect(openerFor(platform, { SSH_CONNECTION: 'x', DISPLAY: ':0' })).toBeUndefined()
+})
+
+test('Windows has another signal than SIGTERM', () => {
+  expect(stopSignals('linux')).toEqual(['SIGTERM', 'SIGINT', 'SIGHUP'])
+  expect(stopSignals('win32')).toEqual(['SIGINT', 'SIGBREAK', 'SIGHUP'])
+})
+
+test('a program of Windows has an ending', async () => {
+  const bin = mkdtempSync(join(tmpdir(), 'parley-bin-'))
+  for (const name of ['git', 'git.exe']) {
+    writeFileSync(join(bin, name), '')
+    chmodSync(join(bin, name), 0o755)
+  }
+  expect(await new ProgramFinder(bin, 'win32').find('git', [])).toBe(join(bin, 'git.exe'))
+  expect(await new ProgramFinder(bin, 'linux').find('git', [])).toBe(join(bin, 'git'))
+})
