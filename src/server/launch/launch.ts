@@ -152,6 +152,7 @@ function launch({ environment, home, program }: Where, { descriptor }: StartLog)
     cwd: '/',
     env: { ...NODE_ENVIRONMENT, ...rest, PARLEY_HOME: home },
     detached: true,
+    windowsHide: true,
     stdio: ['ignore', descriptor, descriptor],
   })
   child.unref()

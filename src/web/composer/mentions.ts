@@ -18,3 +18,15 @@ export function mentionedIn(text: string, chosen: readonly Mention[]): readonly 
       .some((after) => !GOES_ON.test(after)),
   )
 }
+
+/** Of a path of the server, which may run on Windows: `C:\a b` is `file:///C:/a%20b`, and `\\host\a` is `file://host/a`. */
+export function fileUrl(path: string): string {
+  const [, share, drive] = /^(?:(\\\\)|([A-Za-z]:)[\\/])/u.exec(path) ?? []
+  if (share === undefined && drive === undefined) return `file://${encodedPath(path)}`
+  const rest = path.slice(2).replaceAll('\\', '/')
+  return share === undefined ? `file:///${drive}${encodedPath(rest)}` : `file://${encodedPath(rest)}`
+}
+
+function encodedPath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
