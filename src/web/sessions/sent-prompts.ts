@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { Client, PromptContent } from '../../client/client.ts'
 import { newId } from '../../client/connection/over-web-socket.ts'
 import type { Draft, Said } from '../composer/draft.ts'
+import { fileUrl } from '../composer/mentions.ts'
 import { codeOf, sentenceOf } from './error-sentences.ts'
 import type { Conversation } from '../thread/conversation.ts'
 
@@ -121,8 +122,4 @@ function contentOf({ text, attached, mentioned }: Said): readonly PromptContent[
   const links = mentioned.map(({ name, path }) => ({ type: 'resource_link', uri: fileUrl(path), name }))
   const said = text.trim() === '' ? [] : [{ type: 'text', text }]
   return [...said, ...attached.map(({ content }) => content), ...links]
-}
-
-function fileUrl(path: string): string {
-  return `file://${path.split('/').map(encodeURIComponent).join('/')}`
 }
