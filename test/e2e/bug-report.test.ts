@@ -93,7 +93,7 @@ describe('what looks like a secret is removed', () => {
 })
 
 describe('parley status --watch', () => {
-  test('shows the server again and again until it is interrupted, with its memory and its journal', async () => {
+  test('shows the server again and again until it is interrupted, and the next one too, with its memory and its journal', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hello.' }])
     await parley(['run', 'Hi'], { home, agent })
@@ -105,7 +105,15 @@ describe('parley status --watch', () => {
       residentBytes: expect.any(Number),
       journalBytes: expect.any(Number),
     })
+    const former = pidOf(seen().at(-1))
+    await parley(['stop'], { home })
+    await parley(['run', 'Hi'], { home, agent })
+    await expect.poll(() => pidOf(seen().at(-1))).not.toBe(former)
     watching.child.kill('SIGINT')
     expect(await watching.finished).toMatchObject({ code: 0, stderr: '' })
   })
 })
+
+function pidOf(line = '{}'): unknown {
+  return (JSON.parse(line) as { readonly pid?: unknown }).pid
+}

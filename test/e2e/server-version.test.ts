@@ -49,7 +49,10 @@ function raise(path: string): void {
   const text = readFileSync(path, 'utf8').replaceAll(`"${version}"`, '"99.0.0"')
   writeFileSync(
     path,
-    text.replaceAll(/(["'`](?:\.\/|\.\/chunks\/|chunks\/|\.\.\/chunks\/))([\w.-]+-[\w-]{8}\.[cm]js["'`])/gu, '$1newer-$2'),
+    text.replaceAll(
+      /(["'`](?:\.\/|\.\/chunks\/|chunks\/|\.\.\/chunks\/))([\w.-]+-[\w-]{8}\.[cm]js["'`])/gu,
+      '$1newer-$2',
+    ),
   )
 }
 

@@ -1,4 +1,5 @@
 /** `parley status`: how the server is. It never starts one. */
+import { isParleyError } from '../../../errors/parley-error.ts'
 import { askStatus } from '../../../server/admin/admin-client.ts'
 import type { Status } from '../../../server/admin/admin-methods.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -23,13 +24,20 @@ export async function run({ options }: CommandInput): Promise<number> {
     else process.stdout.write(`${options['watch'] === true ? frame(config) : ''}${table(status, paint)}`)
   }
   await show()
-  return options['watch'] === true ? await watch(show) : OK
+  if (options['watch'] !== true) return OK
+  return await watch(() =>
+    show().catch((error: unknown) => {
+      if (!isParleyError(error, 'SERVER_ABSENT') && !isParleyError(error, 'CONNECTION_LOST')) throw error
+      // It may be replaced by a newer one, or start again.
+      if (options['json'] !== true) process.stdout.write(`${frame(config)}No server runs now.\n`)
+    }),
+  )
 }
 
 /** Milliseconds between two looks. */
 const EVERY_MS = 2_000
 
-/** Until a signal or a closed output ends it, which is the normal end; a server that goes away ends it too. */
+/** Until a signal or a closed output ends it, which is the normal end. */
 async function watch(show: () => Promise<void>): Promise<number> {
   const stops = watchStops()
   const stopped = aborted(stops.signal)

@@ -69,6 +69,8 @@ async function uninstall(unit: ServiceUnit, config: Config): Promise<void> {
   for (const { path } of unit.files) rmSync(path, { force: true })
 }
 
+const HOW_TO_INSTALL = '; parley service install does that, with --print it only shows what it would write'
+
 async function tell(
   unit: ServiceUnit,
   config: Config,
@@ -78,7 +80,7 @@ async function tell(
   const isInstalled = existsSync(path)
   const isRunning = isInstalled && (await attempt(unit.probe, config)) === undefined
   if (asJson) printJson({ manager: unit.manager, file: path, isInstalled, isRunning })
-  else if (!isInstalled) process.stdout.write('The service is not installed.\n')
+  else if (!isInstalled) process.stdout.write(`The service is not installed${mustRun ? HOW_TO_INSTALL : ''}.\n`)
   else process.stdout.write(`${path}: the service ${isRunning ? 'runs' : 'does not run'}\n`)
   return isRunning || !mustRun ? OK : FAILED
 }

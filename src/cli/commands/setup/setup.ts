@@ -122,9 +122,11 @@ async function undo(
   return OK
 }
 
+const NAMED = 'parley setup EDITOR shows what one needs:'
+
 async function summarize(chosen: readonly Editor[], config: Config): Promise<void> {
   if (chosen.length === 0)
-    process.stdout.write(`No editor was found; name one: ${editors.map(({ name }) => name).join(', ')}\n`)
+    process.stdout.write(`No editor was found. ${NAMED} ${editors.map(({ name }) => name).join(', ')}\n`)
   const { listAgents } = await import('../../../server/agents/list-agents.ts')
   const { openAgentTools } = await import('../../../server/compose/agent-catalogue.ts')
   const tools = openAgentTools(config)
