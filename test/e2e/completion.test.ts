@@ -96,10 +96,10 @@ test('bash completes commands, options, and a model behind the colon of its prov
 
 test('fish completes them too, and files only where Parley knows nothing', () => {
   const pressed = (line: string) => `complete --do-complete '${line}'; `
-  const lines = ['parley st', 'parley stop --', 'parley run --model local:s', 'parley run --cwd test/k']
+  const lines = ['parley do', 'parley stop --', 'parley run --model local:s', 'parley run --cwd test/k']
   const script = `parley completion fish | source; ${lines.map(pressed).join('')}`
   const said = inShell('fish', ['--no-config'], script)
-  expect(said.map((line) => line.split('\t')[0])).toEqual(['status', 'stop', '--grace', 'local:small', 'test/kill/'])
+  expect(said.map((line) => line.split('\t')[0])).toEqual(['doctor', 'docs', '--grace', 'local:small', 'test/kill/'])
 })
 
 test('zsh gets the same words with their descriptions', () => {

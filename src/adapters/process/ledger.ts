@@ -1,6 +1,7 @@
 /** Finds processes by the marker in their environment: those that a dead server left behind and that its guard missed. */
 import { markerOf, type Boot } from './environment.ts'
-import { type MarkedProcess, processTable } from './process-table.ts'
+import type { MarkedProcess } from './process-table.ts'
+import { processTable } from './system-table.ts'
 
 /**
  * Kills the children of earlier owners of the same state directory, and processes that they start meanwhile. Call it once, when this

@@ -2,7 +2,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ProcessTree } from './child.ts'
 import { killDeserters } from './ledger.ts'
-import { processTable } from './process-table.ts'
+import { processTable } from './system-table.ts'
 
 interface GroupOptions {
   readonly clock: Clock

@@ -1,6 +1,4 @@
 /** What the system tells about processes: Linux in /proc, macOS through ps(1), Windows nothing that Parley reads. */
-import { linuxTable } from './linux-table.ts'
-
 export interface ProcessRow {
   readonly pid: number
   readonly parent: number
@@ -25,9 +23,4 @@ export interface ProcessTable {
   rows(): Promise<readonly ProcessRow[] | undefined>
   /** The processes whose environment can be read and has a marker; none where the system does not tell. */
   marked(): Promise<readonly MarkedProcess[]>
-}
-
-/** Only that of this system is loaded. */
-export async function processTable(platform: NodeJS.Platform = process.platform): Promise<ProcessTable> {
-  return platform === 'darwin' ? (await import('./macos-table.ts')).macosTable() : linuxTable
 }
