@@ -25,6 +25,7 @@ import { scale } from './rows/store/scale.ts'
 import { search } from './rows/store/search.ts'
 import { start } from './rows/start/start.ts'
 import { throughput } from './rows/stream/throughput.ts'
+import { web } from './rows/page/web.ts'
 import { watchers } from './rows/stream/watchers.ts'
 
 const measurements: Readonly<Record<string, Measurement>> = {
@@ -53,6 +54,7 @@ const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
   --json   one JSON object per row
   --scale  only how costs grow with the size of sessions and their number, and search over a million entries; minutes, and gigabytes
   --capacity  only how many sessions stream at the pace of a real model until tokens come late; minutes
+  --web    only the page in a headless browser: how soon it shows what, and what it costs; minutes
   --only   of ${Object.keys(measurements).join(', ')}
   --compare  A.json B.json: the rows of two runs side by side, and nothing is measured
 The rows are also written to bench/results.json. It never fails because something is slow.`
@@ -65,6 +67,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     scale: { type: 'boolean', default: false },
+    web: { type: 'boolean', default: false },
     only: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -93,12 +96,13 @@ async function main(): Promise<void> {
 function chosen(): readonly string[] {
   if (values.scale) return ['scale', 'search']
   if (values.capacity) return ['capacity']
+  if (values.web) return ['web']
   return values.only?.split(',') ?? Object.keys(measurements)
 }
 
-/** How costs grow, and what it takes until tokens come late, are pages of their own. */
+/** How costs grow, what it takes until tokens come late, and the page, are measured alone. */
 function measurementOf(name: string): Measurement | undefined {
-  return { scale, capacity }[name] ?? measurements[name]
+  return { scale, capacity, web }[name] ?? measurements[name]
 }
 
 function tell(row: Row): void {
