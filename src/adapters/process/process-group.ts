@@ -1,7 +1,7 @@
 /** A child as the leader of a process group, and everything that it started, on systems with process groups. */
 import type { Clock } from '../../ports/clock.ts'
 import type { ProcessTree } from './child.ts'
-import { killDeserters } from './ledger.ts'
+import { killDeserters } from './leftovers.ts'
 import { processTable } from './system-table.ts'
 
 interface GroupOptions {

@@ -25,7 +25,7 @@ export {
 } from '../../adapters/agent/external/own-sessions/own-sessions.ts'
 export { type Taken, TakenSessions } from '../../adapters/agent/external/own-sessions/taken-sessions.ts'
 export { systemClock }
-export { Secrets } from '../../adapters/agent/external/process/secrets.ts'
+export { Secrets } from '../../adapters/agent/external/process/mask-secrets.ts'
 export type { Lost } from '../../adapters/agent/external/quirks.ts'
 export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
 export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'

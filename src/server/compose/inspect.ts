@@ -2,7 +2,7 @@
 import { openSqliteInspector } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { CommandSandbox } from '../../adapters/builtin-tools/sandbox/sandbox.ts'
 import { systemClock } from '../../adapters/clock.ts'
-import { type Orphan, findOrphans } from '../../adapters/process/ledger.ts'
+import { type Orphan, findOrphans } from '../../adapters/process/leftovers.ts'
 import { homeMark } from '../../adapters/process/environment.ts'
 import { openProcesses } from '../../adapters/process/open-processes.ts'
 import { openSearchIndex } from '../../adapters/search/worker/search-client.ts'

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { AgentLaunch } from '../launch.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentPeer, MAX_LINE_BYTES, type PeerListener } from './peer.ts'
-import { Secrets } from './secrets.ts'
+import { Secrets } from './mask-secrets.ts'
 import { StderrLog } from './stderr-log.ts'
 import { WireError } from './wire-error.ts'
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { runs } from '../../../test/fixtures/process/running.ts'
-import { killLeftovers } from './ledger.ts'
+import { killLeftovers } from './leftovers.ts'
 
 const started: ChildProcess[] = []
 afterEach(() => started.splice(0).forEach((child) => child.kill('SIGKILL')))
