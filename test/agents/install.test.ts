@@ -10,7 +10,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { install, uninstall } from '../../src/adapters/agent/external/install/install.ts'
 import { InstalledAgents } from '../../src/adapters/agent/external/install/installed-agents.ts'
 import type { InstallProgress } from '../../src/adapters/agent/external/install/progress.ts'
-import type { ArchiveSource, NpmSource, Wanted } from '../../src/adapters/agent/external/install/wanted.ts'
+import {
+  type ArchiveSource,
+  type NpmSource,
+  type Wanted,
+  wantedOfRegistry,
+} from '../../src/adapters/agent/external/install/wanted.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openProcesses } from '../../src/adapters/process/open-processes.ts'
 import { LoopbackRegistry, tarGz } from './loopback-registry.ts'
@@ -46,7 +51,7 @@ function made(signal = new AbortController().signal) {
   }
   const tell = (progress: InstallProgress): void => void told.push(progress)
   const installing = { installed, processes, clock: systemClock, environment, tell, signal }
-  return { installed, told, installing, add: (wanted: Wanted) => install(wanted, installing) }
+  return { home, installed, told, installing, add: (wanted: Wanted) => install(wanted, installing) }
 }
 
 /** A tar of `bin/agent` and `lib/y`, each with its last letter. */
@@ -67,6 +72,97 @@ const archive = (url: string, source: Partial<ArchiveSource> = {}): Wanted => ({
 })
 
 const script = '#!/usr/bin/env node\nprocess.stdout.write("hello")\n'
+
+/** A uv that writes down what it was called with; its packages are those of the registry, each with one program. */
+const UV = `#!/usr/bin/env node
+const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs')
+const { join } = require('node:path')
+const args = process.argv.slice(2)
+appendFileSync(process.env.UV_LOG, args.join(' ') + '\\n')
+if (args[0] === 'venv') mkdirSync(join(args.at(-1), 'bin'), { recursive: true })
+else void install(args[args.indexOf('--python') + 1], args.at(-1))
+async function install(venv, spec) {
+  const [name, version] = spec.split('==')
+  const response = await fetch(process.env.UV_INDEX_URL + '/' + name + '-' + version)
+  if (!response.ok) {
+    console.error('  x No solution found: there is no version of ' + spec)
+    process.exit(1)
+  }
+  const info = join(venv, 'lib', 'python3.12', 'site-packages', name.replaceAll('-', '_') + '-' + version + '.dist-info')
+  mkdirSync(info, { recursive: true })
+  const program = await response.text()
+  writeFileSync(join(venv, 'bin', program), '#!/bin/sh\\necho hello', { mode: 0o755 })
+  writeFileSync(join(info, 'entry_points.txt'), '[console_scripts]\\n' + program + ' = x:main\\n\\n[other]\\ny = z\\n')
+}
+`
+
+describe('from uv', () => {
+  const uvx = (spec: string): Wanted =>
+    wantedOfRegistry(
+      {
+        id: 'snake',
+        name: 'Snake',
+        version: '1.2.3',
+        description: '',
+        distribution: { uvx: { package: spec, args: ['acp'] } },
+      },
+      undefined,
+    )
+
+  function withUv() {
+    const place = made()
+    const bin = join(place.home, 'bin')
+    const log = join(place.home, 'uv.log')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'uv'), UV, { mode: 0o755 })
+    const environment = {
+      ...place.installing.environment,
+      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      UV_INDEX_URL: `${registry.url}/simple`,
+      UV_LOG: log,
+    }
+    const add = (wanted: Wanted) => install(wanted, { ...place.installing, environment })
+    return { ...place, add, calls: () => readFileSync(log, 'utf8').trim().split('\n') }
+  }
+
+  test.each(['snake-acp', 'serpent'])(
+    'an agent is installed in its exact version; its program is %s',
+    async (program) => {
+      registry.serve('/simple/snake-acp-1.2.3', Buffer.from(program))
+      const { add, calls, told, installed } = withUv()
+      const copy = await add(uvx('snake-acp==1.2.3'))
+      expect(copy).toMatchObject({ id: 'snake', version: '1.2.3', source: 'uv', from: 'snake-acp', args: ['acp'] })
+      expect(copy).toMatchObject({ program: join('venv', 'bin', program), isScript: false })
+      expect(existsSync(join(copy.directory, copy.program))).toBe(true)
+      expect(installed.choose('snake')).toEqual(copy)
+      expect(told).toEqual([{ step: 'uv', what: 'snake-acp==1.2.3' }])
+      const [venv, pip] = calls()
+      expect(venv).toMatch(/^venv --quiet --relocatable \/.*\/venv$/u)
+      expect(pip).toMatch(/^pip install --quiet --python \/.*\/venv snake-acp==1\.2\.3$/u)
+    },
+  )
+
+  test('without uv, and for a version that does not exist, the reason is said and nothing is left', async () => {
+    const { installing, add, installed } = withUv()
+    const environment = { ...installing.environment, PATH: top }
+    await expect(install(uvx('snake-acp==1.2.3'), { ...installing, environment })).rejects.toMatchObject({
+      code: 'AGENT_INSTALL',
+      message: expect.stringContaining('uv, which installs it, is not on PATH') as string,
+    })
+    await expect(add(uvx('snake-acp@9.9.9'))).rejects.toMatchObject({
+      code: 'AGENT_INSTALL',
+      message: expect.stringContaining(
+        'uv ended with 1. x No solution found: there is no version of snake-acp==9.9.9',
+      ) as string,
+    })
+    expect(installed.list()).toEqual([])
+  })
+
+  test.each(['snake-acp', 'snake-acp==latest', 'snake-acp>=1', 'https://example.com/x.whl', '-r==1'])(
+    '%s is no exact version of a package',
+    (spec) => expect(() => uvx(spec)).toThrow('names no exact version'),
+  )
+})
 
 describe('from npm', () => {
   test('an agent is installed with its program, its helpers and its sum, and its scripts do not run', async () => {

@@ -99,7 +99,7 @@ function fits(name: string, pattern: string): boolean {
 export interface AgentTools extends CatalogueParts {
   readonly processes: Processes
   readonly clock: Clock
-  /** PATH, and the settings of npm in the environment. */
+  /** PATH, and the settings of npm and uv in the environment. */
   readonly npmEnvironment: Readonly<Record<string, string>>
   close(): Promise<void>
 }
@@ -121,6 +121,6 @@ export function openAgentTools(config: Config): AgentTools {
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const parts = openCatalogue(config)
   const names = NPM_SETTINGS.flatMap((name) => [`npm_config_${name}`, `NPM_CONFIG_${name.toUpperCase()}`])
-  const npmEnvironment = parts.environment(names, { cwd: config.home })
+  const npmEnvironment = parts.environment([...names, 'UV_*'], { cwd: config.home })
   return { ...parts, processes, clock: systemClock, npmEnvironment, close: () => processes.close() }
 }

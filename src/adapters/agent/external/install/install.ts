@@ -12,13 +12,14 @@ import { installFromArchive } from './archive.ts'
 import { type InstalledAgent, type InstalledAgents, MANIFEST, type Manifest, PLATFORM } from './installed-agents.ts'
 import { installFromNpm, type Unpacked } from './npm-install.ts'
 import { ProgressFile, type Tell } from './progress.ts'
-import type { ArchiveSource, NpmSource, Wanted } from './wanted.ts'
+import { installFromUv } from './uv-install.ts'
+import type { ArchiveSource, NpmSource, UvSource, Wanted } from './wanted.ts'
 
 export interface Installing {
   readonly installed: InstalledAgents
   readonly processes: Processes
   readonly clock: Clock
-  /** PATH, and the settings of npm that the environment has. */
+  /** PATH, and the settings of npm and uv that the environment has. */
   readonly environment: Readonly<Record<string, string>>
   readonly tell: Tell
   readonly signal: Signal
@@ -78,6 +79,7 @@ async function unpackInto(draft: string, wanted: Wanted, installing: Installing)
   const { source } = wanted
   if (source.kind === 'archive')
     return installFromArchive({ ...wanted, source: source satisfies ArchiveSource }, draft, installing)
+  if (source.kind === 'uv') return installFromUv({ ...wanted, source: source satisfies UvSource }, draft, installing)
   const { installed, environment } = installing
   const node = await findNode(source.node, { path: environment['PATH'], installed: installed.nodes() })
   if (node === undefined) return fail('AGENT_NODE_OLD', { agent: wanted.id, wanted: source.node })
@@ -89,7 +91,7 @@ function manifestOf({ id, version, source, args, env }: Wanted, unpacked: Unpack
     id,
     version,
     source: source.kind,
-    from: source.kind === 'npm' ? source.package : source.url,
+    from: source.kind === 'archive' ? source.url : source.package,
     program: unpacked.program,
     isScript: unpacked.isScript,
     path: [...unpacked.path],

@@ -9,7 +9,7 @@ import { compareVersions } from '../known/version.ts'
 const manifest = z.object({
   id: z.string(),
   version: z.string(),
-  source: z.enum(['npm', 'archive']),
+  source: z.enum(['npm', 'uv', 'archive']),
   /** The package or the address that it came from. */
   from: z.string(),
   program: z.string().refine(staysInside),

@@ -2,11 +2,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
-import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
+import { fail } from '../../../../errors/parley-error.ts'
 import type { Processes } from '../../../../ports/process.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { type FoundNode, pathWith } from '../find/find-node.ts'
 import type { Tell } from './progress.ts'
+import { runInstaller } from './run-installer.ts'
 import type { NpmSource, Wanted } from './wanted.ts'
 
 export interface NpmTools {
@@ -28,9 +29,6 @@ export interface Unpacked {
 
 const QUIET = ['--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier', '--loglevel=error'] as const
 
-/** How many of npm's last lines a failure shows, in one line. */
-const LAST_LINES = 12
-
 /** Throws AGENT_INSTALL. Leaves what it did in the folder. */
 export async function installFromNpm(
   { id, version, source }: Wanted & { readonly source: NpmSource },
@@ -41,65 +39,20 @@ export async function installFromNpm(
   const megabytes = source.megabytes === undefined ? {} : { megabytes: source.megabytes }
   tools.tell({ step: 'npm', what: specs.join(' '), ...megabytes })
   await writeFile(join(directory, 'package.json'), '{ "private": true }\n')
-  const npm = new Npm(id, directory, tools)
-  await npm.run(['install', '--ignore-scripts', ...QUIET, ...specs])
+  const { node, environment } = tools
+  const env = { ...environment, PATH: pathWith(node, environment['PATH']) }
+  const missing = 'npm is not on PATH; it comes with Node'
+  const npm = (...args: readonly string[]): Promise<void> =>
+    runInstaller('npm', [...args, '--prefix', directory], { ...tools, id, directory, environment: env, missing })
+  await npm('install', '--ignore-scripts', ...QUIET, ...specs)
   // npm takes an older version of what its Node cannot run, and says nothing.
   for (const spec of specs) await requireVersion(id, directory, spec)
-  if (source.scripts.length > 0) await npm.run(['rebuild', ...QUIET, ...source.scripts])
+  if (source.scripts.length > 0) await npm('rebuild', ...QUIET, ...source.scripts)
   const program = await programIn(id, directory, source)
   const isScript = await isForNode(join(directory, program))
   const path = source.with.length > 0 ? [join('node_modules', '.bin')] : []
   const sum = await integrityOf(directory, source.package)
   return { program, isScript, path, ...(sum !== undefined && { sum }) }
-}
-
-class Npm {
-  readonly #id: string
-  readonly #directory: string
-  readonly #tools: NpmTools
-
-  constructor(id: string, directory: string, tools: NpmTools) {
-    this.#id = id
-    this.#directory = directory
-    this.#tools = tools
-  }
-
-  async run(args: readonly string[]): Promise<void> {
-    const { processes, environment, node, signal } = this.#tools
-    const env = { ...environment, PATH: pathWith(node, environment['PATH']) }
-    const spec = { command: 'npm', args: [...args, '--prefix', this.#directory], cwd: this.#directory, env }
-    const child = await processes.spawn(spec, signal).catch((error: unknown) => this.#refuse(startReason(error)))
-    const stop = (): void => void child.stop(0)
-    signal.addEventListener('abort', stop)
-    try {
-      let said = ''
-      const decoder = new TextDecoder()
-      for await (const bytes of child.stdout) said = (said + decoder.decode(bytes, { stream: true })).slice(-8192)
-      const { code } = await child.exited
-      if (signal.aborted) throw signal.reason
-      await child.stderrRead
-      if (code !== 0)
-        this.#refuse(`npm ended with ${code ?? 'a signal'}. ${lastLines(`${said}\n${child.stderrTail()}`)}`)
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
-  }
-
-  #refuse(reason: string): never {
-    return fail('AGENT_INSTALL', { agent: this.#id, reason })
-  }
-}
-
-function startReason(error: unknown): string {
-  return isParleyError(error, 'COMMAND_NOT_FOUND') ? 'npm is not on PATH; it comes with Node' : reasonOf(error)
-}
-
-function lastLines(text: string): string {
-  const lines = text.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/u, '').trim())
-  return lines
-    .filter((line) => line !== '')
-    .slice(-LAST_LINES)
-    .join('; ')
 }
 
 const packageFile = z.object({

@@ -8,7 +8,7 @@ import { isExactVersion } from '../known/version.ts'
 export interface Wanted {
   readonly id: string
   readonly version: string
-  readonly source: NpmSource | ArchiveSource
+  readonly source: NpmSource | UvSource | ArchiveSource
   /** How it is started, where the start table does not say it. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -25,6 +25,13 @@ export interface NpmSource {
   /** The lowest Node that runs npm for it. */
   readonly node: string
   readonly megabytes?: number
+}
+
+/** A package of Python. */
+export interface UvSource {
+  readonly kind: 'uv'
+  /** Perhaps with extras: `name[extra]`. */
+  readonly package: string
 }
 
 export interface ArchiveSource {
@@ -85,25 +92,29 @@ export function wantedOfRegistry(entry: RegistryEntry, version: string | undefin
     const source: ArchiveSource = { kind: 'archive', url, command, ...(sha256 !== undefined && { sha256 }) }
     return { id: known?.id ?? id, version: entry.version, source, ...started(args, env) }
   }
-  const python = distribution.uvx
-  const reason =
-    python === undefined
-      ? `the registry has nothing for ${platformKey()}`
-      : `it is a Python package; install ${python.package} with a tool for that, and name its program in [agents.${id}]`
-  return fail('AGENT_INSTALL', { agent: id, reason })
+  if (distribution.uvx !== undefined) return ofUvx(entry, distribution.uvx, version)
+  return fail('AGENT_INSTALL', { agent: id, reason: `the registry has nothing for ${platformKey()}` })
 }
 
-function ofNpx(
-  { id }: RegistryEntry,
-  { package: spec, args, env }: NonNullable<RegistryEntry['distribution']['npx']>,
-  version: string | undefined,
-): Wanted {
+type Packaged = NonNullable<RegistryEntry['distribution']['npx']>
+
+function ofNpx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, version: string | undefined): Wanted {
   const [, name, pinned] = /^((?:@[^@/]+\/)?[^@/]+)@(.+)$/u.exec(spec) ?? []
   const exact = version ?? pinned ?? ''
   if (name === undefined || !isExactVersion(exact)) {
     return fail('AGENT_INSTALL', { agent: id, reason: `the registry names no exact version of ${spec}` })
   }
   const source: NpmSource = { kind: 'npm', package: name, scripts: [], with: [], node: ANY_NODE }
+  return { id: knownAgent(id)?.id ?? id, version: exact, source, ...started(args, env) }
+}
+
+function ofUvx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, version: string | undefined): Wanted {
+  const [, name, pinned] = /^(\w[\w.-]*(?:\[[\w.,-]+\])?)(?:==|@)(.+)$/u.exec(spec) ?? []
+  const exact = version ?? pinned ?? ''
+  // Python has versions like 1.2 and 1.2.3rc1 as well.
+  if (name === undefined || !/^\d[\w.+!-]*$/u.test(exact))
+    return fail('AGENT_INSTALL', { agent: id, reason: `the registry names no exact version of ${spec}` })
+  const source: UvSource = { kind: 'uv', package: name }
   return { id: knownAgent(id)?.id ?? id, version: exact, source, ...started(args, env) }
 }
 
@@ -121,6 +132,7 @@ function platformKey(): string {
 /** Exactly what will be done, in one line: what the user agrees to. */
 export function wantedLine({ source, version }: Wanted): string {
   if (source.kind === 'archive') return `download ${source.url}`
+  if (source.kind === 'uv') return `uv pip install ${source.package}==${version}`
   const packages = [`${source.package}@${version}`, ...source.with].join(' ')
   const scripts = source.scripts.length > 0 ? `, and run the install scripts of ${source.scripts.join(', ')}` : ''
   return `npm install ${packages}${scripts}`
