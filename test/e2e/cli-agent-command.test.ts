@@ -15,7 +15,7 @@ const run = (command: string, home = freshDirectory(), ...more: readonly string[
   parley(['run', '--agent-command', command, 'hello', ...more], { home })
 
 describe('a Parley server at the other end', () => {
-  test('answers through its relay, whether it has to be started or runs', async () => {
+  test.concurrent('answers through its relay, whether it has to be started or runs', async () => {
     const home = freshDirectory()
     const command = `${acp} --agent ${await scriptAgent(home, [{ chunk: 'Hi there.' }])}`
     for (const _time of ['cold', 'warm']) {
@@ -23,13 +23,13 @@ describe('a Parley server at the other end', () => {
     }
   })
 
-  test('answers from one process', async () => {
+  test.concurrent('answers from one process', async () => {
     const home = freshDirectory()
     const command = `${acp} --embedded --agent ${await scriptAgent(home, [{ chunk: 'Hi there.' }])}`
     expect(await run(command, home)).toMatchObject({ code: 0, stdout: 'Hi there.\n' })
   })
 
-  test('goes on with a session that it has, and says nothing of what was said before', async () => {
+  test.concurrent('goes on with a session that it has, and says nothing of what was said before', async () => {
     const home = freshDirectory()
     const command = `${acp} --agent ${await scriptAgent(home, [{ chunk: 'Hi there.' }])}`
     const lines = jsonLines((await run(command, home, '--json')).stdout)
@@ -38,12 +38,12 @@ describe('a Parley server at the other end', () => {
   })
 })
 
-test('an agent of the SDK answers', async () => {
+test.concurrent('an agent of the SDK answers', async () => {
   expect(await run(`${node} ${quoted(sdkAgent)}`)).toMatchObject({ code: 0, stdout: 'hello\n', stderr: '' })
 })
 
 describe('one clear line, and no answer, from', () => {
-  test.each([
+  test.concurrent.each([
     ['an agent that ends at once', 'exit 3', 'ended (exit code 3, before it introduced itself)'],
     ['a command that is not there', './nothing-here', 'exit code 127'],
     ['one that closes its side and lives on', 'exec >&-; cat > /dev/null', 'before it introduced itself'],

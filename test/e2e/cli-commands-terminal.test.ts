@@ -8,7 +8,7 @@ import { Terminal, cleanUpTerminals } from './terminal.ts'
 cleanUpServers()
 cleanUpTerminals()
 
-test('a wrong key at a permission question says which keys answer', async () => {
+test.concurrent('a wrong key at a permission question says which keys answer', async () => {
   const place = await placeWith([{ permission: { title: 'Delete all' } }, { chunk: 'Done.' }])
   const terminal = new Terminal(['run', 'go'], place)
   await terminal.until('Delete all')
@@ -16,7 +16,7 @@ test('a wrong key at a permission question says which keys answer', async () => 
   await terminal.pressUntil('1', 'Done.')
 })
 
-test('ls has headings and the newest twenty, and all of them on demand; programs read all in any case', async () => {
+test.concurrent('ls has headings and the newest twenty, and all of them on demand; programs read all in any case', async () => {
   const place = await placeWith()
   await serve(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -31,7 +31,7 @@ test('ls has headings and the newest twenty, and all of them on demand; programs
   expect((await parley(['ls'], place)).stdout.trim().split('\n')).toHaveLength(23)
 })
 
-test('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes', async () => {
+test.concurrent('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes', async () => {
   const place = await placeWith()
   await serve(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })

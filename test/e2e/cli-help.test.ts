@@ -119,6 +119,7 @@ describe('wrong usage', () => {
     ['rm --yes', "missing required argument 'id'"],
     ['show', "missing required argument 'id'"],
     ['run', "missing required argument 'prompt'"],
+    ['run one two', 'too many arguments'],
     ['docs key add', '(see parley docs key add --help)'],
     ['ls --jsno', '(Did you mean --json?)'],
   ])('parley %s says %s', async (words, says) => {

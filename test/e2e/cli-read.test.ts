@@ -155,16 +155,6 @@ describe('parley show', () => {
     expect(stdout).toContain('(Not finished: the turn waits for an answer to its question.')
   })
 
-  test.concurrent('an empty id names no session for show and export', async () => {
-    const home = freshDirectory()
-    for (const command of ['show', 'export'])
-      expect(await parley([command, ''], { home })).toMatchObject({
-        code: 2,
-        stdout: '',
-        stderr: 'parley: The setting ID cannot be "": it names no session.\n',
-      })
-  })
-
   test.concurrent('an id that fits none or several is one clear line, exit 1', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hi.' }])

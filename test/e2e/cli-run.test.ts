@@ -129,15 +129,6 @@ describe('parley run', () => {
   })
 
   test.concurrent.each([
-    ['an empty prompt', ['run', ' ']],
-    ['two prompts', ['run', 'x', 'y']],
-  ])('%s is wrong usage, exit 2', async (_name, args) => {
-    const { code, stdout, stderr } = await parley(args, await stage())
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).not.toMatch(/^ +at /mu)
-  })
-
-  test.concurrent.each([
     ['a session that does not exist', ['run', 'x', '--session', 'zzz'], /^parley: There is no session zzz\./u],
     ['an agent that does not exist', ['run', 'x', '--agent', 'oracle'], /^parley: There is no agent "oracle"\./u],
     [

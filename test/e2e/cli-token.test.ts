@@ -22,13 +22,13 @@ async function demanding(): Promise<(token?: string) => Run> {
   })
 }
 
-test('the right token lets a command in', async () => {
+test.concurrent('the right token lets a command in', async () => {
   const as = await demanding()
   expect(await parley(['run', 'Hi'], as(TOKEN))).toMatchObject({ code: 0, stdout: 'Hello.\n' })
   expect(jsonLines((await parley(['ls', '--json'], as(TOKEN))).stdout)).toHaveLength(1)
 })
 
-test.each([
+test.concurrent.each([
   ['a wrong token', 'close sesame'],
   ['no token', undefined],
   ['an empty token', ''],

@@ -21,7 +21,7 @@ async function foreignFolder(settings: string) {
 describe('a project that names a script as its agent', () => {
   const settings = '# Settings\nagent = "script:script.jsonl"\n'
 
-  test.each([
+  test.concurrent.each([
     ['run', ['run', 'hi'], ''],
     ['run --embedded', ['run', '--embedded', 'hi'], ''],
     ['a prompt on standard input', [], 'hi\n'],
@@ -33,7 +33,7 @@ describe('a project that names a script as its agent', () => {
     expect(stderr).toMatch(/\.parley\.toml:2: .*agent.*only your own/u)
   })
 
-  test('an editor that starts `parley acp` there', async () => {
+  test.concurrent('an editor that starts `parley acp` there', async () => {
     const { home, work, ran } = await foreignFolder(settings)
     const client = startParley({ home, agent: 'auto', startIn: work })
     await initialize(client)
@@ -42,7 +42,7 @@ describe('a project that names a script as its agent', () => {
     await client.leave()
   })
 
-  test('a server that is started there by hand serves other directories with the agent of the user', async () => {
+  test.concurrent('a server that is started there by hand serves other directories with the agent of the user', async () => {
     const { home, work, ran } = await foreignFolder(settings)
     const serving = parley(['serve'], { home, cwd: work })
     const other = join(home, 'other')
@@ -56,7 +56,7 @@ describe('a project that names a script as its agent', () => {
 })
 
 describe('a script that the user’s own file names', () => {
-  test('is played, and its calls are asked about', async () => {
+  test.concurrent('is played, and its calls are asked about', async () => {
     const { home, work, ran } = await foreignFolder('')
     mkdirSync(join(home, 'config', 'parley'), { recursive: true })
     writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `agent = "script:${join(work, 'script.jsonl')}"\n`)
@@ -64,7 +64,7 @@ describe('a script that the user’s own file names', () => {
     expect([stdout.includes('Said by the script'), ran()]).toEqual([true, false])
   })
 
-  test('runs without a question what it says where a flag names it', async () => {
+  test.concurrent('runs without a question what it says where a flag names it', async () => {
     const { home, ran } = await foreignFolder('')
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })
     expect(ran()).toBe(true)
@@ -72,7 +72,7 @@ describe('a script that the user’s own file names', () => {
 })
 
 describe('an exported session in the folder, imported', () => {
-  test('does not bring the permission of the user who exported it along', async () => {
+  test.concurrent('does not bring the permission of the user who exported it along', async () => {
     const { home, work, ran } = await foreignFolder('')
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })
     const [id = ''] = (await parley(['ls', '--json'], { home })).stdout.match(/[0-9a-f-]{36}/u) ?? []

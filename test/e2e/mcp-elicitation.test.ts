@@ -23,7 +23,7 @@ async function companyOf(script: string, args: Readonly<Record<string, unknown>>
   return { ada, bob, ended }
 }
 
-test('a form of an MCP server is put to the sender, with the name of the server, and its answer goes back [U5]', async () => {
+test.concurrent('a form of an MCP server is put to the sender, with the name of the server, and its answer goes back [U5]', async () => {
   const { ada, bob, ended } = await companyOf('asks the person', {})
   const question = await ada.until(isAsked)
   expect(question.params).toMatchObject({ mode: 'form', message: 'asker: name?' })
@@ -33,7 +33,7 @@ test('a form of an MCP server is put to the sender, with the name of the server,
   expect(bob.received.filter(isAsked)).toEqual([])
 })
 
-test('a page is put to the sender too [U7]', async () => {
+test.concurrent('a page is put to the sender too [U7]', async () => {
   const { ada, bob, ended } = await companyOf('asks the person', { url: 'https://example.org/in' })
   const question = await ada.until(isAsked)
   expect(question.params).toMatchObject({ mode: 'url', message: 'asker: look', url: 'https://example.org/in' })

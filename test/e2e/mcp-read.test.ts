@@ -29,7 +29,7 @@ function resultsIn(ada: RawSocket): string {
     .join('\n')
 }
 
-test('it is listed and read unasked, and the list says what has changed since', async () => {
+test.concurrent('it is listed and read unasked, and the list says what has changed since', async () => {
   const { ada, ended } = await turnOf([
     { name: 'list_resources', arguments: {} },
     { name: 'read_resource', arguments: { uri: 'test://one' } },
@@ -43,7 +43,7 @@ test('it is listed and read unasked, and the list says what has changed since', 
   expect(said).toContain('- s: test://one — one [changed since it was read]"')
 })
 
-test('what no list has is asked about first, for its address tells its server something [C8]', async () => {
+test.concurrent('what no list has is asked about first, for its address tells its server something [C8]', async () => {
   const { ada, ended } = await turnOf([
     { name: 'read_resource', arguments: { uri: 'test://x?secret=1', server: 's' }, ask: true },
   ])
@@ -54,7 +54,7 @@ test('what no list has is asked about first, for its address tells its server so
   expect(resultsIn(ada)).toBe('')
 })
 
-test('a server that is not there, and a resource that is gone, are told in words', async () => {
+test.concurrent('a server that is not there, and a resource that is gone, are told in words', async () => {
   const { ada, ended } = await turnOf([
     { name: 'read_resource', arguments: { uri: 'test://gone', server: 's' } },
     { name: 'read_resource', arguments: { uri: 'test://one', server: 'none' } },

@@ -15,7 +15,7 @@ const program = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pat
 /** Of a pattern, a reference and a value; `src/adapters/checking` has the others. */
 const kinds = ['a pattern of words', 'references that double 26 times', 'a list of 12,000 objects that must differ']
 
-test.each(kinds)('%s holds up nobody', async (kind) => {
+test.concurrent.each(kinds)('%s holds up nobody', async (kind) => {
   const { schema, value } = hostileSchemas[kind] ?? {}
   const tools = [
     { name: 'takes', inputSchema: schema },

@@ -29,7 +29,7 @@ const REMOVED: readonly (readonly [what: string, names: readonly string[]])[] = 
   ['the lock', ['server.lock']],
 ]
 
-test.each(REMOVED)('a server under which %s is removed ends at once and says so', async (_what, names) => {
+test.concurrent.each(REMOVED)('a server under which %s is removed ends at once and says so', async (_what, names) => {
   const place = await placeWith(STEPS)
   const { server } = await telling(place)
   for (const name of names) rmSync(join(place.home, name))
@@ -40,7 +40,7 @@ test.each(REMOVED)('a server under which %s is removed ends at once and says so'
   )
 })
 
-test('one whose directory is moved ends too, and what was seen is where the directory is', async () => {
+test.concurrent('one whose directory is moved ends too, and what was seen is where the directory is', async () => {
   const place = await placeWith(STEPS)
   const { server, client, sessionId } = await telling(place)
   const elsewhere = `${place.home}-moved`
@@ -51,7 +51,7 @@ test('one whose directory is moved ends too, and what was seen is where the dire
   expect(stdout).toContain((seen['update'] as { content: { text: string } }).content.text)
 })
 
-test('a copy of the directory has a server of its own, and stopping it leaves the other alone', async () => {
+test.concurrent('a copy of the directory has a server of its own, and stopping it leaves the other alone', async () => {
   const place = await placeWith([{ chunk: 'Hello.' }])
   await serve(place)
   const home = `${place.home}-copied`
@@ -64,7 +64,7 @@ test('a copy of the directory has a server of its own, and stopping it leaves th
   expect((await parley(['status'], { home: place.home, cwd: place.cwd })).code).toBe(0)
 })
 
-test('a note that was left behind and names another process by now counts for nothing', async () => {
+test.concurrent('a note that was left behind and names another process by now counts for nothing', async () => {
   const place = await placeWith()
   const server = await serve(place)
   server.child.kill('SIGKILL')

@@ -12,7 +12,7 @@ interface Update {
 }
 
 describe('the tools of our own', () => {
-  test('are called by name', async () => {
+  test.concurrent('are called by name', async () => {
     const home = freshDirectory()
     await writeFile(join(workIn(home), 'README.md'), 'Read me, 世界.\n')
     const run = { home, agent: 'guide' }
@@ -24,7 +24,7 @@ describe('the tools of our own', () => {
     expect(outside.stdout).toContain('is outside the directories of this session')
   })
 
-  test('read, edit, run and fail as an agent calls them, each told as one call', async () => {
+  test.concurrent('read, edit, run and fail as an agent calls them, each told as one call', async () => {
     const home = freshDirectory()
     const path = join(workIn(home), 'a.txt')
     await writeFile(path, 'one\r\ntwo\r\n')

@@ -11,7 +11,7 @@ cleanUp()
 
 const slowServer = fileURLToPath(new URL('../fixtures/relay/slow-server.cjs', import.meta.url))
 
-test('a server that takes its time to start is no error', async () => {
+test.concurrent('a server that takes its time to start is no error', async () => {
   const place = await placeWith([{ chunk: 'Hi.' }])
   const client = startRelay(place, { env: { NODE_OPTIONS: `--require=${slowServer}` } })
   await initialize(client)
@@ -20,7 +20,7 @@ test('a server that takes its time to start is no error', async () => {
   expect(client.stderr).toBe('')
 })
 
-test('a server that was killed and started again is no error', async () => {
+test.concurrent('a server that was killed and started again is no error', async () => {
   const place = await placeWith([{ chunk: 'Hi.' }])
   const client = await connect(place)
   await newSession(client, place.cwd)
@@ -30,7 +30,7 @@ test('a server that was killed and started again is no error', async () => {
   expect(client.stderr).toBe('')
 })
 
-test('nor is anything in one process', async () => {
+test.concurrent('nor is anything in one process', async () => {
   const place = await placeWith([{ chunk: 'Hi.' }])
   const client = await connect(place, { args: ['--embedded', '--agent', place.agent] })
   const missing = { name: 'missing', command: '/nowhere', args: [], env: [] }
@@ -40,7 +40,7 @@ test('nor is anything in one process', async () => {
   expect(client.stderr).toBe('')
 })
 
-test('a server that cannot start is told once, and the client is answered', async () => {
+test.concurrent('a server that cannot start is told once, and the client is answered', async () => {
   const place = await placeWith([])
   mkdirSync(place.home)
   writeFileSync(
@@ -54,7 +54,7 @@ test('a server that cannot start is told once, and the client is answered', asyn
   expect(client.stderr.trim().split('\n')).toEqual([expect.stringMatching(/^parley: .*journal\.db/u)])
 })
 
-test('an editor that has closed standard error is answered all the same', async () => {
+test.concurrent('an editor that has closed standard error is answered all the same', async () => {
   const place = await placeWith([])
   mkdirSync(place.home)
   writeFileSync(

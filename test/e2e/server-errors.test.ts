@@ -14,7 +14,7 @@ const preload = new URL('../fixtures/process/stray-errors.cjs', import.meta.url)
 const strayOf = ({ cwd }: Place): string => join(cwd, 'stray')
 const failing = (place: Place) => serve(place, { NODE_OPTIONS: `--require=${preload}`, STRAY: strayOf(place) })
 
-test.each(['rejection', 'exception'])(
+test.concurrent.each(['rejection', 'exception'])(
   'a stray %s ends no turn, and is logged with the session at work',
   async (kind) => {
     const place = await placeWith([{ chunk: 'w{n} ', times: 200, everyMs: 10 }])
@@ -32,7 +32,7 @@ test.each(['rejection', 'exception'])(
   },
 )
 
-test('a storm of errors ends it, and it says why', async () => {
+test.concurrent('a storm of errors ends it, and it says why', async () => {
   const place = await placeWith()
   const server = await failing(place)
   writeFileSync(strayOf(place), 'storm')

@@ -27,7 +27,7 @@ function unkind(directory: string) {
   }
 }
 
-test('a server whose journal thread ends makes room for one that can store, and its clients go on', async () => {
+test.concurrent('a server whose journal thread ends makes room for one that can store, and its clients go on', async () => {
   const place = await placeWith(STEPS)
   const { env, endThread } = unkind(place.cwd)
   const relay = await connect(place, { env })
@@ -45,7 +45,7 @@ test('a server whose journal thread ends makes room for one that can store, and 
   expect((await relay.answerTo(again)).result).toEqual({ stopReason: 'cancelled' })
 })
 
-test('an owner that serves its own editor ends with one line and exit code 1, and what was seen is there', async () => {
+test.concurrent('an owner that serves its own editor ends with one line and exit code 1, and what was seen is there', async () => {
   const { home, agent, cwd } = await placeWith(STEPS)
   const { env, endThread } = unkind(cwd)
   const editor = startParley({ home, agent, env })
@@ -60,7 +60,7 @@ test('an owner that serves its own editor ends with one line and exit code 1, an
   expect(stdout).toMatch(/word 20\b.*Interrupted/su)
 })
 
-test('so does a command that is its own owner', async () => {
+test.concurrent('so does a command that is its own owner', async () => {
   const { home, agent, cwd } = await placeWith(STEPS)
   const { env, endThread } = unkind(cwd)
   const run = new Cli(['run', '--embedded', '--agent', agent, 'Go.'], { home, env })

@@ -52,10 +52,7 @@ describe('a fork', () => {
   })
 
   test.concurrent.each([
-    ['journal.rows.written', 1, 0],
-    ['journal.transaction.committed', 2, 0],
     ['journal.fork.copied', 1, 0],
-    ['journal.rows.written', 3, 0],
     ['journal.transaction.committed', 3, 1],
   ])('cut by kill -9 at %s, time %i, is whole or not there', async (point, nth, forks) => {
     const stage = await stageWith([{ chunk: '{n} ', times: 40 }])

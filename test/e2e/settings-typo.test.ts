@@ -8,7 +8,7 @@ import { freshDirectory, scriptAgent } from './parley.ts'
 
 endServers()
 
-test('every command says where it is and what was meant, and does what it is for', async () => {
+test.concurrent('every command says where it is and what was meant, and does what it is for', async () => {
   const home = freshDirectory()
   const run = { home, agent: await scriptAgent(home, [{ chunk: 'Hi.' }]) }
   await parley(['run', 'hi'], run)
@@ -28,7 +28,7 @@ test('every command says where it is and what was meant, and does what it is for
   expect(readPidFile(home)).toBeUndefined()
 })
 
-test('in the user’s own file it refuses a prompt, with the place and what was meant, also for a table', async () => {
+test.concurrent('in the user’s own file it refuses a prompt, with the place and what was meant, also for a table', async () => {
   const home = freshDirectory()
   const file = join(home, 'config', 'parley', 'parley.toml')
   mkdirSync(dirname(file), { recursive: true })

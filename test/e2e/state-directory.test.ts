@@ -17,24 +17,27 @@ function place(mode: number) {
   return { home, cwd: freshDirectory() }
 }
 
-test.each([0o777, 0o770, 0o775, 0o722])('one of mode %o is tightened, and that is said once', async (mode) => {
-  const run = place(mode)
-  const [first, second] = [await parley(['ls'], run), await parley(['ls'], run)]
-  expect(first).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining(`${run.home} could be written by other users`),
-  })
-  expect([statSync(run.home).mode & 0o777, second.code, second.stderr]).toEqual([0o700, 0, ''])
-})
+test.concurrent.each([0o777, 0o770, 0o775, 0o722])(
+  'one of mode %o is tightened, and that is said once',
+  async (mode) => {
+    const run = place(mode)
+    const [first, second] = [await parley(['ls'], run), await parley(['ls'], run)]
+    expect(first).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`${run.home} could be written by other users`),
+    })
+    expect([statSync(run.home).mode & 0o777, second.code, second.stderr]).toEqual([0o700, 0, ''])
+  },
+)
 
-test('one that only others may read stays as it is: its files are the user’s alone', async () => {
+test.concurrent('one that only others may read stays as it is: its files are the user’s alone', async () => {
   const run = place(0o755)
   expect((await parley(RUN, run)).stderr).not.toContain(run.home)
   expect(statSync(run.home).mode & 0o777).toBe(0o755)
   expect(statSync(join(run.home, 'journal.db')).mode & 0o077).toBe(0)
 })
 
-test('one that others may write to and that holds other things is refused, and left alone', async () => {
+test.concurrent('one that others may write to and that holds other things is refused, and left alone', async () => {
   const run = place(0o777)
   writeFileSync(join(run.home, 'theirs.txt'), '')
   for (const args of [RUN, ['run', '--embedded', 'hi'], ['status'], ['serve']]) {
@@ -67,7 +70,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test('a relative one is refused with what to type, also where HOME is relative', async () => {
+test.concurrent('a relative one is refused with what to type, also where HOME is relative', async () => {
   const { cwd } = place(0o700)
   const relative = await parley(RUN, { home: 'state', cwd })
   expect([relative.code, relative.stderr]).toEqual([2, expect.stringContaining(`PARLEY_HOME=${join(cwd, 'state')}`)])
@@ -75,7 +78,7 @@ test('a relative one is refused with what to type, also where HOME is relative',
   expect([strange.code, strange.stderr]).toEqual([2, expect.stringContaining('HOME')])
 })
 
-test('a settings file that anyone may write, and so decide what runs, is refused', async () => {
+test.concurrent('a settings file that anyone may write, and so decide what runs, is refused', async () => {
   const run = place(0o700)
   const file = join(run.home, 'config', 'parley', 'parley.toml')
   mkdirSync(join(file, '..'), { recursive: true })

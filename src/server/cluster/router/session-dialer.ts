@@ -1,4 +1,4 @@
-/** Finds the node that has a session, again and again until there is one, and connects to it. */
+/** Tries again until the node that has a session is reached, and connects to it; which node that is: `session-nodes.ts`. */
 import type { Duplex } from 'node:stream'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
