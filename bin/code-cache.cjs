@@ -35,7 +35,13 @@ function load(bundle) {
   const module = { exports: {} }
   modules.set(bundle, module)
   const { dir } = path.parse(bundle)
-  compile(bundle)(module.exports, requireFrom(dir), module, bundle, dir)
+  try {
+    compile(bundle)(module.exports, requireFrom(dir), module, bundle, dir)
+  } catch (error) {
+    // Another attempt begins anew: meanwhile there may be a file descriptor for it.
+    modules.delete(bundle)
+    throw error
+  }
   return module.exports
 }
 
@@ -72,21 +78,30 @@ function cacheOf(bundle) {
 function storeAtExit() {
   if (!isUsed) return
   process.once('exit', () => {
-    try {
-      if (compiled.size > 0) mkdirSync(cache, { recursive: true })
-      for (const [file, script] of compiled) store(file, script)
-    } catch {
-      // The package may be read-only, or the disk full; the next start compiles again.
+    for (const [file, script] of compiled) {
+      try {
+        store(file, script)
+      } catch {
+        // The package may be read-only, or the disk full; the next start compiles again.
+      }
     }
   })
 }
 
-/** Under its name it is whole, even after a power failure: V8 does not check what it reads. */
+/**
+ * Under its name it is whole, even after a power failure: V8 does not check what it reads. Whatever the mask of this process
+ * is, no other user may write there.
+ */
+/**
+ * Under its name it is whole, even after a power failure: V8 does not check what it reads. Whatever this process leaves to
+ * others by its mask, only the owner may write here.
+ */
 function store(file, script) {
   if (existsSync(file)) return
+  mkdirSync(cache, { recursive: true, mode: 0o755 })
   const draft = `${file}.${process.pid}-${threadId}`
   const data = script.createCachedData()
-  const descriptor = openSync(draft, 'wx')
+  const descriptor = openSync(draft, 'w', 0o644)
   try {
     for (let written = 0; written < data.length;) written += writeSync(descriptor, data, written)
     fsyncSync(descriptor)

@@ -22,6 +22,9 @@ async function converse(args, environment) {
     timeout: TIMEOUT_MS,
   })
   const ended = once(child, 'close')
+  // A program that cannot be started, or ends early, is seen by the answer that does not come.
+  ended.catch(() => undefined)
+  child.stdin.on('error', () => undefined)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   let id = 0
   const request = async (method, params) => {
@@ -44,7 +47,7 @@ async function converse(args, environment) {
 
 async function rehearse() {
   const home = mkdtempSync(join(tmpdir(), 'parley-cache-'))
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_') && name !== 'NODE_OPTIONS')
+  const own = Object.entries(process.env).filter(([name]) => !/^(PARLEY_|OTEL_|NODE_OPTIONS$)/u.test(name))
   const env = { ...Object.fromEntries(own), PARLEY_HOME: home, XDG_CONFIG_HOME: home, PARLEY_AGENT: 'guide' }
   try {
     await converse(['--embedded'], env)

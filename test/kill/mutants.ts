@@ -265,7 +265,7 @@ export const mutants: readonly Mutant[] = [
     mechanism: 'guard: what has left its group is found by its mark',
     file: 'src/adapters/process/guard.ts',
     inside: 'SCRIPT',
-    findText: 'kill -s KILL "\\${pid%/environ}" 2>/dev/null && found=1',
+    findText: 'kill -s "$1" "\\${pid%/environ}" 2>/dev/null && found=1',
     put: ':',
     test: [SPAWN_TEST, ENDS_ALL],
   },
@@ -337,7 +337,7 @@ export const mutants: readonly Mutant[] = [
   {
     mechanism: 'root set: what leads out of it is refused, by its words and by where it really is',
     file: 'src/path-rules/path-rules.ts',
-    inside: 'isWithin',
+    inside: 'isBelow',
     find: 'return $path === $directory || $path.startsWith($prefix)',
     put: 'return $path.startsWith($directory.slice(0, 1))',
     test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside leads nowhere'],

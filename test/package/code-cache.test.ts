@@ -1,6 +1,6 @@
 /** What a bundle does never depends on the code that was stored of it. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,6 +58,30 @@ test('V8 with other flags stores its own', () => {
   run()
   expect(run('--no-opt')).toBe('one')
   expect(stored()).toHaveLength(4)
+})
+
+test('a bundle that could not be loaded is loaded by the next attempt', () => {
+  const bundle = join(packaged, 'dist/chunks/main-00000000.cjs')
+  const program = `
+    const { load } = require(${JSON.stringify(join(packaged, 'bin/code-cache.cjs'))})
+    const { renameSync } = require('node:fs')
+    const bundle = ${JSON.stringify(bundle)}
+    renameSync(bundle, bundle + '~')
+    try { load(bundle) } catch (error) { console.log(error.code) }
+    renameSync(bundle + '~', bundle)
+    console.log(load(bundle).says())`
+  expect(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' })).toBe('ENOENT\none\n')
+})
+
+test('only its owner may write what is stored, whatever the mask is', () => {
+  const mask = process.umask(0)
+  try {
+    run()
+  } finally {
+    process.umask(mask)
+  }
+  const files = stored().map((name) => statSync(join(packaged, 'cache', name)))
+  expect(files.map(({ mode }) => mode & 0o022)).toEqual([0, 0])
 })
 
 test('where nothing can be stored, nothing is missing', () => {
