@@ -171,6 +171,8 @@ export class OtlpExporter implements Telemetry {
   async #post(url: string, request: object): Promise<Outcome> {
     const { clock, headers, protocol } = this.#options
     const isJson = protocol === 'http/json'
+    const body = encoded(request, isJson)
+    if (body === undefined) return 'refused'
     const source = clock.abortSource()
     const abort = (): void => source.abort()
     const limit = clock.setTimer(REQUEST_TIMEOUT_MS, abort)
@@ -180,7 +182,7 @@ export class OtlpExporter implements Telemetry {
       const response = await fetch(url, {
         method: 'POST',
         headers: { ...headers, 'content-type': isJson ? 'application/json' : 'application/x-protobuf' },
-        body: isJson ? JSON.stringify(request) : protobufOf(request),
+        body,
         // The headers may hold a key, which no other address may get.
         redirect: 'error',
         signal: source.signal as AbortSignal,
@@ -205,6 +207,15 @@ export class OtlpExporter implements Telemetry {
     const collector = new URL(url).host
     if (isFailing) this.#options.note('the collector of telemetry does not take what it is sent', { collector, reason })
     else this.#options.note('the collector of telemetry works again', { collector, lost: this.#dropped })
+  }
+}
+
+/** Undefined for what the protocol has no form for, such as a count beyond 64 bits: it would be sent again and again. */
+function encoded(request: object, isJson: boolean): string | Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return isJson ? JSON.stringify(request) : protobufOf(request)
+  } catch {
+    return undefined
   }
 }
 

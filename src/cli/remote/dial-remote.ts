@@ -4,7 +4,7 @@ import { type ClientTransport, openLineTransport } from '../../client/connection
 import type { Config } from '../../config/settings.ts'
 import { isParleyError } from '../../errors/parley-error.ts'
 import { type KnownServer, serverOf } from './known-servers.ts'
-import { networkPause } from './network-pause.ts'
+import { networkNow, networkPause } from './network-pause.ts'
 import { openRemote } from './remote-stream.ts'
 
 const PAUSES_MS = { first: 250, longest: 30_000 }
@@ -23,11 +23,12 @@ export function dialRemote(config: Config, signal: AbortSignal | undefined): () 
   const server = serverOf(config)
   return async () => {
     for (let tries = 1; ; tries += 1) {
+      const network = networkNow()
       try {
         return transportOn(await openRemote(server), signal)
       } catch (error) {
         if (tries === TRIES_OF_COMMAND || !isParleyError(error, 'SERVER_LOST') || signal?.aborted === true) throw error
-        await networkPause(pauseAfter(tries))
+        await networkPause(pauseAfter(tries), network)
       }
     }
   }
@@ -51,6 +52,8 @@ function pauseAfter(failures: number): number {
 export class RemoteDialer {
   readonly #server: KnownServer
   #failures = 0
+  /** As it was before the last attempt. */
+  #network = networkNow()
 
   constructor(server: KnownServer) {
     this.#server = server
@@ -58,6 +61,7 @@ export class RemoteDialer {
 
   async dial(): Promise<Duplex> {
     if (this.#failures > 0) await this.pause(pauseAfter(this.#failures))
+    this.#network = networkNow()
     try {
       const stream = await openRemote(this.#server)
       stream.on('error', () => undefined)
@@ -75,6 +79,6 @@ export class RemoteDialer {
   }
 
   pause(ms: number): Promise<void> {
-    return networkPause(ms)
+    return networkPause(ms, this.#network)
   }
 }

@@ -27,7 +27,7 @@ class Machine implements MachineFacts {
 }
 
 async function pausedFor(ms: number, machine: Machine): Promise<number> {
-  await networkPause(ms, machine)
+  await networkPause(ms, '10.0.0.7/24', machine)
   return machine.passed
 }
 
@@ -40,6 +40,12 @@ test('remote: the pause before the next attempt is as long as it should be', asy
 test('remote: a new network ends the pause', async () => {
   const changes = { 2_000: (machine: Machine) => (machine.network = '192.168.1.5/24') }
   expect(await pausedFor(30_000, new Machine(changes))).toBe(2_000)
+})
+
+test('remote: a network that changed during the failed attempt shortens the pause too', async () => {
+  const machine = new Machine()
+  machine.network = '192.168.1.5/24'
+  expect(await pausedFor(30_000, machine)).toBe(500)
 })
 
 test('remote: a machine that wakes up tries at once', async () => {

@@ -17,9 +17,16 @@ export interface MachineFacts {
 
 const thisMachine: MachineFacts = { addresses, now, pause }
 
-/** Resolves after `ms`, or half a second after the network has changed or the machine has woken up. */
-export async function networkPause(ms: number, machine: MachineFacts = thisMachine): Promise<void> {
-  const before = machine.addresses()
+/** The network of this machine, to be compared with that of a later time. */
+export function networkNow(): string {
+  return thisMachine.addresses()
+}
+
+/**
+ * Resolves after `ms`, or half a second after the network is another one than `before`, which was read before the attempt that
+ * failed, or after the machine has woken up.
+ */
+export async function networkPause(ms: number, before: string, machine: MachineFacts = thisMachine): Promise<void> {
   for (let left = ms; left > 0; left -= LOOK_MS) {
     const began = machine.now()
     await machine.pause(Math.min(left, LOOK_MS))

@@ -23,6 +23,7 @@ const SERVER_METHODS = [
   '_parley/agents/import',
   '_parley/servers',
   '_parley/complete',
+  '_parley/agents',
 ] as const
 
 /** Undefined where the answer depends on more than the settings, as on a script or on an external agent. */

@@ -7,7 +7,7 @@ _parley() {
   local typed= line before="\${COMP_LINE:0:COMP_POINT}"
   read -a words <<< "$before"
   [[ $before == *[[:space:]] ]] && words+=("")
-  typed=\${words[-1]}
+  typed=\${words[\${#words[@]}-1]}
   COMPREPLY=()
   while IFS= read -r line; do
     line=\${line%%$'\\t'*}
