@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
-import { codeIn } from './pairing.ts'
+import { type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { codeIn, pair } from './pairing.ts'
+
+afterEach(() => void vi.unstubAllGlobals())
 
 test.each([
   ['#pair=Abc-_0123456789xyz', 'Abc-_0123456789xyz'],
@@ -10,3 +14,22 @@ test.each([
   ['#main', ''],
   ['#pair=<b>0123456789012345</b>', ''],
 ])('the code in %j is %j', (hash, code) => expect(codeIn(hash)).toBe(code))
+
+test.each([
+  ['says that the device is known', (device: ServerResponse) => device.end('{"known":true}'), undefined],
+  ['says that it is not', (device: ServerResponse) => device.end('{"known":false}'), 'no cookie'],
+  ['ends the connection', (device: ServerResponse) => device.destroy(), undefined],
+  ['is a proxy without its server', (device: ServerResponse) => device.writeHead(502).end('<html>'), undefined],
+])('a device that is paired, and asks a server that %s', async (_, answerDevice, wrong) => {
+  const server = createServer(({ url }, response) => {
+    if (url === '/pair') response.end('{}')
+    else answerDevice(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  vi.stubGlobal('document', { baseURI: `http://127.0.0.1:${port}/` })
+  vi.stubGlobal('navigator', { userAgent: 'Linux' })
+  expect(await pair('Abc-_0123456789xyz')).toBe(wrong)
+  server.closeAllConnections()
+  server.close()
+})

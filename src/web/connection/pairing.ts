@@ -25,10 +25,14 @@ export async function pair(code: string): Promise<string | undefined> {
   }
 }
 
-/** False when the browser has not kept the cookie. */
+/** False when the server says that the browser has not kept the cookie. The code is spent: a lost connection is no reason to ask for another. */
 async function isKnown(): Promise<boolean> {
-  const response = await fetch(new URL('device', document.baseURI), { method: 'POST' })
-  return ((await response.json()) as { readonly known?: boolean }).known !== false
+  try {
+    const response = await fetch(new URL('device', document.baseURI), { method: 'POST' })
+    return ((await response.json()) as { readonly known?: boolean }).known !== false
+  } catch {
+    return true
+  }
 }
 
 /** The tab of a share link is one of its own: it names the link to the server, whatever device this is. */

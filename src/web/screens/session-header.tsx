@@ -66,10 +66,7 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
         <button type="button" onClick={() => void app.export(session, title === '' ? untitled : title)}>
           {exportIt}
         </button>
-        <button
-          type="button"
-          onClick={() => void app.closeSession(session.id).then(() => app.router.go({ screen: 'sessions' }))}
-        >
+        <button type="button" onClick={() => void app.closeSession(session.id)}>
           {close}
         </button>
         <button type="button" class="bad" onClick={() => app.deleteLater(session.id, title)}>

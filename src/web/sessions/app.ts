@@ -169,6 +169,8 @@ export class App implements ClientDelegate {
   }
 
   async closeSession(id: string): Promise<void> {
+    // Its screen would open it again.
+    this.router.go({ screen: 'sessions' })
     await this.attempt(async () => this.#client?.closeSession(id))
     this.#forget(id)
   }
