@@ -1,4 +1,5 @@
 /** The list of agents that a server tells its clients: what is in it, and what changes it. */
+import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -36,6 +37,10 @@ test('a list has what can be named and what each needs, but neither commands nor
   await until(() => named('mine') !== undefined)
   expect(named('mine')).toEqual({ name: 'mine', source: 'user', isVerified: false, login: 'unknown' })
   expect(await list.list()).toEqual(told.at(-1))
+  writeFileSync(settings, '[agents.mine]\ncommand = "/opt/mine/agent"\nargs = ["${MINE_KEY}"]\n')
+  await until(() => named('mine')?.reason !== undefined)
+  expect(named('mine')?.reason).toMatch(/^It cannot be started .*parley agents ls says why\.$/u)
+  expect(JSON.stringify(told)).not.toMatch(/MINE_KEY|parley\.toml|\/opt\/mine/u)
   stop()
   expect(reported).toEqual([])
 })
@@ -49,6 +54,19 @@ test('an installation is reported while it runs, and then what it installed', as
   await until(() => named('gemini')?.installing !== undefined)
   expect(named('gemini')).toMatchObject({ source: 'none', installing: { step: 'download', bytes: 1024, total: 4096 } })
   progress.remove()
+  await until(() => named('gemini')?.installing === undefined)
+  stop()
+})
+
+test('an installation that is killed is over', async () => {
+  const { state, named, stop } = await watched()
+  const folder = join(state, 'agents', 'gemini')
+  mkdirSync(folder, { recursive: true })
+  const installer = spawn('sleep', ['60'])
+  const { pid } = installer
+  writeFileSync(join(folder, '.progress'), JSON.stringify({ pid, progress: { step: 'unpack' } }))
+  await until(() => named('gemini')?.installing !== undefined)
+  installer.kill('SIGKILL')
   await until(() => named('gemini')?.installing === undefined)
   stop()
 })

@@ -22,6 +22,8 @@ export interface AgentsOnWire {
 
 type Listener = (list: AgentsOnWire) => void
 
+const REFUSED = 'It cannot be started as the settings of the server are. There, parley agents ls says why.'
+
 /** Other processes install and remove agents, and people edit files: nothing says so, so it is looked at. */
 const LOOK_MS = 1_000
 
@@ -54,7 +56,9 @@ export class AgentList {
 
   #onWire({ command: _command, file: _file, ...row }: ListedAgent): AgentOnWire {
     const installing = new ProgressFile(join(this.#directory, row.name)).read()
-    return installing === undefined ? row : { ...row, installing }
+    // The whole reason names files of the user and variables.
+    const isRefused = row.reason !== undefined && row.source === 'user'
+    return { ...row, ...(isRefused && { reason: REFUSED }), ...(installing !== undefined && { installing }) }
   }
 
   /** Calls with the list, soon and whenever it is another one, until the answer is called. */
@@ -73,7 +77,9 @@ export class AgentList {
   async #look(): Promise<void> {
     try {
       const files = this.#filesNow()
-      if (files !== this.#told?.files) await this.#tell(files)
+      // An installation that is killed changes no file.
+      const isInstalling = this.#told?.list.agents.some(({ installing }) => installing !== undefined) === true
+      if (isInstalling || files !== this.#told?.files) await this.#tell(files)
     } catch (error) {
       this.#parts.report(error)
     }
