@@ -159,7 +159,9 @@ function headIn({ _meta }: Fields): number | undefined {
 
 /** Parameters of a `session/resume` on a new server: the cursor, and the prompts that still wait for their end. */
 export function resumeParams(session: RelayedSession, prompts: readonly OpenPrompt[]): Fields {
-  return { ...session.opening, _meta: { ...cursorMeta(session), ...promptsMeta(prompts, session.ended) } }
+  // It has its agent since it was opened: the one of the connection, or its own.
+  const meta = { 'parley/agentChosen': false, ...cursorMeta(session), ...promptsMeta(prompts, session.ended) }
+  return { ...session.opening, _meta: meta }
 }
 
 /** The client's own load or resume for a new server, without what the client has of its replay already. */

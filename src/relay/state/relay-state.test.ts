@@ -141,7 +141,11 @@ describe('after the loss of the server', () => {
     expect(more).toEqual([])
     expect(greeting).toMatchObject({ method: 'initialize', params: { protocolVersion: 1 } })
     expect(resume).toMatchObject({ method: 'session/resume', params: { sessionId: 's', cwd: '/w', mcpServers: MCP } })
-    expect(metaOf(resume)).toEqual({ 'parley/after': 7, 'parley/prompts': [{ requestId: 2, promptId: 'p-1' }] })
+    expect(metaOf(resume)).toEqual({
+      'parley/agentChosen': false,
+      'parley/after': 7,
+      'parley/prompts': [{ requestId: 2, promptId: 'p-1' }],
+    })
     expect([greeting, resume].flatMap((one) => talk.server({ id: one?.id, result: {} }))).toEqual([])
     expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toHaveLength(1)
     expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toEqual([])

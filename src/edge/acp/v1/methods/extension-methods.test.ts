@@ -170,6 +170,9 @@ describe('an agent that a client names', () => {
     await passing.request('session/resume', opening(sessionId))
     await passing.request('session/prompt', prompt(sessionId, 'Hi'))
     const choosing = await street.client(naming('script:/other', { 'parley/agentChosen': true }))
+    const keeping = { ...opening(sessionId), _meta: { 'parley/agentChosen': false } }
+    const { result } = await choosing.request('session/resume', keeping)
+    expect(result).toMatchObject(naming('puppet'))
     await choosing.request('session/resume', opening(sessionId))
     await choosing.request('session/prompt', prompt(sessionId, 'Hi'))
     expect([passing.text, choosing.text]).toEqual(['Hello!other', 'other'])

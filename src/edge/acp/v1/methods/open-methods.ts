@@ -189,9 +189,10 @@ export class OpenMethods {
     await requireMayOpen(params, this.#context, { adopts: adoptedIn(params).length > 0 })
     const cwdExists = await requireDirectoriesOfStored(params)
     const { sessions, agents, agent } = this.#context
-    const named = agent.chosen
-      ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
-      : {}
+    const named =
+      agent.chosen && params._meta?.['parley/agentChosen'] !== false
+        ? { agent: await agents.resolveAgentName(agent.name, { variables: agent.variables, cwd: params.cwd }) }
+        : {}
     const replaces = this.#attachments.get(params.sessionId)?.subscription
     const config = { ...params, ...named, variables: agent.variables, replaces }
     const session = await sessions.open(params.sessionId, config)

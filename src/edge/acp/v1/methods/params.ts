@@ -99,6 +99,8 @@ const optionalServers = requiredServers.optional().transform((servers) => server
 const resumeMeta = z
   .looseObject({
     'parley/after': z.int().min(0).nullish(),
+    /** False: the session keeps its agent, whatever the client has chosen in `initialize`. */
+    'parley/agentChosen': z.boolean().nullish(),
     'parley/prompts': z
       .array(z.object({ requestId: z.union([z.string(), z.number()]), promptId: z.string().min(1) }))
       .nullish(),
