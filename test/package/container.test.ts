@@ -110,7 +110,7 @@ describe('the files of a cluster', () => {
     const { services } = parse(text, { merge: true }) as { readonly services: Readonly<Record<string, Node>> }
     const nodes = ['one', 'two', 'three'].flatMap((name) => services[name] ?? [])
     for (const node of nodes)
-      expect(node).toMatchObject({ read_only: true, cap_drop: ['ALL'], command: nodes[0]?.command })
+      expect(node).toMatchObject({ read_only: true, init: true, cap_drop: ['ALL'], command: nodes[0]?.command })
     expect(new Set(nodes.map(({ environment }) => environment['PARLEY_CLUSTER_ADVERTISE'])).size).toBe(3)
     expect(new Set(nodes.map(({ volumes }) => volumes[0])).size).toBe(3)
     expect(nodes.map(({ ports }) => ports[0])).toEqual(nodes.map(() => expect.stringMatching(/^127\.0\.0\.1:/u)))
@@ -122,7 +122,7 @@ describe('the files of a cluster', () => {
     const manifests = parseAllDocuments(text, { merge: true }).map((one) => one.toJS() as Manifest)
     expect(manifests.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'StatefulSet'])
     const pod = manifests[2]?.spec.template?.spec
-    expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true } })
+    expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true }, shareProcessNamespace: true })
     expect(pod?.containers[0]?.securityContext).toMatchObject({ readOnlyRootFilesystem: true })
     expect(pod?.containers[0]?.env).toContainEqual({
       name: 'PARLEY_CLUSTER_TOKEN',

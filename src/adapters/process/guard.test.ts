@@ -4,7 +4,16 @@ import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
-import { carrying, linesOf, running, runs, stateOf, until } from '../../../test/fixtures/process/running.ts'
+import {
+  carrying,
+  commandOf,
+  linesOf,
+  parentOf,
+  running,
+  runs,
+  stateOf,
+  until,
+} from '../../../test/fixtures/process/running.ts'
 import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
 import { openProcesses } from './open-processes.ts'
@@ -16,13 +25,14 @@ children.closeAfterEach()
 
 const SLEEPER = { command: 'sleep', args: ['1000'], cwd: '/', env: {} }
 
-async function startedByHand(script: string, channel: Writable): Promise<{ child: ChildProcess; line: string }> {
+async function startedByHand(script: string, channel: Writable) {
   const child = spawn('/bin/sh', ['-c', script], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore', channel],
   })
   children.add(child)
-  return { child, line: await linesOf(child.stdout as Readable)() }
+  const lines = linesOf(child.stdout as Readable)
+  return { child, line: await lines(), lines }
 }
 
 describe.concurrent('the guard', () => {
@@ -100,6 +110,46 @@ describe.concurrent('the guard', () => {
     await until(() => states(child.pid, away()) === 'TT')
     await processes.close()
     expect(carrying('PARLEY_CHILD=test-lease')).toEqual([])
+  })
+
+  test('renewed often has one timer and no zombie, and once it has ended neither', async () => {
+    const guard = openGuard({ marker: 'test-timer', path: process.env.PATH, clock: systemClock })
+    await guard.channel()
+    const shell = running('PARLEY_CHILD=test-timer')[0] ?? 0
+    const sleeps = () => running('sleep\u000070.0').map(commandOf)
+    for (let ms = 70_001; ms <= 70_010; ms++) guard.renew(ms)
+    await until(() => sleeps().includes('sleep 70.010'))
+    expect(sleeps()).toEqual(['sleep 70.010'])
+    const { stdout } = await promisify(execFile)('ps', ['--ppid', String(shell), '-o', 'stat='])
+    expect(stdout.trim()).toMatch(/^S\w*$/)
+    await guard.close()
+    expect(sleeps()).toEqual([])
+  })
+
+  test('that replaces one that stopped its groups lets them go on only when they may', async () => {
+    const guard = openGuard({ marker: 'test-lapse', path: process.env.PATH, clock: systemClock })
+    guard.renew(60_000)
+    const { child, lines } = await startedByHand(
+      'trap "echo on" CONT; echo "+$$" >&3; exec 3>&-; echo up; while :; do sleep 0.01; done',
+      await guard.channel(),
+    )
+    const pid = child.pid as number
+    guard.remember(pid)
+    const shell = () => running('PARLEY_CHILD=test-lapse').find((one) => parentOf(one) === process.pid)
+    const replaced = async (whenDead: () => void) => {
+      const before = shell() as number
+      process.kill(before, 'SIGKILL')
+      whenDead()
+      await until(() => ![undefined, before].includes(shell()))
+    }
+    guard.renew(1)
+    await until(() => stateOf(pid) === 'T')
+    // Its lease is still over, and the next guard stops it again.
+    await replaced(() => undefined)
+    await replaced(() => guard.renew(60_000))
+    expect(await lines()).toBe('on')
+    await guard.close()
+    await expect(lines()).rejects.toThrow('ended after ""')
   })
 
   test('shrugs at HUP, INT and TERM', async () => {

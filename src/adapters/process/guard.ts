@@ -7,13 +7,14 @@ import { MARKER } from './environment.ts'
 
 /**
  * `+GROUP` and `-GROUP` arrive line by line, and in a cluster `.SECONDS`: the groups may run for so long, and are stopped after it until
- * the next such line. The input ends when the server has died. Then the guard sends TERM, waits up to a second, sends KILL, and finally
- * kills every process that still has the marker in its environment. Stopped groups get KILL at once: another node may be at their work.
+ * the next such line; zero seconds stop them at once. The input ends when the server has died. Then the guard sends TERM, waits up to a
+ * second, sends KILL, and finally kills every process that still has the marker in its environment. Stopped groups get KILL at once:
+ * another node may be at their work.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
-marker=$1 groups=' ' stopped= timer= woken= heard=
-tell() { heard=; for group in $groups; do kill -s "$1" -- "-$group" && heard=1; done; } 2>/dev/null
+marker=$1 groups=' ' new=1 stopped= timer= woken= heard=
+tell() { heard=; for member in $groups; do kill -s "$1" -- "-$member" && heard=1; done; } 2>/dev/null
 # Also those that have left their group.
 each() {
   found=
@@ -22,7 +23,25 @@ each() {
     kill -s "$1" "\${pid%/environ}" 2>/dev/null && found=1
   done
 }
-trap 'woken=1 stopped=1 timer=; tell STOP; each STOP' USR1
+# A timer ends and awaits its own sleep: an orphan would go to process 1, which in many containers awaits none. It inherits an ignored
+# TERM, and $!, which is another process until its own sleep runs.
+arm() {
+  before=$!
+  (
+    trap '[ "$!" = "$before" ] || { kill -s KILL "$!"; wait "$!"; }; exit' USR2
+    sleep "$1" &
+    wait "$!"
+    kill -s USR1 $$
+  ) &
+  timer=$!
+}
+# The shell keeps what it knows of a child until it has awaited it.
+disarm() {
+  [ -z "$timer" ] || { kill -s USR2 "$timer"; wait "$timer"; } 2>/dev/null
+  timer=
+}
+halt() { tell STOP; each STOP; }
+trap 'woken=1 stopped=1; disarm; halt' USR1
 while :; do
   # The signal interrupts it in some shells, and then it reads on.
   if read -r line; then woken=
@@ -31,11 +50,16 @@ while :; do
   fi
   group=\${line#?}
   case $line in
+    .0.000) kill -s USR1 $$ ;;
     .*)
-      [ -z "$timer" ] || kill -s KILL "$timer" 2>/dev/null
-      { sleep "$group"; kill -s USR1 $$; } &
-      timer=$!
-      [ -z "$stopped" ] || { stopped=; tell CONT; each CONT; } ;;
+      disarm
+      arm "$group"
+      # The guard before this one may have stopped them. The timer may end meanwhile.
+      if [ -n "$stopped$new" ]; then
+        stopped= new=
+        tell CONT; each CONT
+        [ -z "$stopped" ] || halt
+      fi ;;
     +*)
       groups="$groups$group "
       [ -z "$stopped" ] || kill -s STOP -- "-$group" 2>/dev/null ;;
@@ -45,6 +69,7 @@ while :; do
   esac
 done
 trap '' USR1
+disarm
 heard=
 [ -n "$stopped" ] || tell TERM
 for pause in 1 2 3 4 5 6 7 8 9; do
@@ -103,8 +128,9 @@ export function openGuard(options: GuardOptions): Guard {
     }
     const since = options.clock.monotonicNow()
     running = started
-    if (end !== undefined) renewAt(started, end - since)
     for (const group of groups) started.input.write(`+${group}\n`)
+    // After the groups, which it stops, or lets go on if the guard before it had stopped them.
+    if (end !== undefined) renewAt(started, end - since)
     started.process.once('exit', () => {
       if (running === started) running = undefined
       // A guard that ends at once must not be restarted in a busy loop.
