@@ -28,7 +28,7 @@ export const agentInstallRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `${JSON.stringify(d.version)} is not an exact version of ${d.agent}. Write one like ${d.agent}@1.2.3, or none for the one that Parley was tried with.`,
+      `${JSON.stringify(d.version)} is not an exact version of ${d.agent}. Write one like ${d.agent}@1.2.3, or none for the usual one.`,
   ),
   AGENT_LOGIN_UNKNOWN: row<{ agent: string; methods: string }>(
     INVALID_PARAMS,

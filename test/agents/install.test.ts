@@ -7,17 +7,23 @@ import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RegistryEntry } from '../../src/adapters/agent/external/find/registry-index.ts'
 import { install, uninstall } from '../../src/adapters/agent/external/install/install.ts'
 import { InstalledAgents } from '../../src/adapters/agent/external/install/installed-agents.ts'
-import type { InstallProgress } from '../../src/adapters/agent/external/install/progress.ts'
+import { type InstallProgress, ProgressFile } from '../../src/adapters/agent/external/install/progress.ts'
 import {
   type ArchiveSource,
   type NpmSource,
   type Wanted,
+  wantedLine,
   wantedOfRegistry,
 } from '../../src/adapters/agent/external/install/wanted.ts'
+import { venvProgram } from '../../src/adapters/agent/external/install/uv-install.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openProcesses } from '../../src/adapters/process/open-processes.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { chooseWanted } from '../../src/server/agents/add-agent.ts'
+import { openAgentTools } from '../../src/server/compose/agent-catalogue.ts'
 import { LoopbackRegistry, tarGz } from './loopback-registry.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'parley-install-'))
@@ -43,15 +49,20 @@ function made(signal = new AbortController().signal) {
   mkdirSync(home)
   const installed = new InstalledAgents(home)
   const told: InstallProgress[] = []
-  const environment = {
+  const file = new ProgressFile(join(installed.directory, 'agent'))
+  const written: unknown[] = []
+  const npm = {
     PATH: process.env['PATH'] ?? '',
     npm_config_registry: registry.url,
     npm_config_cache: join(home, 'cache'),
     npm_config_userconfig: join(home, 'npmrc'),
   }
-  const tell = (progress: InstallProgress): void => void told.push(progress)
-  const installing = { installed, processes, clock: systemClock, environment, tell, signal }
-  return { home, installed, told, installing, add: (wanted: Wanted) => install(wanted, installing) }
+  const tell = (progress: InstallProgress): void => {
+    told.push(progress)
+    written.push(file.read())
+  }
+  const installing = { installed, processes, clock: systemClock, installerEnvironments: { npm, uv: {} }, tell, signal }
+  return { home, installed, told, file, written, installing, add: (wanted: Wanted) => install(wanted, installing) }
 }
 
 /** A tar of `bin/agent` and `lib/y`, each with its last letter. */
@@ -96,18 +107,17 @@ async function install(venv, spec) {
 }
 `
 
+const entry = (id: string, distribution: RegistryEntry['distribution'], version = '1.2.3'): RegistryEntry => ({
+  id,
+  name: id,
+  version,
+  description: '',
+  distribution,
+})
+
 describe('from uv', () => {
-  const uvx = (spec: string): Wanted =>
-    wantedOfRegistry(
-      {
-        id: 'snake',
-        name: 'Snake',
-        version: '1.2.3',
-        description: '',
-        distribution: { uvx: { package: spec, args: ['acp'] } },
-      },
-      undefined,
-    )
+  const uvx = (spec: string, version?: string): Wanted =>
+    wantedOfRegistry(entry('snake', { uvx: { package: spec, args: ['acp'] } }), version)
 
   function withUv() {
     const place = made()
@@ -115,13 +125,12 @@ describe('from uv', () => {
     const log = join(place.home, 'uv.log')
     mkdirSync(bin)
     writeFileSync(join(bin, 'uv'), UV, { mode: 0o755 })
-    const environment = {
-      ...place.installing.environment,
+    const uv = {
       PATH: `${bin}:${process.env['PATH'] ?? ''}`,
       UV_INDEX_URL: `${registry.url}/simple`,
       UV_LOG: log,
     }
-    const add = (wanted: Wanted) => install(wanted, { ...place.installing, environment })
+    const add = (wanted: Wanted) => install(wanted, { ...place.installing, installerEnvironments: { npm: {}, uv } })
     return { ...place, add, calls: () => readFileSync(log, 'utf8').trim().split('\n') }
   }
 
@@ -137,15 +146,15 @@ describe('from uv', () => {
       expect(installed.choose('snake')).toEqual(copy)
       expect(told).toEqual([{ step: 'uv', what: 'snake-acp==1.2.3' }])
       const [venv, pip] = calls()
-      expect(venv).toMatch(/^venv --quiet --relocatable \/.*\/venv$/u)
-      expect(pip).toMatch(/^pip install --quiet --python \/.*\/venv snake-acp==1\.2\.3$/u)
+      expect(venv).toMatch(/^venv --quiet --relocatable --no-python-downloads \/.*\/venv$/u)
+      expect(pip).toMatch(/^pip install --quiet --no-build --python \/.*\/venv snake-acp==1\.2\.3$/u)
     },
   )
 
   test('without uv, and for a version that does not exist, the reason is said and nothing is left', async () => {
     const { installing, add, installed } = withUv()
-    const environment = { ...installing.environment, PATH: top }
-    await expect(install(uvx('snake-acp==1.2.3'), { ...installing, environment })).rejects.toMatchObject({
+    const installerEnvironments = { npm: {}, uv: { PATH: top } }
+    await expect(install(uvx('snake-acp==1.2.3'), { ...installing, installerEnvironments })).rejects.toMatchObject({
       code: 'AGENT_INSTALL',
       message: expect.stringContaining('uv, which installs it, is not on PATH') as string,
     })
@@ -162,6 +171,15 @@ describe('from uv', () => {
     '%s is no exact version of a package',
     (spec) => expect(() => uvx(spec)).toThrow('names no exact version'),
   )
+
+  test('what the user agrees to says that nothing is built', () =>
+    expect(wantedLine(uvx('snake-acp==1.2.3'))).toBe('uv pip install --no-build snake-acp==1.2.3'))
+
+  test('a venv of Windows has its programs elsewhere', () =>
+    expect([venvProgram('x', 'win32'), venvProgram('x', 'linux')]).toEqual([
+      join('Scripts', 'x.exe'),
+      join('bin', 'x'),
+    ]))
 })
 
 describe('from npm', () => {
@@ -179,7 +197,7 @@ describe('from npm', () => {
       files: { 'main.js': script },
       fields: { bin: { helper: 'main.js' } },
     })
-    const { add, installed, told } = made()
+    const { add, installed, told, file, written } = made()
     const copy = await add(npm('@test/agent', { with: ['helper@2.0.0'] }))
     expect(copy).toMatchObject({ isScript: true, path: ['node_modules/.bin'], source: 'npm', from: '@test/agent' })
     expect(copy.sum).toMatch(/^sha512-/u)
@@ -188,6 +206,8 @@ describe('from npm', () => {
     expect(existsSync(ran)).toBe(false)
     expect(installed.choose('agent')).toEqual(copy)
     expect(told).toEqual([{ step: 'npm', what: '@test/agent@1.0.0 helper@2.0.0' }])
+    // A server shows it to its clients from this file.
+    expect([written, file.read()]).toEqual([told, undefined])
   })
 
   test('only the install scripts that the row names run', async () => {
@@ -363,6 +383,74 @@ describe('from an archive', () => {
     await expect(add(archive(registry.url, { command: '../agent' }))).rejects.toThrow('outside the archive')
     const empty = registry.serve('/e.tar.gz', await tarGz({ other: 'x' }))
     await expect(add(archive(empty))).rejects.toThrow('there is no bin/agent in the archive')
+  })
+})
+
+describe('chosen by a user', () => {
+  async function tools(environment: Readonly<Record<string, string>> = {}) {
+    const home = join(top, String((places += 1)))
+    mkdirSync(home)
+    const all = { ...environment, PATH: '/nowhere', XDG_CONFIG_HOME: home, PARLEY_AGENTS_REGISTRY: registry.indexUrl }
+    const opened = openAgentTools({ ...(await loadConfig({}, all, home)), home })
+    const choose = async (text: string): Promise<Wanted> => {
+      try {
+        return (await chooseWanted(text, opened, new AbortController().signal)).wanted
+      } finally {
+        await opened.close()
+      }
+    }
+    return { opened, choose }
+  }
+
+  const binary = (url: string): RegistryEntry['distribution'] => {
+    const platforms = ['linux', 'darwin', 'windows'].flatMap((system) => [`${system}-x86_64`, `${system}-aarch64`])
+    return { binary: Object.fromEntries(platforms.map((key) => [key, { archive: url, cmd: './bin/agent' }])) }
+  }
+
+  test.each(['../claude/9.9.9', '/claude/9.9.9', '..', '9.9.9/x', '9\\..\\x', '9.9.9\n', ''])(
+    'an archive whose version is %j is refused, since that is a part of a path',
+    async (version) => {
+      registry.list([entry('x', binary(`${registry.url}/agent`), version)])
+      const { choose } = await tools()
+      await expect(choose('x')).rejects.toMatchObject({ code: 'AGENT_INSTALL' })
+    },
+  )
+
+  test('a copy counts only as the agent and the version of its folders', async () => {
+    const { add, installed } = made()
+    const url = registry.serve('/agent', Buffer.from('x'))
+    await add({ ...archive(url), id: 'x', version: '../claude/9.9.9' })
+    await add({ ...archive(url), id: 'x', version: '../x/1.0.0' })
+    expect(readdirSync(join(installed.directory, 'claude'))).toEqual(['9.9.9'])
+    expect([installed.choose('claude'), installed.choose('x'), installed.list()]).toEqual([undefined, undefined, []])
+  })
+
+  test('a version is one of the source that has the agent', async () => {
+    registry.list([
+      entry('snake', { uvx: { package: 'snake-acp==1.2.3' } }),
+      entry('packed', { npx: { package: 'packed@1.2.3' } }),
+      entry('zipped', binary(`${registry.url}/agent`), '1.2'),
+    ])
+    const chosen = async (text: string) => (await tools()).choose(text)
+    expect(await chosen('snake@1.2')).toMatchObject({ version: '1.2', source: { kind: 'uv' } })
+    expect(await chosen('zipped@1.2')).toMatchObject({ version: '1.2', source: { kind: 'archive' } })
+    for (const text of ['snake@latest', 'packed@1.2', 'claude@1.2', 'node@22'])
+      await expect(chosen(text)).rejects.toMatchObject({ code: 'AGENT_VERSION' })
+  })
+
+  test('npm and uv each get their own settings, and no password', async () => {
+    const settings = { npm_config_registry: 'https://npm.example', UV_DEFAULT_INDEX: 'https://uv.example' }
+    const secrets = { UV_INDEX_OURS_PASSWORD: 'sentinel', UV_PUBLISH_TOKEN: 'sentinel', npm_config__auth: 'sentinel' }
+    const { opened } = await tools({ ...settings, ...secrets })
+    await opened.close()
+    const { npm, uv } = opened.installerEnvironments
+    expect([npm, uv]).toEqual([
+      expect.objectContaining({ npm_config_registry: 'https://npm.example', PATH: '/nowhere' }),
+      expect.objectContaining({ UV_DEFAULT_INDEX: 'https://uv.example', PATH: '/nowhere' }),
+    ])
+    expect(Object.keys(npm).filter((name) => name.startsWith('UV_'))).toEqual([])
+    expect(Object.keys(uv).filter((name) => name.startsWith('npm_'))).toEqual([])
+    expect(JSON.stringify([npm, uv])).not.toContain('sentinel')
   })
 })
 

@@ -55,7 +55,7 @@ export interface Adding {
 /** Throws AGENT_INSTALL, AGENT_NODE_OLD, FILE_BUSY, or the reason of the signal. */
 export async function addAgent(wanted: Wanted, tools: AgentTools, adding: Adding): Promise<InstalledAgent> {
   const { tell, signal } = adding
-  const installing = { ...tools, environment: tools.npmEnvironment, tell, signal }
+  const installing = { ...tools, tell, signal }
   try {
     return await install(wanted, installing)
   } catch (error) {

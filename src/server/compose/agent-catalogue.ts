@@ -2,6 +2,7 @@
 import { systemClock } from '../../adapters/clock.ts'
 import { AgentCatalogue, type CatalogueSources } from '../../adapters/agent/external/catalogue.ts'
 import { RegistryIndex } from '../../adapters/agent/external/find/registry-index.ts'
+import type { InstallerEnvironments } from '../../adapters/agent/external/install/install.ts'
 import { InstalledAgents } from '../../adapters/agent/external/install/installed-agents.ts'
 import type { LaunchPlace, OwnAgent } from '../../adapters/agent/external/launch.ts'
 import { StoredOffers } from '../../adapters/agent/external/probe/stored-offers.ts'
@@ -99,8 +100,7 @@ function fits(name: string, pattern: string): boolean {
 export interface AgentTools extends CatalogueParts {
   readonly processes: Processes
   readonly clock: Clock
-  /** PATH, and the settings of npm and uv in the environment. */
-  readonly npmEnvironment: Readonly<Record<string, string>>
+  readonly installerEnvironments: InstallerEnvironments
   close(): Promise<void>
 }
 
@@ -116,11 +116,33 @@ const NPM_SETTINGS = [
   'offline',
 ] as const
 
+/** Where uv gets packages, and which Python it takes. Others are secrets: `UV_PUBLISH_TOKEN`, `UV_INDEX_NAME_PASSWORD`. */
+const UV_SETTINGS = [
+  'INDEX',
+  'DEFAULT_INDEX',
+  'INDEX_URL',
+  'EXTRA_INDEX_URL',
+  'CONFIG_FILE',
+  'CACHE_DIR',
+  'NATIVE_TLS',
+  'SYSTEM_CERTS',
+  'OFFLINE',
+  'PYTHON',
+  'PYTHON_INSTALL_DIR',
+] as const
+
 export function openAgentTools(config: Config): AgentTools {
   const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })
   const parts = openCatalogue(config)
   const names = NPM_SETTINGS.flatMap((name) => [`npm_config_${name}`, `NPM_CONFIG_${name.toUpperCase()}`])
-  const npmEnvironment = parts.environment([...names, 'UV_*'], { cwd: config.home })
-  return { ...parts, processes, clock: systemClock, npmEnvironment, close: () => processes.close() }
+  const place = { cwd: config.home }
+  const installerEnvironments = {
+    npm: parts.environment(names, place),
+    uv: parts.environment(
+      UV_SETTINGS.map((name) => `UV_${name}`),
+      place,
+    ),
+  }
+  return { ...parts, processes, clock: systemClock, installerEnvironments, close: () => processes.close() }
 }

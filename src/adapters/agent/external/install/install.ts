@@ -15,12 +15,17 @@ import { ProgressFile, type Tell } from './progress.ts'
 import { installFromUv } from './uv-install.ts'
 import type { ArchiveSource, NpmSource, UvSource, Wanted } from './wanted.ts'
 
+/** PATH, and the settings that the environment has for each of them. */
+export interface InstallerEnvironments {
+  readonly npm: Readonly<Record<string, string>>
+  readonly uv: Readonly<Record<string, string>>
+}
+
 export interface Installing {
   readonly installed: InstalledAgents
   readonly processes: Processes
   readonly clock: Clock
-  /** PATH, and the settings of npm and uv that the environment has. */
-  readonly environment: Readonly<Record<string, string>>
+  readonly installerEnvironments: InstallerEnvironments
   readonly tell: Tell
   readonly signal: Signal
   /** Of an archive, and of all that is in it. Absent, 2 GiB. */
@@ -77,13 +82,17 @@ export async function uninstall(
 
 async function unpackInto(draft: string, wanted: Wanted, installing: Installing): Promise<Unpacked> {
   const { source } = wanted
+  const { installed, installerEnvironments } = installing
   if (source.kind === 'archive')
     return installFromArchive({ ...wanted, source: source satisfies ArchiveSource }, draft, installing)
-  if (source.kind === 'uv') return installFromUv({ ...wanted, source: source satisfies UvSource }, draft, installing)
-  const { installed, environment } = installing
+  if (source.kind === 'uv') {
+    const tools = { ...installing, environment: installerEnvironments.uv }
+    return installFromUv({ ...wanted, source: source satisfies UvSource }, draft, tools)
+  }
+  const environment = installerEnvironments.npm
   const node = await findNode(source.node, { path: environment['PATH'], installed: installed.nodes() })
   if (node === undefined) return fail('AGENT_NODE_OLD', { agent: wanted.id, wanted: source.node })
-  return installFromNpm({ ...wanted, source: source satisfies NpmSource }, draft, { ...installing, node })
+  return installFromNpm({ ...wanted, source: source satisfies NpmSource }, draft, { ...installing, environment, node })
 }
 
 function manifestOf({ id, version, source, args, env }: Wanted, unpacked: Unpacked, at: number): Manifest {

@@ -54,7 +54,7 @@ export class InstalledAgents {
   /** The copies of one agent, the newest version first. */
   versions(id: string): readonly InstalledAgent[] {
     const folder = join(this.directory, id)
-    const copies = foldersIn(folder).flatMap((version) => readCopy(join(folder, version, PLATFORM)))
+    const copies = foldersIn(folder).flatMap((version) => readCopy(join(folder, version, PLATFORM), { id, version }))
     return copies.toSorted((a, b) => compareVersions(b.version, a.version))
   }
 
@@ -75,10 +75,12 @@ export function programOf({ directory, program }: InstalledAgent): string {
   return join(directory, program)
 }
 
-function readCopy(directory: string): readonly InstalledAgent[] {
+/** A manifest of another agent or version than its folders says that the copy came here by mistake or malice. */
+function readCopy(directory: string, { id, version }: Pick<Manifest, 'id' | 'version'>): readonly InstalledAgent[] {
   try {
     const read = manifest.safeParse(JSON.parse(readTextSync(join(directory, MANIFEST)) ?? ''))
-    if (!read.success || !existsSync(join(directory, read.data.program))) return []
+    if (!read.success || read.data.id !== id || read.data.version !== version) return []
+    if (!existsSync(join(directory, read.data.program))) return []
     return [{ ...read.data, directory }]
   } catch {
     // A folder without a manifest, which an interrupted removal left: it is no copy.

@@ -32,18 +32,24 @@ export async function installFromUv(
     runInstaller('uv', args, { ...tools, id, directory, missing: MISSING })
   const venv = join(directory, 'venv')
   // The folder gets its place only when all is in it, so nothing may depend on its name.
-  await uv('venv', '--quiet', '--relocatable', venv)
-  await uv('pip', 'install', '--quiet', '--python', venv, spec)
-  return { program: join('venv', 'bin', programIn(id, venv, source)), isScript: false, path: [] }
+  await uv('venv', '--quiet', '--relocatable', '--no-python-downloads', venv)
+  // To build a package is to run code of it, and of each that it depends on.
+  await uv('pip', 'install', '--quiet', '--no-build', '--python', venv, spec)
+  return { program: join('venv', programIn(id, venv, source)), isScript: false, path: [] }
+}
+
+/** Where a venv has a program, relative to it. */
+export function venvProgram(name: string, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? join('Scripts', `${name}.exe`) : join('bin', name)
 }
 
 /** As uvx chooses it: the program that is named as its package, else the only one that the package has. */
 function programIn(id: string, venv: string, { package: spec }: UvSource): string {
   const name = spec.replace(/\[.*\]$/u, '')
-  if (existsSync(join(venv, 'bin', name))) return name
+  if (existsSync(join(venv, venvProgram(name)))) return venvProgram(name)
   const programs = programsOf(venv, name)
   const [only, ...others] = programs
-  if (only !== undefined && others.length === 0 && existsSync(join(venv, 'bin', only))) return only
+  if (only !== undefined && others.length === 0 && existsSync(join(venv, venvProgram(only)))) return venvProgram(only)
   const reason = `${name} has no program of its name, but ${programs.join(', ') || 'none at all'}`
   return fail('AGENT_INSTALL', { agent: id, reason })
 }
@@ -51,7 +57,7 @@ function programIn(id: string, venv: string, { package: spec }: UvSource): strin
 /** The console scripts of its `entry_points.txt`. */
 function programsOf(venv: string, name: string): readonly string[] {
   const found = readdirSync(join(venv, 'lib'), { recursive: true, encoding: 'utf8' }).find((path) => {
-    const [, written] = /([^/]+)-[^-/]+\.dist-info\/entry_points\.txt$/u.exec(path) ?? []
+    const [, written] = /([^/\\]+)-[^-/\\]+\.dist-info[/\\]entry_points\.txt$/u.exec(path) ?? []
     return written !== undefined && normalized(written) === normalized(name)
   })
   if (found === undefined) return []

@@ -2,7 +2,7 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { RegistryEntry } from '../find/registry-index.ts'
 import { type KnownAgent, knownAgent } from '../known/start-table.ts'
-import { isExactVersion } from '../known/version.ts'
+import { isExactVersion, isVersion } from '../known/version.ts'
 
 /** One agent in one exact version. */
 export interface Wanted {
@@ -50,10 +50,10 @@ const ANY_NODE = '18.0.0'
 
 /** What Parley knows how to install without the registry; undefined for any other. Throws AGENT_VERSION. */
 export function wantedOfTable(name: string, version: string | undefined): Wanted | undefined {
-  if (version !== undefined && !isExactVersion(version)) return fail('AGENT_VERSION', { agent: name, version })
-  if (name === 'node') return ownNode(version ?? NODE_VERSION)
   const known = knownAgent(name)
-  return known?.npm === undefined ? undefined : ofTable(known, known.npm, version)
+  if (name !== 'node' && known?.npm === undefined) return undefined
+  if (version !== undefined && !isExactVersion(version)) return fail('AGENT_VERSION', { agent: name, version })
+  return known?.npm === undefined ? ownNode(version ?? NODE_VERSION) : ofTable(known, known.npm, version)
 }
 
 function ofTable({ id, node }: KnownAgent, npm: NonNullable<KnownAgent['npm']>, version: string | undefined): Wanted {
@@ -77,13 +77,14 @@ function ownNode(version: string): Wanted {
   return { id: 'node', version, source }
 }
 
-/** What the registry says of it. Throws AGENT_INSTALL where that cannot be installed here. */
+/** What the registry says of it. Throws AGENT_INSTALL where that cannot be installed here, and AGENT_VERSION. */
 export function wantedOfRegistry(entry: RegistryEntry, version: string | undefined): Wanted {
   const { id, distribution } = entry
   const known = knownAgent(id)
   const binary = distribution.binary?.[platformKey()]
   if (distribution.npx !== undefined) return ofNpx(entry, distribution.npx, version)
   if (binary !== undefined) {
+    if (!isVersion(entry.version)) return fail('AGENT_INSTALL', { agent: id, reason: 'the registry names no version' })
     if (version !== undefined && version !== entry.version) {
       const reason = `the registry has only version ${entry.version} of it`
       return fail('AGENT_INSTALL', { agent: id, reason })
@@ -100,6 +101,7 @@ type Packaged = NonNullable<RegistryEntry['distribution']['npx']>
 
 function ofNpx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, version: string | undefined): Wanted {
   const [, name, pinned] = /^((?:@[^@/]+\/)?[^@/]+)@(.+)$/u.exec(spec) ?? []
+  if (version !== undefined && !isExactVersion(version)) return fail('AGENT_VERSION', { agent: id, version })
   const exact = version ?? pinned ?? ''
   if (name === undefined || !isExactVersion(exact)) {
     return fail('AGENT_INSTALL', { agent: id, reason: `the registry names no exact version of ${spec}` })
@@ -110,9 +112,9 @@ function ofNpx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, ve
 
 function ofUvx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, version: string | undefined): Wanted {
   const [, name, pinned] = /^(\w[\w.-]*(?:\[[\w.,-]+\])?)(?:==|@)(.+)$/u.exec(spec) ?? []
+  if (version !== undefined && !isVersion(version)) return fail('AGENT_VERSION', { agent: id, version })
   const exact = version ?? pinned ?? ''
-  // Python has versions like 1.2 and 1.2.3rc1 as well.
-  if (name === undefined || !/^\d[\w.+!-]*$/u.test(exact))
+  if (name === undefined || !isVersion(exact))
     return fail('AGENT_INSTALL', { agent: id, reason: `the registry names no exact version of ${spec}` })
   const source: UvSource = { kind: 'uv', package: name }
   return { id: knownAgent(id)?.id ?? id, version: exact, source, ...started(args, env) }
@@ -132,7 +134,7 @@ function platformKey(): string {
 /** Exactly what will be done, in one line: what the user agrees to. */
 export function wantedLine({ source, version }: Wanted): string {
   if (source.kind === 'archive') return `download ${source.url}`
-  if (source.kind === 'uv') return `uv pip install ${source.package}==${version}`
+  if (source.kind === 'uv') return `uv pip install --no-build ${source.package}==${version}`
   const packages = [`${source.package}@${version}`, ...source.with].join(' ')
   const scripts = source.scripts.length > 0 ? `, and run the install scripts of ${source.scripts.join(', ')}` : ''
   return `npm install ${packages}${scripts}`

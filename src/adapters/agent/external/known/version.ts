@@ -17,6 +17,11 @@ export function isExactVersion(text: string): boolean {
   return /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/u.test(text)
 }
 
+/** Of a Python package or an archive: also `1.2`, `1.2.3rc1` and `1!2.0`. As the name of a folder it leads nowhere else. */
+export function isVersion(text: string): boolean {
+  return /^v?\d[\w.+!-]*$/u.test(text)
+}
+
 function partsOf(version: string): { readonly numbers: readonly number[]; readonly pre: string } {
   const [, core = '', pre = ''] = /^v?(\d+(?:\.\d+)*)(?:-([^+]*))?/u.exec(version.trim()) ?? []
   return { numbers: core === '' ? [-1] : core.split('.').map(Number), pre }
