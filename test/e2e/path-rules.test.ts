@@ -1,5 +1,5 @@
 /** Rules on paths bind every way to a file, on the real binary: tools, the document search, resources, instructions. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Finished, type Lodging, endServers, parley, shareServer } from './cli.ts'
@@ -18,7 +18,9 @@ type Place = Pick<Lodging, 'home' | 'cwd'>
 /** A project on a server that has these rules, which others of the same rules share. */
 async function placeOn(lodging: () => Promise<Lodging>, permissions: string): Promise<Place> {
   const { home, cwd } = await lodging()
-  write(join(home, 'config/parley/parley.toml'), `[permissions]\n${permissions}\n`)
+  const settings = join(home, 'config/parley/parley.toml')
+  // Once: while it is written again it is empty, and no rule holds for the others on this server.
+  if (!existsSync(settings)) write(settings, `[permissions]\n${permissions}\n`)
   write(join(cwd, 'open.md'), `# Open\n\nThe harbour mentions ${SECRET} in passing.\n`)
   write(join(cwd, 'secret/notes.md'), `# Hidden heading\n\nThe ${SECRET} code of the harbour is 4711.\n`)
   write(join(cwd, 'secret/more.md'), `# More\n\nStill ${SECRET}: 4712.\n`)
