@@ -112,7 +112,7 @@ class Relay {
     let hasTried = this.#server.kind !== 'absent'
     for (;;) {
       const server = this.#server
-      if (server.kind === 'connected' && !this.#state.isUpgrading) return server.socket
+      if (server.kind === 'connected' && !this.#state.isHeldUp) return server.socket
       if (server.kind === 'absent') {
         if (hasTried) return server.why
         hasTried = true
@@ -224,7 +224,7 @@ class Relay {
     if (this.#state.awaitsResponse) await this.#connectedServer()
     this.#isLeaving = true
     if (this.#server.kind === 'connected') {
-      this.#server.socket.end()
+      this.#server.socket.end(this.#state.leave())
       await this.#inTime(serving)
     }
     await this.#inTime(ended(this.#deps.output))

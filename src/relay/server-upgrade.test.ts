@@ -46,7 +46,7 @@ describe('a server that stops in order', () => {
     }
     expect(talk.server({ id: 0, result })).toEqual([])
     expect(talk.asked).toMatchObject([{ method: '_parley/stop', params: { ifIdle: true } }])
-    expect(talk.conversation.isUpgrading).toBe(true)
+    expect(talk.conversation.isHeldUp).toBe(true)
     expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: true, working: 0 } })).toEqual([])
     expect(talk.conversation.ending).toBe('upgrading')
     expect(talk.lose()).toEqual([])
@@ -64,6 +64,6 @@ describe('a server that stops in order', () => {
     expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: false, working: 1 } })).toMatchObject([
       { id: 0, result },
     ])
-    expect(talk.conversation.isUpgrading).toBe(false)
+    expect(talk.conversation.isHeldUp).toBe(false)
   })
 })

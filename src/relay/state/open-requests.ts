@@ -14,6 +14,9 @@ type Fields = Readonly<Record<string, unknown>>
 /** Ids of the relay's own requests begin so; a client of ACP has no reason to use such ids. */
 export const RELAY_ID_PREFIX = 'parley-relay-'
 
+/** Past these bytes of prompts that wait for their session, nothing more is read from the client. */
+const HELD_MOST = 1024 * 1024
+
 /** A turn may run for long, and a prompt is never sent a second time. */
 export interface OpenPrompt {
   readonly kind: 'prompt'
@@ -24,6 +27,8 @@ export interface OpenPrompt {
   isCancelled: boolean
   /** It was sent to a server that is gone. */
   isOrphan: boolean
+  /** What is sent once its session is resumed; undefined when it was sent. */
+  held?: Buffer | undefined
 }
 
 /** Any other request, as it was sent. */
@@ -97,15 +102,32 @@ export class ClientRequests {
 
   /** The server that the prompts were sent to is gone. */
   orphan(): void {
-    for (const prompt of this.#prompts()) prompt.isOrphan = true
+    for (const prompt of this.#prompts()) prompt.isOrphan = prompt.held === undefined
+  }
+
+  get holdsMuch(): boolean {
+    return this.#prompts().reduce((sum, { held }) => sum + (held?.length ?? 0), 0) > HELD_MOST
+  }
+
+  /** The lines of prompts that were not sent yet: they count as sent from now on. */
+  takeHeld(fits: (sessionId: string) => boolean): Buffer {
+    const fitting = this.#prompts().filter(({ sessionId }) => fits(sessionId))
+    return Buffer.concat(
+      fitting.flatMap((prompt) => {
+        const { held } = prompt
+        prompt.held = undefined
+        return held === undefined ? [] : [held]
+      }),
+    )
   }
 
   calls(): readonly OpenCall[] {
     return [...this.#open].filter((request) => request.kind === 'call')
   }
 
+  /** Those that were sent. */
   promptsOf(sessionId: string): readonly OpenPrompt[] {
-    return this.#prompts().filter((prompt) => prompt.sessionId === sessionId)
+    return this.#prompts().filter((prompt) => prompt.sessionId === sessionId && prompt.held === undefined)
   }
 
   /** Remembers `session/cancel` and `$/cancel_request`, in case they are lost with the server. */

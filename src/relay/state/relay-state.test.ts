@@ -175,10 +175,10 @@ describe('after the loss of the server', () => {
     talk.client({ id: 3, method: '_parley/rename', params: { sessionId: 's', title: 'Ours' } })
     expect(talk.server({ method: '_parley/server', params: { state: 'moving' } })).toEqual([])
     expect(talk.asked.at(-1)).toMatchObject({ method: '_parley/moved' })
-    expect(talk.conversation.isUpgrading).toBe(true)
+    expect(talk.conversation.isHeldUp).toBe(true)
     expect(talk.conversation.ending).toBe('upgrading')
     expect(talk.lose()).toEqual([])
-    expect(talk.conversation.isUpgrading).toBe(false)
+    expect(talk.conversation.isHeldUp).toBe(false)
     const [, resume, again] = talk.restore()
     expect(metaOf(resume)).toMatchObject({ 'parley/prompts': [{ requestId: 2 }] })
     expect(again).toMatchObject({ id: 3, method: '_parley/rename' })
@@ -249,6 +249,40 @@ describe('after the loss of the server', () => {
     talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/phase': phase } } })
     talk.lose()
     expect(of(talk.restore(), 'session/resume')).toEqual([])
+  })
+
+  test('a prompt waits for the resume of its session, and is not lost with a server that does not resume it', () => {
+    const talk = opened()
+    talk.lose()
+    talk.restore()
+    expect(talk.prompt(2)).toBeUndefined()
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(metaOf(resume)['parley/prompts']).toEqual([])
+    expect(talk.prompt(3)).toBeUndefined()
+    talk.client({ method: '$/cancel_request', params: { requestId: 3 } })
+    expect(talk.asked).toEqual([])
+    expect(talk.server({ id: resume?.id, result: {} })).toEqual([])
+    expect(talk.asked).toMatchObject([
+      { id: 2, method: 'session/prompt', params: { _meta: { 'parley/promptId': 'p-1' } } },
+      { id: 3, method: 'session/prompt', params: { _meta: { 'parley/promptId': 'p-2' } } },
+      { method: '$/cancel_request', params: { requestId: 3 } },
+    ])
+    expect(talk.prompt(4)).toMatchObject({ id: 4 })
+  })
+
+  test('a prompt that waits for a resume goes to the next server where the session moves before the answer', () => {
+    const talk = opened()
+    talk.lose()
+    const [, first] = talk.restore()
+    talk.prompt(2)
+    talk.server({ method: '_parley/server', params: { state: 'moving' } })
+    talk.server({ id: first?.id, result: {} })
+    expect(of(talk.asked, 'session/prompt')).toEqual([])
+    talk.lose()
+    const [, second] = talk.restore()
+    talk.server({ id: second?.id, result: {} })
+    expect(of(talk.asked, 'session/prompt')).toMatchObject([{ id: 2 }])
   })
 
   test('a session that somebody has closed and somebody else opened is ours again, from where it was told', () => {

@@ -52,6 +52,8 @@ export class RelayState {
   readonly #sessions = new OpenSessions()
   /** The relay's own requests to the server. The client never sees the responses; it gets what each function returns. */
   readonly #own = new PendingRequests<(response: Response) => Buffer>(RELAY_ID_PREFIX)
+  /** Sessions that the present server was asked to resume and has not answered. A server that refuses handles no prompt of them. */
+  readonly #resuming = new Set<string>()
   /** Requests of the client that were sent to a new server again. */
   readonly #repeated = new Set<unknown>()
   readonly #handshake = new HandshakeResult()
@@ -67,9 +69,9 @@ export class RelayState {
     return this.#upgrade.ending
   }
 
-  /** Nothing may be sent to the server: it is older, and has been asked to stop. */
-  get isUpgrading(): boolean {
-    return this.#upgrade.isPending
+  /** Nothing may be sent to the server: it is older, and has been asked to stop; or too much waits for it already. */
+  get isHeldUp(): boolean {
+    return this.#upgrade.isPending || this.#requests.holdsMuch
   }
 
   /** The client waits for a response that should not take long. */
@@ -150,6 +152,7 @@ export class RelayState {
   lose(): Buffer {
     const withdrawn = this.#serverRequests.lose().map(lineOf)
     this.#own.takeAll()
+    this.#resuming.clear()
     this.#repeated.clear()
     const isStopping = this.#upgrade.lose() === 'stopping'
     const lost = isStopping ? this.#requests.takeCalls() : this.#requests.takeUnrepeatable()
@@ -172,10 +175,17 @@ export class RelayState {
       .map(([method, params]) => this.#ask(method, params, (response) => this.#repeatedHandshake(method, response)))
     for (const [sessionId, session] of this.#sessions.open()) {
       const params = resumeParams(session, this.#requests.promptsOf(sessionId))
+      this.#resuming.add(sessionId)
       lines.push(this.#ask('session/resume', params, (response) => this.#resumed(sessionId, response)))
     }
     for (const call of this.#requests.calls()) lines.push(this.#repeat(call))
+    lines.push(this.#requests.takeHeld((sessionId) => !this.#resuming.has(sessionId)))
     return Buffer.concat(lines)
+  }
+
+  /** Nothing follows from the client: returns the lines that still waited to be sent. */
+  leave(): Buffer {
+    return this.#requests.takeHeld(() => true)
   }
 
   /** No server can be reached: returns the failure of every request that waits. */
@@ -206,8 +216,10 @@ export class RelayState {
     const prompt = method === 'session/prompt' ? withPromptId(request, () => this.#options.newId()) : undefined
     if (prompt !== undefined) {
       const { sessionId, promptId } = prompt
-      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, isCancelled: false, isOrphan: false })
-      return lineOf(requestMessage(id, method, prompt.params))
+      const toServer = lineOf(requestMessage(id, method, prompt.params))
+      const held = this.#resuming.has(sessionId) ? toServer : undefined
+      this.#requests.add({ kind: 'prompt', id, sessionId, promptId, isCancelled: false, isOrphan: false, held })
+      return held === undefined ? toServer : NOTHING
     }
     const adopts = isOpening(method) ? adoptedPrompts(params) : []
     this.#requests.add({ kind: 'call', id, method, params, line, adopts })
@@ -323,10 +335,19 @@ export class RelayState {
   #resumed(sessionId: string, { error }: Response): Buffer {
     // Such a server is about to end, and the next one is asked again.
     if (error?.code === 'SERVER_STOPPING') return NOTHING
+    this.#resuming.delete(sessionId)
+    this.#sendHeld(sessionId)
     if (error === undefined) return this.#repeatCancels(sessionId)
     this.#options.say(`Session ${sessionId} could not be resumed after the server was restarted (${error.code}).`)
     this.#sessions.forget(sessionId)
     return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
+  }
+
+  /** To a server that the session is leaving nothing is sent; the next one gets it. */
+  #sendHeld(sessionId: string): void {
+    if (this.#upgrade.isPending) return
+    const held = this.#requests.takeHeld((id) => id === sessionId)
+    if (held.length > 0) this.#options.toServer(held)
   }
 
   /** A cancel may have been lost with the server, while the prompt that it cancels still waits. */
