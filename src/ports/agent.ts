@@ -91,7 +91,7 @@ export interface AgentSession {
   readonly generation: number
   /**
    * The conversation that an agent of this name had in the session that this one was forked from: only if the fork was made at its
-   * end, and it has had no turn since. Reads the journal.
+   * end, and neither of them has had a turn since. Reads the journal.
    */
   forkable(): Promise<AgentMemory | undefined>
   /** Stores under which id the agent itself knows the session from now on. Throws if it cannot be stored. */
@@ -197,7 +197,7 @@ export interface AgentSessionRecord {
   readonly upTo: number
   /**
    * It got what came before `upTo` as its system prompt, in at most so many bytes of UTF-8, and gets the same again whenever it is
-   * reopened. Absent: in front of a prompt, or not at all.
+   * reopened, as long as it takes one. Absent: in front of a prompt, or not at all.
    */
   readonly primedBytes?: number
   /** MCP servers and directories of the session that it cannot use; users have been shown a notice. Absent: none. */

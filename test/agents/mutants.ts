@@ -9,6 +9,7 @@ const SETTINGS = 'test/agents/settings.test.ts'
 const SUPERVISION = 'test/agents/supervision.test.ts'
 const LIMITS = 'test/agents/limits.test.ts'
 const LOGIN = 'test/agents/login-and-version.test.ts'
+const FALLBACKS = 'test/agents/fallbacks.test.ts'
 const COPIES = 'test/agents/own-copies.test.ts'
 
 export const agentMutants: readonly Mutant[] = [
@@ -297,14 +298,22 @@ export const agentMutants: readonly Mutant[] = [
     mechanism: 'own copies: an agent copies no conversation that has gone on since the fork',
     file: 'src/session/lifecycle/conversations.ts',
     inside: 'forkedConversation',
-    find: "kind === 'turn_started'",
+    find: "await hasAny(journal, from.session, { from: from.seq, kind: 'turn_started' })",
     put: 'false',
     test: [COPIES, 'a fork %s is a new conversation that gets the transcript of the fork [51]'],
   },
   {
+    mechanism: 'own copies: an agent copies no conversation for a fork that has had turns',
+    file: 'src/session/lifecycle/conversations.ts',
+    inside: 'forkedConversation',
+    find: "await hasAny(journal, id, { from: fork.seq, kind: 'turn_ended' })",
+    put: 'false',
+    test: [FALLBACKS, 'a fork that has had turns is no copy of its source: its agent gets what was said in both [51]'],
+  },
+  {
     mechanism: 'reopening: a system prompt is given again each time',
     file: `${EXTERNAL}/reattach/conversation.ts`,
-    inside: 'Opening.#primed',
+    inside: 'Opening.#renderedFor',
     find: 'primedBytes === undefined',
     put: 'true',
     test: [

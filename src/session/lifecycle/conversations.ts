@@ -50,16 +50,25 @@ export async function conversationsToForget(
 
 /**
  * The conversation of the session that this one was forked from, as it was then; undefined if that had a turn open, or has had one
- * since, or is gone.
+ * since, or is gone, or if a turn of this one has ended.
  */
 export async function forkedConversation(journal: Journal, id: SessionId): Promise<AgentMemory | undefined> {
-  const from = (await forkEntry(journal, id))?.from
-  if (from === undefined) return undefined
+  const fork = await forkEntry(journal, id)
+  if (fork === undefined || (await hasAny(journal, id, { from: fork.seq, kind: 'turn_ended' }))) return undefined
+  const { from } = fork
   const source = await loadState({ journal }, from.session, from.seq)
   if (source.phase !== 'idle' && source.phase !== 'closed') return undefined
-  for await (const { kind } of entriesWith(journal, from.session, { from: from.seq, text: '"turn_started"' }))
-    if (kind === 'turn_started') return undefined
+  if (await hasAny(journal, from.session, { from: from.seq, kind: 'turn_started' })) return undefined
   return source.agentSession ?? undefined
+}
+
+async function hasAny(
+  journal: Journal,
+  id: SessionId,
+  { from, kind }: { readonly from: Cursor; readonly kind: Entry['kind'] },
+): Promise<boolean> {
+  for await (const entry of entriesWith(journal, id, { from, text: `"${kind}"` })) if (entry.kind === kind) return true
+  return false
 }
 
 /** The last entry that was copied from another session; 0 for a session that is no fork. */

@@ -3,7 +3,7 @@
  * new one. What the agent does not know of the session goes in front of the next prompt.
  */
 import { waitAtMost } from '../../../../async/with-timeout.ts'
-import { fail } from '../../../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { AgentMemory, AgentSession, AgentSessionRecord, PastTurn, Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { McpFront } from '../../../../ports/mcp-front.ts'
@@ -13,10 +13,10 @@ import { type AgentInfo, type AgentProcess, refusalOf } from '../process/agent-p
 import { LOGIN_NEEDED, NOT_FOUND, WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from './abilities.ts'
-import { type Comparison, compare, wordsOf } from './compare.ts'
+import { compare } from './compare.ts'
 import { hasMoved } from './divergence.ts'
 import { Replay, type ReplayedTurn, untilReplayed } from './replay.ts'
-import { type Rendered, asPreamble, budgetFor, renderCut, renderTranscript, renderUnknown } from './reseed.ts'
+import { type Rendered, asPreamble, budgetFor, lostWords, renderCut, renderTranscript, reseedWords } from './reseed.ts'
 import { type ServerQuestions, type ServersGiven, serversFor } from './servers.ts'
 
 /** `session/new`, `load` and `resume` are given up when the agent is silent for so long. */
@@ -24,6 +24,8 @@ const OPEN_SILENCE_MS = 120_000
 /** A conversation that another process holds is tried for so long. */
 const BUSY_MS = 10_000
 const BUSY_STEP_MS = 500
+/** For what an agent may do without. */
+const COURTESY_MS = 2_000
 
 export interface OpeningParts {
   /** The agent's full name. */
@@ -68,7 +70,7 @@ export interface AgentConversation {
 export class ReopeningFailed extends Error {}
 
 /**
- * With `isLastTry`, a conversation that cannot be reopened is replaced by a new one. Throws ReopeningFailed,
+ * With `isLastTry`, none is copied, and one that cannot be reopened is replaced by a new one. Throws ReopeningFailed,
  * AGENT_LOGIN_NEEDED, AGENT_SESSION_BUSY, AGENT_START_FAILED, AGENT_STUCK and AGENT_FAILED.
  */
 export async function openConversation(parts: OpeningParts, isLastTry: boolean): Promise<AgentConversation> {
@@ -106,7 +108,8 @@ class Opening {
   async #forkable(memory: AgentMemory | undefined): Promise<AgentMemory | undefined> {
     const { session } = this.#parts
     const isAgain = memory?.standing === 'unprompted' && memory.how === 'fork'
-    if (!this.#abilities.canFork || session.isNew || (memory !== undefined && !isAgain)) return undefined
+    if (!this.#abilities.canFork || this.#isLastTry || session.isNew) return undefined
+    if (memory !== undefined && !isAgain) return undefined
     const source = await session.forkable()
     return source?.standing === 'clean' && !(await this.#hasMoved(source)) ? source : undefined
   }
@@ -114,31 +117,53 @@ class Opening {
   /** The agent copies its own conversation. */
   async #fork(source: AgentMemory): Promise<AgentConversation> {
     const { session, process } = this.#parts
-    const { agentSessionId: id, upTo, primedBytes } = source
     try {
-      const params = { sessionId: id, ...(await this.#place()), ...(await this.#primed(source)) }
-      const swallowed = new Replay(this.#parts.quirks.pseudoUser)
-      const { sessionId } = fieldsOf(await this.#swallowing(swallowed, () => this.#ask('session/fork', params)))
+      const { sessionId } = fieldsOf(await this.#copied(source))
       if (typeof sessionId !== 'string' || sessionId === '')
         return await this.#begin('it gave no id for the copy of it')
       // The source has gone on meanwhile, and the copy may have more than this session.
-      if ((await session.forkable()) === undefined) return await this.#begin('')
-      const primed = primedBytes === undefined ? {} : { primedBytes }
-      const generation = session.generation + 1
+      if ((await session.forkable()) === undefined) {
+        await this.#discard(sessionId)
+        return await this.#begin('')
+      }
+      const { upTo, primedBytes } = source
+      const preamble = await this.#unprimed(source)
       await session.remember({
         ...(await this.#record()),
-        ...primed,
-        generation,
+        ...this.#primedAgain(primedBytes),
+        generation: session.generation + 1,
         agentSessionId: sessionId,
         how: 'fork',
         upTo,
       })
       await this.#tellFreedom()
-      return await this.#made(sessionId, '')
+      return await this.#made(sessionId, preamble)
     } catch (error) {
       if (!(error instanceof WireError)) throw error
       return this.#begin(`it could not copy it: ${refusalOf(error, process)}`)
     }
+  }
+
+  /** Throws ReopeningFailed if the agent ends or is silent: it may well begin a conversation. */
+  async #copied(source: AgentMemory): Promise<unknown> {
+    const { quirks, process } = this.#parts
+    const params = {
+      sessionId: source.agentSessionId,
+      ...(await this.#place()),
+      ...(await this.#primed(source)),
+    }
+    try {
+      return await this.#swallowing(new Replay(quirks.pseudoUser), () => this.#ask('session/fork', params))
+    } catch (error) {
+      if (!isParleyError(error, 'AGENT_START_FAILED') && !isParleyError(error, 'AGENT_STUCK')) throw error
+      throw new ReopeningFailed(refusalOf(error, process))
+    }
+  }
+
+  /** A copy that the session does not take. */
+  async #discard(sessionId: string): Promise<void> {
+    const { process, clock } = this.#parts
+    if (this.#abilities.canDelete) await courtesy(process, clock, { method: 'session/delete', sessionId })
   }
 
   async #reopen(memory: AgentMemory): Promise<AgentConversation> {
@@ -170,10 +195,12 @@ class Opening {
   async #resume(memory: AgentMemory): Promise<AgentConversation> {
     const swallowed = new Replay(this.#parts.quirks.pseudoUser)
     await this.#swallowing(swallowed, () => this.#askUnlessBusy('session/resume', memory))
+    const before = await this.#unprimed(memory)
     await this.#remember(memory, 'resume')
     const cut = memory.standing === 'cut' ? await this.#lastTurn(memory) : undefined
     const knows = this.#parts.quirks.cutKeeps
-    return this.#made(memory.agentSessionId, cut === undefined || knows === 'partial' ? '' : cutWords(cut, knows))
+    const lost = cut === undefined || knows === 'partial' ? '' : cutWords(cut, knows)
+    return this.#made(memory.agentSessionId, before + lost)
   }
 
   async #load(memory: AgentMemory): Promise<AgentConversation> {
@@ -182,8 +209,9 @@ class Opening {
     const transcript = await this.#transcript(memory.upTo)
     const compared = compare(transcript, replay.turns, { hasIds: this.#parts.quirks.stableIds })
     if (compared.isEmpty) return this.#begin('it came back without any of it')
+    const before = await this.#unprimed(memory)
     await this.#remember(memory, 'load')
-    const made = await this.#made(memory.agentSessionId, lostWords(transcript, compared))
+    const made = await this.#made(memory.agentSessionId, before + lostWords(transcript, compared))
     return { ...made, outside: compared.outside }
   }
 
@@ -229,10 +257,27 @@ class Opening {
   }
 
   /** What it got as system prompt when the conversation began: an agent need not have stored it. */
-  async #primed({ primedBytes, upTo }: AgentMemory): Promise<object> {
-    if (primedBytes === undefined || !this.#abilities.takesSystemPrompt) return {}
-    const past = pastOnly(this.#parts.session.pastTurns(0))
-    return systemPrompt((await renderTranscript(upToCursor(past, upTo), primedBytes)).text)
+  async #primed(memory: AgentMemory): Promise<object> {
+    if (!this.#abilities.takesSystemPrompt) return {}
+    return systemPrompt((await this.#renderedFor(memory))?.text ?? '')
+  }
+
+  /** The same for an agent that takes no system prompt any more, in front of the next prompt. */
+  async #unprimed(memory: AgentMemory): Promise<string> {
+    const { session, process } = this.#parts
+    const rendered = this.#abilities.takesSystemPrompt ? undefined : await this.#renderedFor(memory)
+    if (rendered === undefined) return ''
+    await session.notice(reseedWords(process.launch.name, '', rendered))
+    return asPreamble(rendered.text)
+  }
+
+  async #renderedFor({ primedBytes, upTo }: AgentMemory): Promise<Rendered | undefined> {
+    if (primedBytes === undefined) return undefined
+    return renderTranscript(upToCursor(pastOnly(this.#parts.session.pastTurns(0)), upTo), primedBytes)
+  }
+
+  #primedAgain(primedBytes: number | undefined): { readonly primedBytes?: number } {
+    return primedBytes === undefined || !this.#abilities.takesSystemPrompt ? {} : { primedBytes }
   }
 
   async #made(sessionId: string, preamble: string): Promise<AgentConversation> {
@@ -349,8 +394,10 @@ class Opening {
       await session.notice(`${name} works in one directory only and was not given ${directories.join(', ')}.`)
   }
 
-  async #remember({ standing: _standing, ...memory }: AgentMemory, how: 'load' | 'resume'): Promise<void> {
-    await this.#parts.session.remember({ ...memory, ...(await this.#record()), how })
+  async #remember(memory: AgentMemory, how: 'load' | 'resume'): Promise<void> {
+    const { standing: _standing, primedBytes, ...record } = memory
+    const primed = this.#primedAgain(primedBytes)
+    await this.#parts.session.remember({ ...record, ...primed, ...(await this.#record()), how })
   }
 
   async #transcript(after: number): Promise<readonly PastTurn[]> {
@@ -419,33 +466,6 @@ function cutWords(turn: PastTurn, knows: Quirks['cutKeeps']): string {
   return renderCut(turn, { knowsPrompt: knows !== 'nothing' })
 }
 
-/** What the agent lost, as the comparison shows it. */
-function lostWords(transcript: readonly PastTurn[], { unknown, last }: Comparison): string {
-  const cut = transcript.at(-1)
-  if (cut === undefined || cut.end === 'end_turn' || cut.by !== 'prompt') return renderUnknown(unknown)
-  const others = unknown.filter((turn) => turn !== cut && !isEmptyTurn(turn))
-  const knowsAll = last !== undefined && wordsOf(last.parts).includes(wordsOf(cut.parts)) && !hasOpenCalls(cut)
-  const isTold = !knowsAll && !isEmptyTurn(cut)
-  return renderUnknown(others) + (isTold ? renderCut(cut, { knowsPrompt: last !== undefined }) : '')
-}
-
-/** What a call has done that was cut is unknown. */
-function hasOpenCalls({ parts }: PastTurn): boolean {
-  return parts.some((part) => part.kind === 'call' && part.status !== 'completed')
-}
-
-/** It failed before the agent did anything. */
-function isEmptyTurn(turn: PastTurn | undefined): boolean {
-  return turn === undefined || (turn.parts.length === 0 && turn.end === 'error')
-}
-
-function reseedWords(agent: string, reason: string, { turns, leftOut }: Rendered): string {
-  const why = reason === '' ? '' : `${agent} could not reopen its session (${reason}). `
-  const who = reason === '' ? agent : 'It'
-  const given = `${who} was given ${turns} ${turns === 1 ? 'turn' : 'turns'} of this session`
-  return `${why}${given}${leftOut === 0 ? '' : `; ${leftOut} older ones were left out`}.`
-}
-
 /** The ways to log in, for the sentence of an error. */
 export function loginWords({ authMethods }: AgentInfo): string {
   const names = authMethods.flatMap((one) => {
@@ -455,12 +475,19 @@ export function loginWords({ authMethods }: AgentInfo): string {
   return names.length === 0 ? '' : ` (${names.slice(0, 5).join(', ')})`
 }
 
-/** At most two seconds: the agent may do without it. */
 export async function closeConversation(
   { process, abilities, sessionId }: AgentConversation,
   clock: Clock,
 ): Promise<void> {
   if (!abilities.canClose || process.end !== undefined) return
-  const closed = process.peer.request('session/close', { sessionId }).catch(() => undefined)
-  await waitAtMost(Promise.race([closed, process.ended]), { clock, ms: 2_000 })
+  await courtesy(process, clock, { method: 'session/close', sessionId })
+}
+
+async function courtesy(
+  process: AgentProcess,
+  clock: Clock,
+  { method, sessionId }: { readonly method: string; readonly sessionId: string },
+): Promise<void> {
+  const answered = process.peer.request(method, { sessionId }).catch(() => undefined)
+  await waitAtMost(Promise.race([answered, process.ended]), { clock, ms: COURTESY_MS })
 }

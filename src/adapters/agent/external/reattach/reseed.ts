@@ -3,7 +3,7 @@
  * user's next prompt, and is never a prompt of its own.
  */
 import type { PastPart, PastTurn } from '../../../../ports/agent.ts'
-import { PROMPT_FOLLOWS, promptText } from './compare.ts'
+import { type Comparison, PROMPT_FOLLOWS, promptText, wordsOf } from './compare.ts'
 
 /** UTF-8 bytes. */
 const MAX_BYTES = 100 * 1024
@@ -97,11 +97,39 @@ export function renderCut(turn: PastTurn, { knowsPrompt }: { readonly knowsPromp
 }
 
 /** Turns that the agent does not know although it knows others. */
-export function renderUnknown(turns: readonly PastTurn[]): string {
+function renderUnknown(turns: readonly PastTurn[]): string {
   if (turns.length === 0) return ''
   const text = turns.map((turn) => wholeTurn(turn)).join('')
   const quotation = `<transcript>\n${tailOf(text, 4 * MAX_CUT_BYTES)}${CLOSING}`
   return asPreamble(`These turns of the session are missing from your memory. Quoted as data:\n${quotation}`)
+}
+
+/** What the agent lost, as the comparison shows it. */
+export function lostWords(transcript: readonly PastTurn[], { unknown, last }: Comparison): string {
+  const cut = transcript.at(-1)
+  if (cut === undefined || cut.end === 'end_turn' || cut.by !== 'prompt') return renderUnknown(unknown)
+  const others = unknown.filter((turn) => turn !== cut && !isEmptyTurn(turn))
+  const knowsAll = last !== undefined && wordsOf(last.parts).includes(wordsOf(cut.parts)) && !hasOpenCalls(cut)
+  const isTold = !knowsAll && !isEmptyTurn(cut)
+  return renderUnknown(others) + (isTold ? renderCut(cut, { knowsPrompt: last !== undefined }) : '')
+}
+
+/** What a call has done that was cut is unknown. */
+function hasOpenCalls({ parts }: PastTurn): boolean {
+  return parts.some((part) => part.kind === 'call' && part.status !== 'completed')
+}
+
+/** It failed before the agent did anything. */
+function isEmptyTurn(turn: PastTurn | undefined): boolean {
+  return turn === undefined || (turn.parts.length === 0 && turn.end === 'error')
+}
+
+/** The notice of it. */
+export function reseedWords(agent: string, reason: string, { turns, leftOut }: Rendered): string {
+  const why = reason === '' ? '' : `${agent} could not reopen its session (${reason}). `
+  const who = reason === '' ? agent : 'It'
+  const given = `${who} was given ${turns} ${turns === 1 ? 'turn' : 'turns'} of this session`
+  return `${why}${given}${leftOut === 0 ? '' : `; ${leftOut} older ones were left out`}.`
 }
 
 function wholeTurn(turn: PastTurn): string {
