@@ -168,11 +168,18 @@ export class Round {
     return [...findings, ...this.#around.teller.findings()]
   }
 
-  /** Nobody has the session open, so nobody has a tool or an agent of it. */
+  /**
+   * Nobody has the session open, so nobody has a tool or an agent of it. A start that the close has overtaken is a process for a
+   * few milliseconds more, and may be one only after there was none: so it is looked twice.
+   */
   async #toolsThatStay(): Promise<readonly string[]> {
-    const stay = () => [...this.#town.tools(), ...this.#around.teller.processes()]
-    await until(() => stay().length === 0, FAREWELL).catch(() => undefined)
-    return stay().map((pid) => `${pid} (a tool or the agent of a closed session)`)
+    let left: readonly number[] = []
+    const isEmpty = () => (left = [...this.#town.tools(), ...this.#around.teller.processes()]).length === 0
+    for (const pauseMs of [0, 50]) {
+      await sleep(pauseMs)
+      await until(isEmpty, FAREWELL).catch(() => undefined)
+    }
+    return left.map((pid) => `${pid} (a tool or the agent of a closed session)`)
   }
 
   /** A journal of which a part is gone is no journal: whoever asks hears that in words, and nothing hangs or stays. */
