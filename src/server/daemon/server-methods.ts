@@ -60,8 +60,10 @@ export class AgentsOfServer {
   async #load(): Promise<AgentList> {
     const { agents, clock, log } = this.#owner
     const parts = { config: this.#config, default: agents.default, clock, report: log.report }
-    this.#loading ??= import('../agents/agent-list.ts').then(({ AgentList: List }) => new List(parts))
-    return this.#loading
+    const loading = (this.#loading ??= import('../agents/agent-list.ts').then(({ AgentList: List }) => new List(parts)))
+    // What could not be loaded, as without a free descriptor, is loaded by the next request.
+    loading.catch(() => (this.#loading = undefined))
+    return loading
   }
 }
 
