@@ -130,7 +130,8 @@ describe.concurrent('the guard', () => {
     const guard = openGuard({ marker: 'test-lapse', path: process.env.PATH, clock: systemClock })
     guard.renew(60_000)
     const { child, lines } = await startedByHand(
-      'trap "echo on" CONT; echo "+$$" >&3; exec 3>&-; echo up; while :; do sleep 0.01; done',
+      // One that starts processes may be stopped while it waits for one of them to become its program, and then its state is not T.
+      'trap "echo on" CONT; echo "+$$" >&3; exec 3>&-; sleep 1000 & echo up; while :; do wait; done',
       await guard.channel(),
     )
     const pid = child.pid as number

@@ -23,16 +23,21 @@ each() {
     kill -s "$1" "\${pid%/environ}" 2>/dev/null && found=1
   done
 }
+# It repeats its signal until it is disarmed: one that comes just before read begins to wait would not be seen before the next line.
 # A timer ends and awaits its own sleep: an orphan would go to process 1, which in many containers awaits none. It inherits an ignored
 # TERM, and $!, which is another process until its own sleep runs.
 arm() {
   before=$!
   (
     trap '[ "$!" = "$before" ] || { kill -s KILL "$!"; wait "$!"; }; exit' USR2
-    sleep "$1" &
-    wait "$!"
-    kill -s USR1 $$
-  ) &
+    pause=$1
+    while :; do
+      sleep "$pause" &
+      wait "$!"
+      before=$! pause=0.05
+      kill -s USR1 $$ || exit
+    done
+  ) 2>/dev/null &
   timer=$!
 }
 # The shell keeps what it knows of a child until it has awaited it.
