@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { House, here, prompted } from '../../test/sim/house.ts'
 
-describe('a new name', () => {
-  test('is heard by everyone who reads the session, and is not lost to the first prompt', async () => {
+describe('renaming a session', () => {
+  test('is sent to every subscription, and the first prompt does not replace it', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     await house.sessions.rename(session.id, 'Better')
@@ -12,7 +12,7 @@ describe('a new name', () => {
     expect(await house.sessions.find(session.id)).toMatchObject({ title: 'Better' })
   })
 
-  test('does not make the session more recent', async () => {
+  test('does not change the time of the last activity', async () => {
     const house = new House()
     const { session } = await house.open()
     const before = await house.sessions.find(session.id)
@@ -21,7 +21,7 @@ describe('a new name', () => {
     expect(await house.sessions.find(session.id)).toMatchObject({ updatedAt: before?.updatedAt, title: 'Better' })
   })
 
-  test('reaches a session that nobody has open, and opens none of its tools', async () => {
+  test('works for a session that is not open, and opens none of its tools', async () => {
     const house = new House()
     const { session } = await house.open()
     await house.sessions.close(session.id)
@@ -38,7 +38,7 @@ describe('a new name', () => {
     expect(next.tools.opened).toHaveLength(1)
   })
 
-  test('is one line: white space runs together', async () => {
+  test('collapses white space to one line', async () => {
     const house = new House()
     const { session } = await house.open()
     await house.sessions.rename(session.id, '  A\n\tname   of two lines ')
@@ -47,14 +47,17 @@ describe('a new name', () => {
     expect(session.existing.title).toBe('👋'.repeat(200))
   })
 
-  test.each(['', ' \n ', 'x'.repeat(201), 'red \u001b[31m', 'nul \0', 'half \ud83d'])('cannot be %j', async (name) => {
-    const house = new House()
-    const { session } = await house.open()
-    await expect(house.sessions.rename(session.id, name)).rejects.toMatchObject({ code: 'TITLE_INVALID' })
-    expect(session.existing.title).toBeNull()
-  })
+  test.each(['', ' \n ', 'x'.repeat(201), 'red \u001b[31m', 'nul \0', 'half \ud83d'])(
+    'to %j is refused',
+    async (name) => {
+      const house = new House()
+      const { session } = await house.open()
+      await expect(house.sessions.rename(session.id, name)).rejects.toMatchObject({ code: 'TITLE_INVALID' })
+      expect(session.existing.title).toBeNull()
+    },
+  )
 
-  test('for a session that never was is refused', async () => {
+  test('an unknown session is refused', async () => {
     const house = new House()
     await expect(house.sessions.rename('s-9', 'Better')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     expect(await house.sessions.list({ limit: 9 })).toEqual([])

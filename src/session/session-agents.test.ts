@@ -22,8 +22,8 @@ function houseOfThree(house = new House()) {
 
 const naming = (agent: string) => ({ ...here, agent })
 
-describe('a session', () => {
-  test('is answered by the agent that it was created with, whatever others have', async () => {
+describe('the agent of a session', () => {
+  test('is the one that the session was created with', async () => {
     const house = houseOfThree()
     const one = await house.sessions.create(naming('script:/first'))
     const two = await house.sessions.create(naming('script:/second'))
@@ -37,21 +37,21 @@ describe('a session', () => {
     expect(await house.sessions.find(one.id)).toMatchObject({ agent: 'script' })
   })
 
-  test('has the default where no agent is named', async () => {
+  test('is the default where none is named', async () => {
     const { session, reader } = await houseOfThree().open()
     await prompted(session, 'p1')
     expect(session.existing.agent).toBe('puppet')
     expect(reader.text).toBe('Hello!')
   })
 
-  test('of an agent that there is not is not created', async () => {
+  test('unknown: the session is not created', async () => {
     const house = houseOfThree()
     await expect(house.sessions.create(naming('script:/nowhere'))).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' })
     expect(await house.sessions.list({ limit: 9 })).toEqual([])
     expect(house.tools.running).toBe(0)
   })
 
-  test('keeps its agent when it is opened again without one', async () => {
+  test('stays when the session is opened again without naming one', async () => {
     const house = houseOfThree()
     const { id } = await house.sessions.create(naming('script:/first'))
     const next = houseOfThree(new House(house.disk))
@@ -61,18 +61,21 @@ describe('a session', () => {
     expect(reader.text).toBe('first')
   })
 
-  test.each(['live', 'cold'])('that is %s and opened with another agent has it from the next turn on', async (how) => {
-    const house = houseOfThree()
-    const { id } = await house.sessions.create(naming('script:/first'))
-    const owner = how === 'live' ? house : houseOfThree(new House(house.disk))
-    const session = await owner.sessions.open(id, naming('script:/second'))
-    const reader = await owner.join(session)
-    await prompted(session, 'p1')
-    expect(reader.text).toBe('second')
-    expect(session.existing).toMatchObject({ agent: 'script:/second', commands: [{ name: 'second' }] })
-  })
+  test.each(['live', 'cold'])(
+    'changes with the next turn when a session that is %s is opened with another one',
+    async (how) => {
+      const house = houseOfThree()
+      const { id } = await house.sessions.create(naming('script:/first'))
+      const owner = how === 'live' ? house : houseOfThree(new House(house.disk))
+      const session = await owner.sessions.open(id, naming('script:/second'))
+      const reader = await owner.join(session)
+      await prompted(session, 'p1')
+      expect(reader.text).toBe('second')
+      expect(session.existing).toMatchObject({ agent: 'script:/second', commands: [{ name: 'second' }] })
+    },
+  )
 
-  test('that is at work keeps the agent that it began with; the next prompt has the other', async () => {
+  test('stays for the running turn; the next prompt has the other', async () => {
     const house = houseOfThree()
     const first = house.agents.named('script:/first')
     first.script = async (turn) => {
@@ -90,7 +93,7 @@ describe('a session', () => {
     expect(reader.text).toBe('first, second')
   })
 
-  test('whose turn waits for an answer continues with the agent that asked, although it has another by then', async () => {
+  test('stays for a turn that waits for an answer, although the session has another by then', async () => {
     const house = houseOfThree()
     house.agents.named('script:/first').script = async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'x' }, options, state: null })
@@ -113,7 +116,7 @@ describe('a session', () => {
   })
 })
 
-describe('a session whose agent has gone', () => {
+describe('a session whose agent is no longer known', () => {
   async function left() {
     const house = houseOfThree()
     const { id } = await house.sessions.create(naming('script:/first'))
@@ -133,7 +136,7 @@ describe('a session whose agent has gone', () => {
     })
   })
 
-  test('goes on when somebody names another', async () => {
+  test('continues when it is opened with another agent', async () => {
     const { id, house } = await left()
     const session = await house.sessions.open(id, naming('script:/second'))
     const reader = await house.join(session)
@@ -141,7 +144,7 @@ describe('a session whose agent has gone', () => {
     expect(reader.text).toBe('second')
   })
 
-  test('can be read by whoever names the one that it has, but not be given another that is not there', async () => {
+  test('can be opened with its own agent’s name, but not with another unknown name', async () => {
     const { id, house } = await left()
     await expect(house.sessions.open(id, naming('script:/third'))).rejects.toMatchObject({ code: 'AGENT_UNKNOWN' })
     expect(house.tools.running).toBe(0)
@@ -152,7 +155,7 @@ describe('a session whose agent has gone', () => {
   })
 })
 
-describe('an agent between its turns', () => {
+describe('an agent outside a turn', () => {
   async function opened() {
     const house = new House()
     const { session, reader } = await house.open()
@@ -162,7 +165,7 @@ describe('an agent between its turns', () => {
     return { house, session, reader, agent }
   }
 
-  test('may say what it has left to say, in a message of its own that comes after the end', async () => {
+  test('may send text after the end of its turn, as a message of its own', async () => {
     const { reader, agent } = await opened()
     await agent.update({ kind: 'chunk', role: 'agent', content: text('One ') })
     await agent.update({ kind: 'chunk', role: 'agent', content: text('more.') })
@@ -174,7 +177,7 @@ describe('an agent between its turns', () => {
     ])
   })
 
-  test('may name the session, and tell its usage, its commands and its mode', async () => {
+  test('may send title, usage, commands and mode', async () => {
     const { house, session, agent } = await opened()
     const usage = { used: 10, size: 100 }
     const commands = [{ name: 'review', description: 'Reviews' }]
@@ -207,7 +210,7 @@ describe('an agent between its turns', () => {
     expect(reader.entries.filter(({ kind }) => kind === 'foreign')).toMatchObject([foreign('outside'), foreign('in')])
   })
 
-  test('is no longer heard once its session has another, or is closed', async () => {
+  test('is ignored once its session has another agent or is closed', async () => {
     const { house, session, agent } = await opened()
     houseOfThree(house)
     await house.sessions.open(session.id, naming('script:/first'))
@@ -223,7 +226,7 @@ describe('an agent between its turns', () => {
     expect(house.disk.stored(session.id)).toBe(before)
   })
 
-  test('hears of a setting before it is stored, and may refuse it', async () => {
+  test('gets a setting before it is stored, and may refuse it', async () => {
     const heard: unknown[] = []
     const house = new House()
     house.agent.modes = { currentModeId: 'slow', availableModes: ['slow', 'fast'].map((id) => ({ id, name: id })) }

@@ -22,7 +22,7 @@ async function waiting() {
   })
 }
 
-describe('creating', () => {
+describe('creating a session', () => {
   test('on a full disk fails, and leaves nothing behind', async () => {
     const house = new House()
     house.disk.trouble = 'full'
@@ -31,7 +31,7 @@ describe('creating', () => {
     expect(await house.sessions.list({ limit: 10 })).toEqual([])
   })
 
-  test('while the owner stops ends with it', async () => {
+  test('while the server stops fails', async () => {
     const house = new House()
     const creating = house.sessions.create(here).catch((error: unknown) => error)
     await house.sessions.halt()
@@ -40,14 +40,14 @@ describe('creating', () => {
   })
 })
 
-describe('opening', () => {
-  test('what never was fails, and leaves nothing behind', async () => {
+describe('opening a session', () => {
+  test('an unknown session fails, and leaves nothing behind', async () => {
     const house = new House()
     await expect(house.sessions.open('s-9', here)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     expect(house.tools.running).toBe(0)
   })
 
-  test('twice at once makes one session', async () => {
+  test('twice at once makes one live session', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     const [one, two] = await Promise.all([next.sessions.open(session.id, here), next.sessions.open(session.id, here)])
@@ -55,7 +55,7 @@ describe('opening', () => {
     expect(next.tools.running).toBe(1)
   })
 
-  test('with a wrong cwd is refused, but not those with the right one', async () => {
+  test('with a wrong cwd is refused, and a concurrent one with the right cwd is not', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     const opened = await Promise.allSettled([
@@ -72,7 +72,7 @@ describe('opening', () => {
   })
 
   test.each(['full', 'unwritable'] as const)(
-    'on a disk that is %s works for reading, whatever would be written down',
+    'on a disk that is %s works for reading, even if settings would have to be stored',
     async (trouble) => {
       const { house, session } = await working()
       const next = new House(house.disk)
@@ -93,7 +93,7 @@ describe('opening', () => {
     },
   )
 
-  test('on a full disk with an agent that is wanted instead is refused: it would not be that agent which answers', async () => {
+  test('on a full disk with another agent is refused, for the change of agent cannot be stored', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     next.agents.named('other')
@@ -104,7 +104,7 @@ describe('opening', () => {
     expect(next.tools.running).toBe(0)
   })
 
-  test('on a full disk what a crash cut can be read, and is ended as soon as there is room', async () => {
+  test('on a full disk after a crash: the session can be read, and its turn is ended as soon as there is room', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     house.disk.trouble = 'full'
@@ -120,7 +120,7 @@ describe('opening', () => {
     })
   })
 
-  test('again as it is starts none of its servers anew', async () => {
+  test('again with the same servers starts none of them anew', async () => {
     const house = new House()
     const { session } = await house.open()
     const begun = house.tools.opened.length
@@ -128,7 +128,7 @@ describe('opening', () => {
     expect(house.tools.opened).toHaveLength(begun)
   })
 
-  test('a turn that a crash cut and that was not recovered yet ends first', async () => {
+  test('before recovery ends a turn that a crash interrupted first', async () => {
     const { house, session } = await working()
     const opened = await new House(house.disk).sessions.open(session.id, here)
     expect(opened.existing).toMatchObject({
@@ -141,14 +141,14 @@ describe('opening', () => {
 describe('joining a live session', () => {
   const server = (name: string) => ({ type: 'stdio', name, command: name, args: [], env: {} }) as const
 
-  test('without servers takes none from those who have some', async () => {
+  test('without MCP servers keeps those of the other clients', async () => {
     const house = new House()
     const session = await house.sessions.create({ ...here, mcpServers: [server('docs')] })
     await house.sessions.open(session.id, here)
     expect(house.tools.opened).toHaveLength(1)
   })
 
-  test('with another server adds it; the running turn keeps its tools until it ends', async () => {
+  test('with another MCP server adds it; the running turn keeps its tools until it ends', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const session = await house.sessions.create({ ...here, mcpServers: [server('docs')] })
@@ -164,8 +164,8 @@ describe('joining a live session', () => {
   })
 })
 
-describe('unloading', () => {
-  test('leaves a turn alone whose question does not survive it, until that is answered', async () => {
+describe('unloading a session', () => {
+  test('waits for the answer to a request that ends with its agent’s process', async () => {
     const { house, session, reader } = await working(async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'x' }, options, state: null, survives: false })
       return 'end_turn'
@@ -186,7 +186,7 @@ describe('unloading', () => {
     expect(house.sessions.inMemory()).toEqual([])
   })
 
-  test('gives the session away before it can be opened here again', async () => {
+  test('releases the session before it can be opened again', async () => {
     const { house, session } = await waiting()
     let openedWhen = 'never'
     let isGiven = false
@@ -201,15 +201,15 @@ describe('unloading', () => {
   })
 })
 
-describe('closing', () => {
-  test('while it works cancels the turn, then closes', async () => {
+describe('closing a session', () => {
+  test('cancels the running turn, then closes', async () => {
     const { house, session, reader } = await working()
     await house.sessions.close(session.id)
     expect(reader.kinds.slice(-3)).toEqual(['turn_cancel_requested', 'turn_ended', 'session_closed'])
     expect(house.tools.running).toBe(0)
   })
 
-  test('while it waits for a permission withdraws the question', async () => {
+  test('withdraws an open permission request', async () => {
     const { house, session, reader } = await waiting()
     await house.sessions.close(session.id)
     expect(reader.kinds.slice(-5)).toEqual([
@@ -221,7 +221,7 @@ describe('closing', () => {
     ])
   })
 
-  test('gives prompts that wait their one end, and takes no more', async () => {
+  test('gives each queued prompt one end, and accepts no more', async () => {
     const { house, session, reader } = await working(deaf)
     const waits = session.prompt('p2', [text('x')])
     const closed = house.sessions.close(session.id)
@@ -234,7 +234,7 @@ describe('closing', () => {
     await expect(session.dispatch(prompt('p4', 'x'))).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
   })
 
-  test('and opening it at the same time never makes two writers', async () => {
+  test('while it is being opened never makes two writers', async () => {
     const { house, session } = await working(deaf)
     const closed = house.sessions.close(session.id)
     const opening = house.sessions.open(session.id, here)
@@ -257,15 +257,15 @@ describe('closing', () => {
     expect(session.state.phase).toBe('closed')
   })
 
-  test('what never was fails; what is not open is closed already', async () => {
+  test('an unknown session fails; one that is not open is already closed', async () => {
     const { house, session } = await working()
     await expect(house.sessions.close('s-9')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     await expect(new House(house.disk).sessions.close(session.id)).resolves.toBeUndefined()
   })
 })
 
-describe('deleting', () => {
-  test('while it works forgets it, and opening it at the same time finds nothing', async () => {
+describe('deleting a session', () => {
+  test('with a running turn removes it, and opening it at the same time finds nothing', async () => {
     const { house, session } = await working()
     const deleted = house.sessions.delete(session.id)
     const opening = house.sessions.open(session.id, here)
@@ -285,13 +285,13 @@ describe('deleting', () => {
     expect(house.tools.running).toBe(0)
   })
 
-  test('is forgotten already when it never was', async () => {
+  test('an unknown session succeeds', async () => {
     await expect(new House().sessions.delete('s-9')).resolves.toBeUndefined()
   })
 })
 
-describe('halting', () => {
-  test('interrupts what runs and suspends what waits; nothing is stored after it', async () => {
+describe('stopping all sessions', () => {
+  test('interrupts running turns and suspends waiting ones; nothing is stored after it', async () => {
     const { house, session } = await working()
     await session.prompt('p2', [text('x')])
     const other = await house.open()
@@ -311,7 +311,7 @@ describe('halting', () => {
     expect(house.tools.running).toBe(0)
   })
 
-  test('in the breath of a prompt leaves it ended, and no agent runs', async () => {
+  test('together with a prompt ends that prompt, and no agent runs', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     const prompted = session.prompt('p1', [text('x')])
@@ -331,7 +331,7 @@ describe('halting', () => {
     expect(reader.kinds.slice(-3)).toEqual(['prompt_accepted', 'prompt_withdrawn', 'turn_ended'])
   })
 
-  test('while the disk is slow opens nothing beside the writer that still halts: a turn that only waited is suspended', async () => {
+  test('on a slow disk opens no session again before its writer has stopped: a turn that only waited is suspended', async () => {
     const { house, session, reader } = await waiting()
     house.disk.hold()
     const halted = house.sessions.halt()
@@ -356,7 +356,7 @@ describe('halting', () => {
     expect(house.tools.running).toBe(0)
   })
 
-  test('on a full disk still ends every tool server, and leaves the rest to the next owner', async () => {
+  test('on a full disk still ends every MCP server, and leaves the turns to recovery', async () => {
     const { house, session } = await working(deaf)
     house.disk.trouble = 'full'
     await house.sessions.halt()
@@ -368,8 +368,8 @@ describe('halting', () => {
   })
 })
 
-describe('an opening that hangs', () => {
-  test('hangs neither the status of the server nor its stop, and leaves nothing behind when it comes back', async () => {
+describe('a load that hangs', () => {
+  test('blocks neither the status of the server nor its stop, and leaves nothing behind when it returns', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     house.disk.hold()
@@ -386,8 +386,8 @@ describe('an opening that hangs', () => {
   })
 })
 
-describe('recovering', () => {
-  test('settles what a crash cut, once', async () => {
+describe('recovery', () => {
+  test('ends interrupted turns once', async () => {
     const { house, session } = await waiting()
     const other = await house.open()
     house.agent.script = deaf
@@ -405,7 +405,7 @@ describe('recovering', () => {
     expect(next.tools.running).toBe(0)
   })
 
-  test('opens neither agents nor MCP servers: what is stored is enough', async () => {
+  test('starts neither agents nor MCP servers', async () => {
     const { house, session } = await working()
     const next = new House(house.disk)
     next.agents.takeAway('puppet')
@@ -420,7 +420,7 @@ describe('recovering', () => {
     })
   })
 
-  test('recovers the other sessions when one cannot be recovered', async () => {
+  test('continues with the other sessions when one cannot be recovered', async () => {
     const { house, session } = await working()
     await house.disk.append(damagedSession(house))
     const next = new House(house.disk)
@@ -430,7 +430,7 @@ describe('recovering', () => {
     expect(opened.existing.phase).toBe('idle')
   })
 
-  test('a suspended turn that is answered twice goes on once', async () => {
+  test('resumes a suspended turn once when its request is answered twice', async () => {
     const { house, session } = await waiting()
     const next = await house.killed(session)
     const { state } = next.session

@@ -64,8 +64,8 @@ function verdicts(entries: readonly Entry[]): readonly unknown[] {
   })
 }
 
-describe('a call', () => {
-  test('that cannot work asks no user, and its agent reads why', async () => {
+describe('a tool call under rules and modes', () => {
+  test('that cannot run asks no user, and its agent gets the reason', async () => {
     const { house, session, reader, results } = await working({
       preview: { ...command('npm test'), cannotRunReason: 'Read a.txt with read_file first.' },
     })
@@ -76,7 +76,7 @@ describe('a call', () => {
     expect(verdicts(reader.entries)).toEqual([])
   })
 
-  test('that a rule allows runs unasked, and the journal says which rule', async () => {
+  test('that a rule allows runs without a question, and the journal names the rule', async () => {
     const { house, session, reader } = await working()
     house.rules.rules = [{ effect: 'allow', subject: { command: 'npm test' }, origin: 'of your parley.toml' }]
     await prompted(session, 'p1')
@@ -101,7 +101,7 @@ describe('a call', () => {
     expect(verdicts(reader.entries)).toMatchObject([{ decision: 'deny' }, { decision: 'deny' }])
   })
 
-  test('that a rule denies leaves nothing in the journal of what it would have changed', async () => {
+  test('that a rule denies stores nothing of the change that it would have made', async () => {
     const content = [{ type: 'diff', path: '/work/secret', oldText: 'code 4711', newText: '' }] as const
     const { house, session, reader } = await working({ preview: { kind: 'edit', paths: ['/work/secret'], content } })
     house.rules.rules = [{ effect: 'deny', subject: { tool: 'run_*' }, origin: 'of your parley.toml' }]
@@ -120,7 +120,7 @@ describe('a call', () => {
     expect(house.tools.called).toEqual(['run_command'])
   })
 
-  test('that waits for its answer goes on waiting when the mode allows all; those behind it are not asked about any more', async () => {
+  test('that waits for its answer still waits when the mode becomes allow-all; later calls do not ask', async () => {
     const { house, session } = await working({ mode: 'ask', calls: 3 })
     await prompted(session, 'p1')
     await session.dispatch({ kind: 'set_mode', modeId: 'allow-all' })
@@ -132,7 +132,7 @@ describe('a call', () => {
     expect(session.state.phase).toBe('idle')
   })
 
-  test('is asked about when the rules cannot be read, and it is said once why', async () => {
+  test('asks when the rules cannot be read, and the reason is sent once', async () => {
     const { house, session, reader } = await working({ mode: 'allow-all', calls: 2 })
     house.rules.broken = 'Not all rules can be read.'
     await prompted(session, 'p1')
@@ -146,8 +146,8 @@ describe('a call', () => {
   })
 })
 
-describe('an answer that is always', () => {
-  test('in this session holds for this command alone, also through a restart', async () => {
+describe('an answer “always” or “never”', () => {
+  test('in this session covers this command only, also after a restart', async () => {
     const { house, session } = await working()
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
@@ -162,7 +162,7 @@ describe('an answer that is always', () => {
     expect(next.session.state.phase).toBe('waiting')
   })
 
-  test('in this project is a rule before the next call of the same turn, and not kept with the session', async () => {
+  test('in this project is stored as a rule before the next call of the same turn, and not in the session', async () => {
     const { house, session, reader } = await working({ calls: 2 })
     const stored = signal()
     house.rules.slow = stored.given
@@ -188,7 +188,7 @@ describe('an answer that is always', () => {
     ])
   })
 
-  test('never, in this session and in this project, is refused unasked from then on, until it is taken back', async () => {
+  test('“never”, in this session and in this project, refuses without a question until it is revoked', async () => {
     const { house, session, results } = await working({ mode: 'ask' })
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'reject_always'))
@@ -212,7 +212,7 @@ describe('an answer that is always', () => {
     expect(next.house.tools.called).toEqual([])
   })
 
-  test('in this project, given after kill -9, is a rule before the call runs, and the call runs once', async () => {
+  test('in this project, given after kill -9, is stored as a rule before the call runs, and the call runs once', async () => {
     const { house, session } = await working()
     await prompted(session, 'p1')
     const next = await house.killed(session)
@@ -223,7 +223,7 @@ describe('an answer that is always', () => {
     expect(next.house.tools.called).toEqual(['run_command'])
   })
 
-  test('that cannot be stored holds this once, and that is said', async () => {
+  test('that cannot be stored counts once, and the client is notified', async () => {
     const { house, session, reader } = await working()
     house.rules.trouble = new Error('the disk is full')
     await prompted(session, 'p1')
@@ -235,7 +235,7 @@ describe('an answer that is always', () => {
     })
   })
 
-  test('is not offered for what destroys, so that it cannot be given', async () => {
+  test('is not offered for a destructive command', async () => {
     const { house, session } = await working({
       preview: { ...command('git push -f'), destroys: true },
       mode: 'allow-all',
@@ -247,7 +247,7 @@ describe('an answer that is always', () => {
     expect(session.existing.grants).toEqual([])
   })
 
-  test('is taken back: the next call is asked about, and so after a restart', async () => {
+  test('can be revoked: the next call asks, also after a restart', async () => {
     const { house, session } = await working()
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))

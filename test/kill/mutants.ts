@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'SessionLog.#reload',
     find: 'this.#state = await loadState(...$all)',
     put: '',
-    test: [WRITER_TEST, 'still has every reader told every entry once'],
+    test: [WRITER_TEST, 'sends every entry to every reader once'],
   },
   {
     mechanism: 'order: what follows a hole is passed over',
@@ -70,7 +70,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'Session.#failed',
     find: 'if ($breaks) this.#turns.break($error)',
     put: 'this.#turns.break($error)',
-    test: [WRITER_TEST, 'leaves the turn alone, and its clients hear nothing of it'],
+    test: [WRITER_TEST, 'does not end the turn, and no client is notified'],
   },
   {
     mechanism: 'seq without holes: an append brings all that lies between',
@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'SessionRegistry.recover',
     find: 'for (const $row of $unfinished) $halt',
     put: '',
-    test: [SESSIONS_TEST, 'settles what a crash cut, once'],
+    test: [SESSIONS_TEST, 'ends interrupted turns once'],
   },
   {
     mechanism: 'recovery: an opened session has nothing left to run',
@@ -105,7 +105,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'prepare',
     find: 'if (UNFINISHED.includes($phase)) await $session.recoverInterrupted()',
     put: '',
-    test: [SESSIONS_TEST, 'a turn that a crash cut and that was not recovered yet ends first'],
+    test: [SESSIONS_TEST, 'before recovery ends a turn that a crash interrupted first'],
   },
   {
     mechanism: 'recovery: a call that had begun may have run',
@@ -113,7 +113,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'abortTurn',
     find: 'endOpenCalls(...$all)',
     put: '[]',
-    test: [CALL_TEST, 'cut by kill -9 is failed as perhaps run, and not run again'],
+    test: [CALL_TEST, 'interrupted by kill -9 fails as perhaps run, and is not run again'],
   },
   {
     mechanism: 'recovery: who only waited for an answer goes on',
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
     put: '$aborted',
     test: [
       'src/session/domain/permission-answer.test.ts',
-      'waits without an attached client, also through kill -9, and continues when answered',
+      'stays open without an attached client, also through kill -9, and its turn continues when it is answered',
     ],
   },
   {
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'isKnown',
     find: '$running === $promptId || $state.queue.some($isSame)',
     put: 'false',
-    test: [DECIDE_TEST, 'sent twice in one breath runs once'],
+    test: [DECIDE_TEST, 'sent twice in one batch runs once'],
   },
   {
     mechanism: 'dedup: a prompt that has ended is not run again',
@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'mayRepeat',
     find: '$builtin && $readOnly && $isLost',
     put: '$isLost',
-    test: [CALL_TEST, 'that %s is never tried again'],
+    test: [CALL_TEST, 'that %s is never repeated'],
   },
   {
     mechanism: 'cursor: a client that resumes gets what came after it, and no more',
@@ -212,7 +212,7 @@ export const mutants: readonly Mutant[] = [
     put: 'false',
     test: [
       'src/session/domain/decide.test.ts',
-      'keeps its turn when the owner stops, and the turn continues when a client has come',
+      'has its turn suspended when the server stops, and resumed when a client attaches',
     ],
   },
   {
@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
     put: 'if (!isBusy($state) || $question === undefined) return []',
     test: [
       'src/session/domain/permission-answer.test.ts',
-      'goes to every client; the first answer wins, and the second learns that the request is over',
+      'goes to every client; the first answer counts, and the second is refused as unknown',
     ],
   },
   {
@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'outcomeOf',
     find: '$option === undefined',
     put: "$option === undefined && optionId !== 'yes'",
-    test: [DECIDE_TEST, 'takes %j, which was not offered, for no yes'],
+    test: [DECIDE_TEST, 'does not take %j, which was not offered, as an approval'],
   },
   {
     mechanism: 'guard: it kills the groups when the server is dead',
@@ -277,7 +277,7 @@ export const mutants: readonly Mutant[] = [
     put: '$first > this.#cursor + 1',
     test: [
       'src/session/subscribers/subscription.test.ts',
-      'costs no memory, delays no other, and gets everything once when it reads again',
+      'costs no memory, delays no other client, and gets every entry once when it reads again',
     ],
   },
   {
@@ -297,7 +297,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'SessionLog.post',
     find: 'while (this.#chars > MAX_PENDING_CHARS || $isLong) $wait',
     put: '',
-    test: [WRITER_TEST, 'pauses an agent that says more than may wait for it'],
+    test: [WRITER_TEST, 'pauses an agent that sends more than may be queued'],
   },
   {
     mechanism: 'a slow MCP server holds up nobody',

@@ -11,7 +11,7 @@ describe('a path inside the directories of a turn', () => {
     ['/home/ada/app//b/./c/../a.txt', '/home/ada/app/b/a.txt'],
     ['/data/x', '/data/x'],
     ['/home/ada/app/..a', '/home/ada/app/..a'],
-  ])('%s is taken', (path, place) => {
+  ])('%s is accepted', (path, place) => {
     expect(resolveWithinRoots(path, roots)).toBe(place)
   })
 
@@ -19,13 +19,13 @@ describe('a path inside the directories of a turn', () => {
     expect(resolveWithinRoots('/etc/hosts', ['/'])).toBe('/etc/hosts')
   })
 
-  test('a client on Windows has its own way to write them', () => {
+  test('paths of a client on Windows are compared as Windows paths', () => {
     expect(resolveWithinRoots('C:\\app\\src/../a.txt', ['C:\\app'])).toBe('C:\\app\\a.txt')
     expect(() => resolveWithinRoots('C:\\app\\..\\b', ['C:\\app'])).toThrow('outside')
   })
 })
 
-describe('a path that leads elsewhere', () => {
+describe('a path outside the directories of a turn', () => {
   test.each([
     '/home/ada/application/a.txt',
     '/home/ada/app/../b.txt',

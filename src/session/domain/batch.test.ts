@@ -22,7 +22,7 @@ function oneByOne(commands: readonly Command[], before: State) {
 }
 
 describe('a batch', () => {
-  test('decides many commands as one by one', () => {
+  test('of many commands has the same entries as the commands one by one', () => {
     fc.assert(
       fc.property(wishes, wishes, (earlier, later) => {
         const before = live(earlier).states.at(-1) ?? absent('s-1')
@@ -55,7 +55,7 @@ describe('a batch', () => {
     expect(outcomes.map((outcome) => 'refused' in outcome)).toEqual([true, false, false])
   })
 
-  test('keeps nothing of a command that cannot be stored whole', () => {
+  test('drops all entries of a command when one of them cannot be stored', () => {
     const before = stateAfter(say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1'))
     const circular: { self?: unknown } = {}
     circular.self = circular

@@ -27,15 +27,15 @@ describe('a prompt', () => {
     given(created)
       .when(say.prompt('p1', 'Hello'))
       .then(accepted('p1', 'Hello'), turnStarted(1, 'p1'), userSaid(1, 'p1', 'Hello'), say.titled('Hello')))
-  test('leaves a title that there is as it is', () =>
+  test('does not change an existing title', () =>
     given(...idle)
       .when(say.prompt('p2', 'More'))
       .then(accepted('p2', 'More'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'More')))
-  test('waits its turn while another runs', () =>
+  test('is queued while a turn runs', () =>
     given(...working)
       .when(say.prompt('p2', 'And then?'))
       .then(accepted('p2', 'And then?')))
-  test('begins as soon as the turn before it ends', () =>
+  test('starts its turn as soon as the turn before it ends', () =>
     given(...working, accepted('p2', 'And then?'))
       .when(say.ends(1))
       .then(ended(1, 'p1', 'end_turn'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'And then?')))
@@ -48,17 +48,17 @@ describe('a prompt', () => {
       .when(say.prompt('p1', 'Hello'))
       .thenNothing(),
   )
-  test('sent twice in one breath runs once', () =>
+  test('sent twice in one batch runs once', () =>
     given(...idle)
       .when(say.prompt('p2', 'x'), say.prompt('p2', 'x'))
       .then(accepted('p2', 'x'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'x')))
-  test('is refused once too many wait', () => {
+  test('is refused when the queue is full', () => {
     const queue = Array.from({ length: QUEUE_LIMIT }, (_, n) => accepted(`q${n}`, 'x'))
     given(...working, ...queue)
       .when(say.prompt('one more', 'x'))
       .thenRefused('QUEUE_FULL')
   })
-  test('that waited and was withdrawn is known as long as the last of a full queue', () => {
+  test('withdrawn when the server stopped is not run again, even as the first of a full queue', () => {
     const queue = Array.from({ length: QUEUE_LIMIT }, (_, n) => accepted(`q${n}`, 'x'))
     const { state } = given(...working, ...queue).when(say.halt, say.prompt('q0', 'x'))
     expect(state.phase).toBe('idle')
@@ -66,15 +66,15 @@ describe('a prompt', () => {
 })
 
 describe('a cancel', () => {
-  test('asks the running turn to stop and withdraws the prompts that it names', () =>
+  test('requests the end of the running turn and withdraws the queued prompts that it names', () =>
     given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
       .when(say.cancel('p3'))
       .then(say.withdrawn('p3', 'cancelled'), say.cancelRequested(1)))
-  test('ends as cancelled, whatever the agent makes of it', () =>
+  test('ends the turn as cancelled, whatever stop reason the agent returns', () =>
     given(...cancelling)
       .when(say.ends(1, 'end_turn'))
       .then(ended(1, 'p1', 'cancelled')))
-  test('of a waiting prompt by anyone leaves the running turn alone', () => {
+  test('of a queued prompt does not touch the running turn', () => {
     const two = given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
     two.when({ kind: 'withdraw_waiting', promptId: 'p2' }).then(say.withdrawn('p2', 'cancelled'))
     two.when({ kind: 'withdraw_waiting', promptId: 'p1' }).then()
@@ -86,11 +86,11 @@ describe('a cancel', () => {
     two.when({ kind: 'promote', promptId: 'p2', now: true }).then(say.cancelRequested(1))
   })
 
-  test('withdraws the open question, so that the agent stops waiting', () =>
+  test('withdraws the open permission request, so that the agent stops waiting', () =>
     given(...waiting)
       .when(say.cancel())
       .then(resolved('r1', nobody), say.cancelRequested(1)))
-  test('of one prompt takes it back while it waits, and leaves the turn that runs', () =>
+  test('of one queued prompt withdraws it, and leaves the running turn alone', () =>
     given(...working, accepted('p2', 'x'))
       .when(say.withdraw('p2'))
       .then(say.withdrawn('p2', 'cancelled')))
@@ -98,15 +98,15 @@ describe('a cancel', () => {
     given(...working)
       .when(say.withdraw('p7'))
       .thenNothing())
-  test('before a question means that it is not asked', () =>
+  test('before a permission request: the request is not made', () =>
     given(...working)
       .when(say.cancel(), say.asks(1, 'r1', 'c1'))
       .then(say.cancelRequested(1)))
-  test('before an answer means that the answer comes too late', () =>
+  test('before an answer: the answer is refused', () =>
     given(...waiting)
       .when(say.cancel(), say.answer('r1', 'allow_once'))
       .thenRefused('PERMISSION_UNKNOWN'))
-  test('ends a suspended turn at once, since no agent would', () =>
+  test('ends a suspended turn at once, for no agent runs that could end it', () =>
     given(...suspended)
       .when(say.cancel())
       .then(
@@ -118,7 +118,7 @@ describe('a cancel', () => {
 })
 
 describe('the agent', () => {
-  test('speaks in messages: chunks of one role in a row are one', () =>
+  test('sends messages: adjacent chunks of one role have one message id', () =>
     given(...working)
       .when(say.says(1, 'a'), say.says(1, 'b'), say.thinks(1, 'c'), say.says(1, 'd'))
       .then(
@@ -131,20 +131,20 @@ describe('the agent', () => {
     given(...working)
       .when(say.says(1, 'a'), say.reports(1, 'c1', 'pending'), say.says(1, 'b'))
       .then(say.agentSaid('t1-m1', 'a'), say.toolCall('c1', 'c1', 'pending'), say.agentSaid('t1-m2', 'b')))
-  test.each(['c1', 'constructor', '__proto__', 'toString'])('introduces the tool call %s before it patches it', (id) =>
+  test.each(['c1', 'constructor', '__proto__', 'toString'])('reports the tool call %s before it patches it', (id) =>
     given(...working)
       .when(say.reports(1, id, 'pending'), say.reports(1, id, 'completed'))
       .then(say.toolCall(id, id, 'pending'), say.patched(id, 'completed')),
   )
-  test('is not listened to after its turn', () =>
+  test('has no entry stored after the end of its turn', () =>
     given(...idle)
       .when(say.says(1, 'late'), say.asks(1, 'r1', 'c1'), say.ends(1))
       .thenNothing())
-  test('is not listened to while its turn is suspended: none runs then', () =>
+  test('has no entry stored while its turn is suspended', () =>
     given(...suspended)
       .when(say.says(1, 'late'), say.reports(1, 'c2', 'in_progress'), say.ends(1))
       .thenNothing())
-  test('leaves no tool call open, and says of one that had begun that it may have run', () =>
+  test('ends with no tool call open; a call that had begun is failed as one that may have run', () =>
     given(...working, say.toolCall('c1', 'x', 'in_progress'), say.toolCall('c2', 'y', 'completed'))
       .when(say.reports(1, 'c3', 'pending'), say.ends(1))
       .then(
@@ -155,41 +155,41 @@ describe('the agent', () => {
       ))
 })
 
-describe('a question', () => {
-  test('shows its tool call first', () =>
+describe('a permission request', () => {
+  test('reports its tool call first', () =>
     given(...working)
       .when(say.asks(1, 'r1', 'c1'))
       .then(say.toolCall('c1', 'Delete everything'), asked('r1', 'c1')))
-  test('is answered by the first answer', () =>
+  test('is resolved by the first answer', () =>
     given(...waiting)
       .when(say.answer('r1', 'allow_once'))
       .then(resolved('r1', say.yes)))
-  test('refuses a second answer: the question is not open any more', () =>
+  test('refuses a second answer', () =>
     given(...waiting)
       .when(say.answer('r1', 'allow_once'), say.answer('r1', 'reject_once'))
       .thenRefused('PERMISSION_UNKNOWN'))
-  test.each(['yes', 'ALLOW_ONCE', '', null])('takes %j, which was not offered, for no yes', (optionId) =>
+  test.each(['yes', 'ALLOW_ONCE', '', null])('does not take %j, which was not offered, as an approval', (optionId) =>
     given(...waiting)
       .when(say.answer('r1', optionId))
       .then(resolved('r1', nobody)),
   )
-  test('is not answered by an answer to another', () =>
+  test('is not resolved by the answer to another request', () =>
     given(...waiting)
       .when(say.answer('r2', 'allow_once'))
       .thenRefused('PERMISSION_UNKNOWN'))
-  test('answered with always is not asked about that tool again, however often', () => {
+  test('answered twice with “always” leaves one grant', () => {
     const again = [asked('r2', 'c1', say.searching), resolved('r2', say.always)]
     const { state } = given(...working, ...again, ...again)
     expect(state).toMatchObject({ grants: [{ ...say.searching, effect: 'allow' }] })
   })
-  test('of a suspended turn lets it go on when answered', () =>
+  test('of a suspended turn resumes the turn when it is answered', () =>
     given(...suspended)
       .when(say.answer('r1', 'allow_once'))
       .then(resolved('r1', say.yes), say.resumed(1)))
 })
 
-describe('a stopped server', () => {
-  test('interrupts what ran, and says of open calls that they may have run', () =>
+describe('the stop of a server', () => {
+  test('interrupts a running turn, and fails its open calls as calls that may have run', () =>
     given(...working, say.toolCall('c1', 'x', 'in_progress'), accepted('p2', 'x'))
       .when(say.halt)
       .then(
@@ -197,7 +197,7 @@ describe('a stopped server', () => {
         say.patched('c1', 'failed', 'Interrupted; it may have run.'),
         ended(1, 'p1', 'interrupted'),
       ))
-  test('suspends what only waited for a permission', () =>
+  test('suspends a turn that only waited for a permission', () =>
     given(...waiting)
       .when(say.halt)
       .then(say.suspended(1)))
@@ -210,17 +210,17 @@ describe('a stopped server', () => {
         say.patched('c1', 'failed', 'Interrupted; it may have run.'),
         ended(1, 'p1', 'interrupted'),
       ))
-  test('keeps a cancelled turn cancelled', () =>
+  test('ends a cancelled turn as cancelled', () =>
     given(...cancelling)
       .when(say.halt)
       .then(ended(1, 'p1', 'cancelled')))
-  test('has nothing to do twice', () =>
+  test('a second time adds no entry', () =>
     given(...working)
       .when(say.halt, say.halt)
       .then(ended(1, 'p1', 'interrupted')))
 })
 
-describe('a call whose server wants input', () => {
+describe('a tool call whose MCP server asks for input', () => {
   const begun = [...working, say.toolCall('c1', 'Book', 'in_progress')]
   const paused = [...begun, say.paused('c1')]
   const stopped = [...paused, say.suspended(1)]
@@ -239,23 +239,23 @@ describe('a call whose server wants input', () => {
       .when(say.pauses(1, 'c1'))
       .thenNothing(),
   )
-  test('goes on once', () =>
+  test('continues once', () =>
     given(...paused)
       .when(say.goesOn(1, 'c1'), say.goesOn(1, 'c1'))
       .then(say.continued('c1')))
-  test('keeps its turn when the owner stops, and the turn continues when a client has come', () =>
+  test('has its turn suspended when the server stops, and resumed when a client attaches', () =>
     given(...paused)
       .when(say.halt, say.halt, { kind: 'resume_paused' }, { kind: 'resume_paused' })
       .then(say.suspended(1), say.resumed(1)))
-  test('may be stopped again and again', () =>
+  test('can be suspended several times', () =>
     given(...stopped, say.resumed(1))
       .when(say.halt, { kind: 'resume_paused' }, say.halt)
       .then(say.suspended(1), say.resumed(1), say.suspended(1)))
-  test('may have run once it went on', () =>
+  test('has perhaps run once it has continued', () =>
     given(...paused, say.continued('c1'))
       .when(say.halt)
       .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
-  test('does not keep a turn in which another runs', () =>
+  test('does not suspend a turn in which another call runs', () =>
     given(...paused, say.toolCall('c2', 'Look', 'in_progress'))
       .when(say.halt)
       .then(
@@ -263,11 +263,11 @@ describe('a call whose server wants input', () => {
         say.patched('c2', 'failed', 'Interrupted; it may have run.'),
         ended(1, 'p1', 'interrupted'),
       ))
-  test('waits for the answer to a question of permission that is open too', () =>
+  test('waits for an open permission request too', () =>
     given(...paused, say.toolCall('c2', 'Delete everything'), asked('r1', 'c2'))
       .when(say.halt, { kind: 'resume_paused' }, say.answer('r1', 'allow_once'))
       .then(say.suspended(1), resolved('r1', say.yes), say.resumed(1)))
-  test('is cancelled with its turn that no agent runs', () =>
+  test('is cancelled with its suspended turn', () =>
     given(...stopped)
       .when(say.cancel())
       .then(
@@ -275,11 +275,11 @@ describe('a call whose server wants input', () => {
         say.patched('c1', 'cancelled', 'Cancelled; it waited for input, and what it did before that stays done.'),
         ended(1, 'p1', 'cancelled'),
       ))
-  test('is kept out of a fork', () =>
+  test('is closed in a fork', () =>
     expect(given(...stopped).when(say.fork).happened).toMatchObject({
       bodies: [{ kind: 'forked_from' }, { kind: 'tool_call_patched' }, { kind: 'turn_ended' }, { kind: 'title' }],
     }))
-  test('that came in a file can be read of and not gone on with', () =>
+  test('of an imported session cannot be continued', () =>
     given(...begun, { kind: 'tool_input_requested', toolCallId: 'c1', input: null, resume: null })
       .when(say.halt)
       .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
@@ -434,11 +434,11 @@ function whileTheAgentRuns(outcome: Outcome) {
   return { ...everywhereElse(nothing), working: outcome, cancelling: outcome, waiting: outcome }
 }
 
-describe('the table of every command in every phase', () => {
+describe('every command in every phase', () => {
   const cells = Object.values(commands).flatMap((command) =>
     Object.entries(phases).map(([phase, past]) => ({ command, phase: phase as State['phase'], past })),
   )
-  test('has a history for every phase', () => {
+  test('the table has a history for every phase', () => {
     for (const [phase, past] of Object.entries(phases)) expect(given(...past).state.phase).toBe(phase)
   })
   test.each(cells)('$command.kind while $phase', ({ command, phase, past }) => {

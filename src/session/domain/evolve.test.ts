@@ -6,8 +6,8 @@ import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
 import { evolve } from './evolve.ts'
 import { absent, decodeState, encodeState } from './state.ts'
 
-describe('whatever was asked', () => {
-  test('evolving any cut of the journal gives the state that the survivors saw there', () => {
+describe('any history of commands', () => {
+  test('evolving any prefix of the journal gives the state of that moment', () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
         const { stored, states } = live(wishes)
@@ -17,7 +17,7 @@ describe('whatever was asked', () => {
     )
   })
 
-  test('a snapshot taken anywhere and the rest of the journal give what the whole journal gives', () => {
+  test('a snapshot and the entries after it give the same state as the whole journal', () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
         const { stored, states } = live(wishes)
@@ -34,14 +34,14 @@ describe('whatever was asked', () => {
 
 describe('a damaged journal', () => {
   const first = { ...created, seq: 1, at: 1 }
-  test('with a hole is refused', () => {
+  test('with a gap in its numbers is refused', () => {
     const state = evolve(absent('s-1'), first)
     expect(() => evolve(state, { ...turnStarted(1, 'p1'), seq: 3, at: 3 })).toThrow('goes from entry 1 to 3')
   })
-  test('that does not begin with its creation is refused', () => {
+  test('that does not begin with session_created is refused', () => {
     expect(() => evolve(absent('s-1'), { ...turnStarted(1, 'p1'), seq: 1, at: 1 })).toThrow('goes from entry 0 to 1')
   })
-  test('a snapshot in another format is not read', () => {
+  test('a snapshot in another format is ignored', () => {
     expect(decodeState(JSON.stringify({ format: 0, state: {} }))).toBeUndefined()
   })
 })

@@ -31,8 +31,8 @@ function forEveryCut(check: (recovered: ReturnType<typeof recover>) => void): vo
   fc.assert(everyCut, { numRuns: 150 })
 }
 
-describe('after a cut anywhere, the next owner', () => {
-  test('leaves no turn running; it suspends one exactly when it only waited for answers', () =>
+describe('recovery after a crash at any entry', () => {
+  test('leaves no turn running; a turn that only waited for answers is suspended', () =>
     forEveryCut(({ before, state }) => {
       expect(isBusy(state)).toBe(onlyWaited(before))
       if (isBusy(state)) expect(state.phase).toBe('suspended')
@@ -46,14 +46,14 @@ describe('after a cut anywhere, the next owner', () => {
         expect([promptId, ends(promptId)]).toEqual([promptId, open.includes(promptId) ? 0 : 1])
     }))
 
-  test('leaves no tool call open and no question unanswered in a turn that has ended', () =>
+  test('leaves no tool call and no permission request open in a turn that has ended', () =>
     forEveryCut(({ state, entries }) => {
       const { openCalls, openQuestions } = account(entries)
       if (state.phase !== 'suspended')
         expect({ openCalls, openQuestions }).toEqual({ openCalls: [], openQuestions: [] })
     }))
 
-  test('has nothing left to do', () =>
+  test('a second time adds no entry', () =>
     forEveryCut(({ state }) => expect(decideBatch([{ kind: 'halt' }], state, 1).entries).toEqual([])))
 })
 

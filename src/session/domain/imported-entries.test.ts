@@ -27,6 +27,6 @@ test.each<readonly [Entry, object]>([
     { ...at, kind: 'modes', modes: { currentModeId: 'code', availableModes: ids('code') } },
     { modes: { currentModeId: 'code' } },
   ],
-])('%j of an imported session permits nothing here', (entry, becomes) =>
+])('%j of an imported session grants no permission here', (entry, becomes) =>
   expect(withoutPowers(entry)).toMatchObject(becomes),
 )

@@ -28,27 +28,27 @@ function offering(house: House): void {
 const valuesOf = (configOptions: readonly { readonly id: string; readonly currentValue: unknown }[]) =>
   Object.fromEntries(configOptions.map(({ id, currentValue }) => [id, currentValue]))
 
-describe('a mode that is set', () => {
-  test('takes the option that means the same with it', () => {
+describe('setting a mode', () => {
+  test('sets the config option of category mode with it', () => {
     const { state, happened } = given(...offered).when({ kind: 'set_mode', modeId: 'code' })
     expect('bodies' in happened && happened.bodies.map(({ kind }) => kind)).toEqual(['mode', 'config_options'])
     expect(state).toMatchObject({ settings: { modes: { currentModeId: 'code' } } })
     expect(state.phase !== 'absent' && valuesOf(state.settings.configOptions)).toMatchObject({ way: 'code' })
   })
 
-  test('again is no news', () => {
+  test('to the current one adds no entry', () => {
     const { happened } = given(...offered).when({ kind: 'set_mode', modeId: 'ask' })
     expect(happened).toEqual({ bodies: [] })
   })
 })
 
-describe('an option that is set', () => {
-  test('takes the mode with it when it means the modes', () => {
+describe('setting a config option', () => {
+  test('of category mode sets the mode with it', () => {
     const command = { kind: 'set_config_option', configId: 'way', value: 'code' } as const
     expect(given(...offered).when(command).state).toMatchObject({ settings: { modes: { currentModeId: 'code' } } })
   })
 
-  test('changes nothing else, and the others keep their places', () => {
+  test('changes no other option, and keeps their order', () => {
     const command = { kind: 'set_config_option', configId: 'loud', value: true } as const
     const { state } = given(...offered).when(command)
     expect(state.phase !== 'absent' && state.settings.configOptions.map(({ id }) => id)).toEqual([
@@ -68,14 +68,14 @@ describe('an option that is set', () => {
     ['model', 'huge', 'CONFIG_VALUE_UNKNOWN'],
     ['model', true, 'CONFIG_VALUE_UNKNOWN'],
     ['loud', 'yes', 'CONFIG_VALUE_UNKNOWN'],
-  ])('cannot be %s = %j', (configId, value, code) => {
+  ])('is refused for %s = %j', (configId, value, code) => {
     const { happened } = given(...offered).when({ kind: 'set_config_option', configId, value })
     expect(happened).toMatchObject({ refused: { code } })
   })
 })
 
-describe('what was set', () => {
-  test('is there again after kill -9', async () => {
+describe('a mode or option that was set', () => {
+  test('is kept after kill -9', async () => {
     const house = new House()
     offering(house)
     const { session } = await house.open()
@@ -86,7 +86,7 @@ describe('what was set', () => {
     expect(again.existing.settings.modes?.currentModeId).toBe('code')
   })
 
-  test('stays set where the agent offers something else, if it still can be', async () => {
+  test('is kept when the agent offers other values, if its value is still offered', async () => {
     const house = new House()
     offering(house)
     const { session } = await house.open()
@@ -101,7 +101,7 @@ describe('what was set', () => {
     })
   })
 
-  test('is what the turn that runs sees, and the agent may set it too', async () => {
+  test('is seen by the running turn, and the agent can set it too', async () => {
     const house = new House()
     offering(house)
     const [set, seen] = [signal(), signal<unknown[]>()]
@@ -120,7 +120,7 @@ describe('what was set', () => {
     expect(await seen.given).toEqual(['code', 'ask', 'large'])
   })
 
-  test('by an agent that has no such mode ends its turn saying so', async () => {
+  test('by an agent that does not offer this mode ends its turn with an error', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.setMode('fly')
@@ -135,7 +135,7 @@ describe('what was set', () => {
 describe('commands that the agent changed in a turn', () => {
   const own = [{ name: 'deploy', description: 'Deploys' }]
 
-  test('hold through the next turn and a restart, until the agent offers others', async () => {
+  test('are kept through the next turn and a restart, until the agent offers others', async () => {
     const house = new House()
     house.agent.commands = [{ name: 'call', description: 'Calls' }]
     house.agent.script = async (turn) => {
@@ -170,7 +170,7 @@ describe('a title', () => {
     expect(session.existing.title).toBe('By the agent')
   })
 
-  test('by a person is not replaced by the agent, also in a fork', async () => {
+  test('by a user is not replaced by the agent, also in a fork', async () => {
     const house = new House()
     const { session } = await named(house)
     await house.sessions.rename(session.id, 'By Ada')
@@ -183,7 +183,7 @@ describe('a title', () => {
 })
 
 describe('a compaction', () => {
-  test('that its turn did not finish ends with it', async () => {
+  test('that is open when its turn ends ends with it', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.compact('k1', { status: 'in_progress' })
@@ -198,7 +198,7 @@ describe('a compaction', () => {
     ])
   })
 
-  test('that kill -9 cut is ended by the next owner', async () => {
+  test('that kill -9 interrupted is ended by recovery', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.compact('k1', { status: 'in_progress' })
@@ -211,7 +211,7 @@ describe('a compaction', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'interrupted' })
   })
 
-  test('ends once: what is said of it after that is passed over', () => {
+  test('ends once: later updates of it are ignored', () => {
     const over: Body = { kind: 'compaction', compactionId: 'k1', patch: { status: 'completed' } }
     const past = [say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1'), over]
     const again = say.does(1, { kind: 'compaction', compactionId: 'k1', patch: { status: 'in_progress' } })
@@ -219,7 +219,7 @@ describe('a compaction', () => {
   })
 })
 
-test('a notice reaches who looks on now, after all that was said before, and is not stored', async () => {
+test('a notice is sent to the attached clients, after the entries before it, and is not stored', async () => {
   const house = new House()
   house.agent.script = async (turn) => {
     await turn.say(say.text('Hello'))
@@ -236,7 +236,7 @@ test('a notice reaches who looks on now, after all that was said before, and is 
   expect(reader.entries.map(({ kind }) => kind)).not.toContain('notice')
 })
 
-describe('an option whose list of choices need not be whole', () => {
+describe('an option whose list of choices is incomplete', () => {
   const open = (named?: string): ConfigOption => ({
     ...(modelOption as SelectOption),
     allowsOther: true,
@@ -250,13 +250,13 @@ describe('an option whose list of choices need not be whole', () => {
   })
   const chosen = (option: ConfigOption): Body => ({ kind: 'config_options', configOptions: [option] })
 
-  test('keeps what was set while the list does not have it', () => {
+  test('keeps a value that the list does not have', () => {
     const set = { ...open(), currentValue: 'huge', options: [{ value: 'huge', name: 'Huge' }] } as ConfigOption
     const { state } = given(say.created, chosen(set)).when(offer(open()))
     expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'huge' }] } })
   })
 
-  test('follows a configuration that names another value, and keeps what is set after that', () => {
+  test('takes the new value of the configuration, and keeps what is set after that', () => {
     const set = { ...open(), currentValue: 'large' } as ConfigOption
     const { state } = given(say.created, chosen(set)).when(offer(open('small')))
     expect(state).toMatchObject({ settings: { configOptions: [{ currentValue: 'small' }] } })
@@ -266,7 +266,7 @@ describe('an option whose list of choices need not be whole', () => {
   })
 })
 
-test('what an agent offers anew reaches sessions that are live', async () => {
+test('a change of what the agent offers reaches live sessions', async () => {
   const house = new House()
   offering(house)
   const { session } = await house.open()
@@ -276,7 +276,7 @@ test('what an agent offers anew reaches sessions that are live', async () => {
   expect(session.existing.settings.configOptions).toEqual([say.loudOption])
 })
 
-describe('alone', () => {
+describe('merging', () => {
   const select = (more: Partial<SelectOption>): SelectOption => ({
     id: 'way',
     name: 'Way',
@@ -295,7 +295,7 @@ describe('alone', () => {
     allowsOther: true,
   }
 
-  test('a refusal names what was wrong and what there is', () => {
+  test('a refusal names the wrong value and those that are offered', () => {
     const refused = (act: () => unknown) => {
       try {
         act()
@@ -311,7 +311,7 @@ describe('alone', () => {
     expect(refused(() => setConfigOption('way', 'z', now))).toMatch(/way.*z|z.*way/u)
   })
 
-  test('a mode takes along only an option that means modes and can have it', () => {
+  test('a mode changes only an option of category mode that offers its value', () => {
     const set = (...configOptions: readonly ConfigOption[]) => setMode('b', { modes, configOptions })
     const mode = { kind: 'mode', modeId: 'b' }
     expect(set(select({}), flag)).toEqual([mode])
@@ -320,7 +320,7 @@ describe('alone', () => {
     expect(set(meant)).toEqual([mode, { kind: 'config_options', configOptions: [{ ...meant, currentValue: 'b' }] }])
   })
 
-  test('an option takes along the mode only if it means modes and there is such a mode', () => {
+  test('an option changes the mode only if its category is mode and that mode exists', () => {
     const kinds = (option: ConfigOption, value: string | boolean, now: Modes | null = modes) =>
       setConfigOption(option.id, value, { modes: now, configOptions: [option] }).map(({ kind }) => kind)
     expect(kinds(select({ category: 'mode' }), 'b')).toEqual(['config_options', 'mode'])
@@ -330,7 +330,7 @@ describe('alone', () => {
     expect(kinds(select({ category: 'mode' }), 'a')).toEqual([])
   })
 
-  test('a value that the offer does not have is kept only where others are allowed, as a choice of its own', () => {
+  test('a value that is not offered is kept only where others are allowed, and is then added to the choices', () => {
     const kept = (offered: ConfigOption, now: ConfigOption) =>
       offerSettings({ modes: null, configOptions: [offered] }, { modes: null, configOptions: [now] })
     const brought = (option: ConfigOption) => [{ kind: 'config_options', configOptions: [option] }]
@@ -350,7 +350,7 @@ describe('alone', () => {
     expect(kept(other, { ...flag, id: 'way' })).toEqual(brought(other))
   })
 
-  test('a mode that is offered no more is not kept', () => {
+  test('a mode that is no longer offered is not kept', () => {
     const offered = { ...modes, currentModeId: 'b' }
     const now = { modes: { ...modes, currentModeId: 'gone' }, configOptions: [] }
     expect(offerSettings({ modes: offered, configOptions: [] }, now)).toEqual([{ kind: 'modes', modes: offered }])

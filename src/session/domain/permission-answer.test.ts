@@ -55,8 +55,8 @@ function question({ state }: Session): string {
   return openQuestions(state)[0]?.requestId ?? 'none'
 }
 
-describe('a question', () => {
-  test('goes to every client; the first answer wins, and the second learns that the request is over', async () => {
+describe('a permission request', () => {
+  test('goes to every client; the first answer counts, and the second is refused as unknown', async () => {
     const { house, heard } = asking()
     const { session, reader } = await house.open()
     const other = await house.join(session)
@@ -76,7 +76,7 @@ describe('a question', () => {
     expect(other.text).toBe('Then not.')
   })
 
-  test.each(['yes', '', null])('answered with %j, which was not offered, is not a yes', async (optionId) => {
+  test.each(['yes', '', null])('answered with %j, which was not offered, is not approved', async (optionId) => {
     const { house, heard } = asking()
     const { session, reader } = await house.open()
     await prompted(session, 'p1')
@@ -87,7 +87,7 @@ describe('a question', () => {
   })
 
   test.each(['cancel first', 'answer first'])(
-    'cancelled and answered in one breath, %s, ends as cancelled',
+    'cancelled and answered in one batch, %s, ends as cancelled',
     async (order) => {
       const { house } = asking()
       const { session, reader } = await house.open()
@@ -110,7 +110,7 @@ describe('a question', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 
-  test('waits without an attached client, also through kill -9, and continues when answered', async () => {
+  test('stays open without an attached client, also through kill -9, and its turn continues when it is answered', async () => {
     const { house } = asking()
     const { session } = await house.open()
     await prompted(session, 'p1')
@@ -126,7 +126,7 @@ describe('a question', () => {
     expect(next.reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', promptId: 'p1', stopReason: 'end_turn' })
   })
 
-  test('of a suspended turn that is cancelled ends its prompt, and no agent runs', async () => {
+  test('of a suspended turn: a cancel ends its prompt, and no agent runs', async () => {
     const { house } = asking()
     const { session } = await house.open()
     await prompted(session, 'p1')
@@ -137,7 +137,7 @@ describe('a question', () => {
     expect(next.house.agent.turns).toEqual([])
   })
 
-  test('is asked after the one before it was answered', async () => {
+  test('is sent after the one before it was answered', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       const ask = (toolCallId: string) => turn.ask({ toolCallId, patch: { title: toolCallId }, options, state: null })
@@ -158,7 +158,7 @@ describe('a question', () => {
 const working = [created, accepted('p1', 'Hello'), turnStarted(1, 'p1'), userSaid(1, 'p1', 'Hello')]
 const waiting = [...working, toolCall('c1', 'Delete everything'), asked('r1', 'c1', searching)]
 
-describe('what an answer makes true', () => {
+describe('the entries of an answer', () => {
   const grant: GrantSubject = { tool: 'run', definition: 'parley', command: 'npm test' }
   const selected = (kind: PermissionKind, optionId: string = kind): PermissionOutcome => ({
     outcome: 'selected',
@@ -182,7 +182,7 @@ describe('what an answer makes true', () => {
     expect([grantMadeBy({}, outcome), ruleMadeBy({}, outcome)]).toEqual([undefined, undefined])
   })
 
-  test('two grants are the same only if they hold for the same', () => {
+  test('two grants are equal only if all their fields are', () => {
     const held: Grant = { ...grant, effect: 'allow', host: 'example.org' }
     expect(isSameGrant(held, { ...held })).toBe(true)
     const others: readonly Partial<Grant>[] = [
@@ -195,11 +195,11 @@ describe('what an answer makes true', () => {
     for (const other of others) expect(isSameGrant(held, { ...held, ...other })).toBe(false)
   })
 
-  test('the options of the project have ids that journals know', () => {
+  test('the option ids for the project are those that journals contain', () => {
     expect([ALWAYS_IN_PROJECT, NEVER_IN_PROJECT]).toEqual(['allow_always_project', 'reject_always_project'])
   })
 
-  test('what was never held is not taken back', () => {
+  test('revoking a grant that does not exist adds no entry', () => {
     const held: Grant = { ...searching, effect: 'allow' }
     const past = [...waiting, resolved('r1', always)]
     given(...past)
@@ -210,7 +210,7 @@ describe('what an answer makes true', () => {
       .thenNothing()
   })
 
-  test('who answered and what was said with it are kept', () => {
+  test('the client that answered and its comment are stored', () => {
     const { happened } = given(...waiting).when({
       kind: 'answer',
       requestId: 'r1',
@@ -229,7 +229,7 @@ describe('what an answer makes true', () => {
       .then(resolved('r1', yes))
   })
 
-  test('a question keeps its grant, and one that ends with its process says so and may be open beside another', () => {
+  test('a request stores its grant, and whether it ends with the process of its agent; such requests may be open at once', () => {
     const ask = (more: object) =>
       ({
         kind: 'ask',

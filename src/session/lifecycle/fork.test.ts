@@ -26,7 +26,7 @@ async function working() {
 }
 
 describe('a fork of a session', () => {
-  test('that is idle has its entries, says where it comes from, and has a name of its own', async () => {
+  test('that is idle has the entries of its source, names its source, and has a title of its own', async () => {
     const house = new House()
     const { session } = await house.open()
     await prompted(session, 'p1', 'What is it?')
@@ -40,7 +40,7 @@ describe('a fork of a session', () => {
     expect(await house.sessions.find(id)).toMatchObject({ phase: 'idle', cwd: here.cwd, title: 'Fork of What is it?' })
   })
 
-  test('in the middle of a turn ends that turn as interrupted; the source goes on untouched', async () => {
+  test('in the middle of a turn ends that turn as interrupted; the source continues unchanged', async () => {
     const { house, session, reader } = await working()
     await session.prompt('p2', [text('And then?')])
     const before = reader.entries.length
@@ -58,7 +58,7 @@ describe('a fork of a session', () => {
     expect(reader.entries).toHaveLength(before)
   })
 
-  test('that waits for an answer asks no client; the question stays open in the source', async () => {
+  test('whose source waits for an answer asks no client; the request stays open in the source', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete everything' }, options, state: null })
@@ -75,7 +75,7 @@ describe('a fork of a session', () => {
     expect(session.state.phase).toBe('waiting')
   })
 
-  test('while it streams has exactly what it had then', async () => {
+  test('whose source streams has exactly the entries of that moment', async () => {
     const house = new House()
     const go = signal()
     house.agent.script = async (turn) => {
@@ -99,7 +99,7 @@ describe('a fork of a session', () => {
     expect(fork[at]).toMatchObject({ from: { session: session.id, seq: at } })
   })
 
-  test('goes on by itself: its turns, its prompts and its permissions are its own', async () => {
+  test('is independent of its source: turns, prompts and permissions', async () => {
     const { house, session } = await working()
     const id = await house.sessions.fork(session.id)
     house.agent.script = async (turn) => {
@@ -113,7 +113,7 @@ describe('a fork of a session', () => {
     expect(session.state).toMatchObject({ phase: 'working', turn: { promptId: 'p1' } })
   })
 
-  test('forgets what was always allowed there', async () => {
+  test('has none of the grants of its source', async () => {
     const house = new House()
     const { session } = await house.open()
     house.agent.script = async (turn) => {
@@ -131,7 +131,7 @@ describe('a fork of a session', () => {
     expect(fork.existing.grants).toEqual([])
   })
 
-  test('that is closed, of a fork, and of one that is not open anywhere, is a session like any other', async () => {
+  test('can itself be closed, opened and forked; its source need not be open', async () => {
     const house = new House()
     const { session } = await house.open()
     await prompted(session, 'p1', 'What is it?')
@@ -149,7 +149,7 @@ describe('a fork of a session', () => {
     expect(opened.existing).toMatchObject({ phase: 'idle', turns: 2 })
   })
 
-  test('can be cut at each of its entries, and nowhere else', async () => {
+  test('can end at any entry of its source, and at no other number', async () => {
     const { house, session } = await working()
     const { seq: head } = session.state
     for (const at of [0, -1, head + 1, 1.5, Number.NaN])
@@ -167,7 +167,7 @@ describe('a fork of a session', () => {
     expect(await house.sessions.list({ limit: 9 })).toHaveLength(1)
   })
 
-  test('on a full disk fails, and leaves nothing behind', async () => {
+  test('fails on a full disk, and leaves nothing behind', async () => {
     const { house, session } = await working()
     house.disk.trouble = 'full'
     await expect(house.sessions.fork(session.id)).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
@@ -175,7 +175,7 @@ describe('a fork of a session', () => {
   })
 })
 
-test('in any life, cut anywhere, a fork has nothing open and each of its prompts one end', () => {
+test('a fork of any history, at any entry, has nothing open, and each of its prompts has one end', () => {
   const anyCut = fc.property(wishes, (wishes) => {
     const { stored } = live(wishes)
     for (let cut = 1; cut <= stored.length; cut += 1) {

@@ -13,7 +13,7 @@ async function queued() {
   return { house, session, reader }
 }
 
-test('it is not tried for ever: who waits for a turn hears why, and the session can be opened once it is restored', async () => {
+test('a damaged journal closes the session with an error, and the session can be opened once the file is restored', async () => {
   const { house, session, reader } = await queued()
   house.disk.trouble = 'damaged'
   await expect(session.dispatch(cancel())).rejects.toMatchObject({ code: 'JOURNAL_CORRUPT' })
@@ -26,7 +26,7 @@ test('it is not tried for ever: who waits for a turn hears why, and the session 
   expect(again.existing.recentPrompts).toContainEqual({ promptId: 'p1', stopReason: 'interrupted' })
 })
 
-test('also when that shows only after an append failed for another reason', async () => {
+test('a damaged journal closes the session also when the damage is found after another failed append', async () => {
   const { house, session, reader } = await queued()
   Object.assign(house.disk, { next: 'unwritable', trouble: 'unreadable' })
   await expect(session.dispatch(cancel())).rejects.toMatchObject({ code: 'JOURNAL_IO' })

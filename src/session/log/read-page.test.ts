@@ -91,8 +91,8 @@ function turnOf(number: number, words: readonly { readonly kind: string; readonl
   return [...begun, ...said]
 }
 
-describe('pages, from the last to the first,', () => {
-  test('are what a replay of all is, whatever is stored', async () => {
+describe('pages of entries, read from the last to the first,', () => {
+  test('together have what a replay of the whole journal has', async () => {
     await assert(
       asyncProperty(
         oneof(
@@ -119,7 +119,7 @@ describe('pages, from the last to the first,', () => {
     )
   })
 
-  test('cut no message and no call of a turn in two', async () => {
+  test('split no message and no tool call of a turn', async () => {
     await assert(
       asyncProperty(sessions, sizes, async (entries, sizes) => {
         const pages = await pagesOf(entries, sizes)
@@ -133,7 +133,7 @@ describe('pages, from the last to the first,', () => {
     )
   })
 
-  test('hold as much as was asked for where it can be cut anywhere', async () => {
+  test('have the requested length where any cut is allowed', async () => {
     const turns = Array.from({ length: 700 }, (_, n) => turnOf(n + 1, [])).flat()
     const journal = await stored(numbered([created, ...turns]))
     const shown = ({ entries }: SessionPage) => entries.filter(({ kind }) => kind === 'message_chunk').length
@@ -144,7 +144,7 @@ describe('pages, from the last to the first,', () => {
     expect([shown(earlier), earlier.more]).toEqual([500, false])
   })
 
-  test('end before the entry that was named, and are empty before the first', async () => {
+  test('end before the requested entry, and are empty before the first one', async () => {
     const journal = await stored(numbered([created, ...turnOf(1, [])]))
     expect(await readPage(journal, 's', { before: 4, limit: 9 })).toMatchObject({
       entries: [{ seq: 1 }, { seq: 2 }, { seq: 3 }],

@@ -43,7 +43,7 @@ describe('a slow disk', () => {
     expect(reader.early).toEqual([])
   })
 
-  test('pauses an agent that says more than may wait for it', async () => {
+  test('pauses an agent that sends more than may be queued', async () => {
     const house = new House()
     const said = { count: 0 }
     house.agent.script = async (turn) => {
@@ -65,7 +65,7 @@ describe('a slow disk', () => {
     expect(said.count).toBe(5_000)
   })
 
-  test('gets what was asked meanwhile in one batch', async () => {
+  test('gets the commands that arrived meanwhile in one batch', async () => {
     const house = new House()
     const { say, script } = dictated()
     house.agent.script = script
@@ -86,7 +86,7 @@ describe('a slow disk', () => {
   test.each([
     ['words', 'x', 300],
     ['long texts', 'x'.repeat(100_000), 6],
-  ])('pauses an agent that speaks without end, in %s', async (_what, words, most) => {
+  ])('pauses an agent that sends without end, in %s', async (_what, words, most) => {
     const house = new House()
     let said = 0
     house.agent.script = async (turn) => {
@@ -113,9 +113,9 @@ describe('a slow disk', () => {
   })
 })
 
-describe('what fails once the entries are stored', () => {
+describe('a failure after the entries are stored', () => {
   test.each(['session.batch.stored', 'session.batch.published'] as const)(
-    'at %s is reported, and the command is told its entries',
+    'at %s is reported, and the command returns its entries',
     async (point) => {
       const house = new House()
       const { session, reader } = await house.open()
@@ -131,7 +131,7 @@ describe('what fails once the entries are stored', () => {
     },
   )
 
-  test('a turn whose tools cannot be opened ends with that error, not left working without an agent', async () => {
+  test('a turn whose tools cannot be opened ends with that error', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     house.tools.open = () => {
@@ -151,7 +151,7 @@ describe('what fails once the entries are stored', () => {
     expect(house.reported).toMatchObject([{ message: 'no more descriptors' }])
   })
 
-  test('a turn gives its tools back, whatever fails at its end', async () => {
+  test('a turn releases its tools, whatever fails at its end', async () => {
     const house = new House()
     const { session } = await house.open()
     house.fault = (reached) => {
@@ -206,7 +206,7 @@ describe('a full disk', () => {
     expect(account(await house.disk.entries(session.id)).ends('p1')).toBe(1)
   })
 
-  test('at the end of a turn never makes an end_turn of a turn that lost words', async () => {
+  test('at the end of a turn: a turn that lost text never ends as end_turn', async () => {
     const house = new House()
     const { say, script } = dictated()
     house.agent.script = script
@@ -234,7 +234,7 @@ describe('a full disk', () => {
     expect(house.agent.turns).toHaveLength(2)
   })
 
-  test('lets an agent go that waits for room', async () => {
+  test('rejects the update of an agent that waits for room', async () => {
     const house = new House()
     let stopped: unknown
     house.agent.script = async (turn) => {
@@ -256,7 +256,7 @@ describe('a full disk', () => {
   })
 })
 
-describe('a failed append that the running turn has no part in', () => {
+describe('a failed append that does not concern the running turn', () => {
   async function working() {
     const house = new House()
     const { say, script } = dictated()
@@ -267,7 +267,7 @@ describe('a failed append that the running turn has no part in', () => {
     return { house, session, reader, say }
   }
 
-  test('leaves the turn alone, and its clients hear nothing of it', async () => {
+  test('does not end the turn, and no client is notified', async () => {
     const { house, session, reader, say } = await working()
     house.disk.trouble = 'full'
     // What a client does that loads the session.
@@ -281,7 +281,7 @@ describe('a failed append that the running turn has no part in', () => {
     expect(reader.failures).toEqual([])
   })
 
-  test('keeps what the turn said meanwhile', async () => {
+  test('does not lose what the turn sent meanwhile', async () => {
     const { house, session, reader, say } = await working()
     house.disk.hold()
     const renamed = session.dispatch(rename('Mine'))
@@ -296,7 +296,7 @@ describe('a failed append that the running turn has no part in', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
   })
 
-  test('and that was stored all the same is read by every client, and the turn goes on', async () => {
+  test('but was stored all the same reaches every client, and the turn continues', async () => {
     const { house, session, reader, say } = await working()
     Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
     await expect(session.dispatch(rename('Mine'))).rejects.toMatchObject({ code: 'JOURNAL_IO' })
@@ -310,7 +310,7 @@ describe('a failed append that the running turn has no part in', () => {
     expect(reader.failures).toEqual([])
   })
 
-  test('breaks the turn after all when it speaks before the journal can be read again', async () => {
+  test('ends the turn when the agent sends text before the journal can be read again', async () => {
     const { house, session, reader, say } = await working()
     Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
     await expect(session.dispatch(rename('Mine'))).rejects.toMatchObject({ code: 'JOURNAL_IO' })
@@ -322,7 +322,7 @@ describe('a failed append that the running turn has no part in', () => {
     expect(reader.failures[0]).toMatchObject({ code: 'JOURNAL_IO' })
   })
 
-  test('that lost a cancel is no such append: the turn ends', async () => {
+  test('a failed append that lost a cancel ends the turn', async () => {
     const { house, session, reader } = await working()
     house.disk.next = 'full'
     await expect(session.dispatch(cancel())).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
@@ -331,8 +331,8 @@ describe('a failed append that the running turn has no part in', () => {
   })
 })
 
-describe('a disk that stores but does not say so', () => {
-  test('still has every reader told every entry once', async () => {
+describe('an append that is stored but reported as failed', () => {
+  test('sends every entry to every reader once', async () => {
     const house = new House()
     const { say, script } = dictated()
     house.agent.script = script
@@ -347,7 +347,7 @@ describe('a disk that stores but does not say so', () => {
     expect(account(stored).ends('p1')).toBe(1)
   })
 
-  test.each(['p1', 'p2'])('gives prompt %s its one end, though nobody ran it', async (promptId) => {
+  test.each(['p1', 'p2'])('gives prompt %s one end, though it never ran', async (promptId) => {
     const house = new House()
     const { session, reader } = await house.open()
     if (promptId === 'p2') await prompted(session, 'p1')
@@ -362,32 +362,29 @@ describe('a disk that stores but does not say so', () => {
   test.each([
     ['a prompt', 'p2'],
     ['what a turn says', 'p1'],
-  ])(
-    'and cannot be read either, for %s: it is read as soon as it can be, and %s ends once',
-    async (_what, promptId) => {
-      const house = new House()
-      const { say, script } = dictated()
-      house.agent.script = script
-      const { session, reader } = await house.open()
-      await prompted(session, 'p1')
-      if (promptId === 'p2') await say(null)
-      Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
-      if (promptId === 'p1') await say('Hello')
-      else await expect(prompted(session, 'p2')).rejects.toMatchObject({ code: 'JOURNAL_IO' })
-      await house.clock.advance(10_000)
-      await expect(session.prompt('p3', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_IO' })
-      house.disk.trouble = 'none'
-      await house.clock.advance(5_000)
-      const stored = await house.disk.entries(session.id)
-      expect(reader.entries).toEqual(stored)
-      expect(account(stored).ends(promptId)).toBe(1)
-      expect(session.state.phase).toBe('idle')
-      await prompted(session, 'p4')
-      expect(account(await house.disk.entries(session.id)).accepted).toEqual([...new Set(['p1', promptId, 'p4'])])
-    },
-  )
+  ])('is read back as soon as the journal can be read, after %s, and %s ends once', async (_what, promptId) => {
+    const house = new House()
+    const { say, script } = dictated()
+    house.agent.script = script
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    if (promptId === 'p2') await say(null)
+    Object.assign(house.disk, { next: 'lost answer', trouble: 'unreadable' })
+    if (promptId === 'p1') await say('Hello')
+    else await expect(prompted(session, 'p2')).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    await house.clock.advance(10_000)
+    await expect(session.prompt('p3', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_IO' })
+    house.disk.trouble = 'none'
+    await house.clock.advance(5_000)
+    const stored = await house.disk.entries(session.id)
+    expect(reader.entries).toEqual(stored)
+    expect(account(stored).ends(promptId)).toBe(1)
+    expect(session.state.phase).toBe('idle')
+    await prompted(session, 'p4')
+    expect(account(await house.disk.entries(session.id)).accepted).toEqual([...new Set(['p1', promptId, 'p4'])])
+  })
 
-  test('may be closed at that moment', async () => {
+  test('lets the session be closed at that moment', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session } = await house.open()
@@ -403,8 +400,8 @@ describe('a disk that stores but does not say so', () => {
   })
 })
 
-describe('another writer', () => {
-  test('is met for real: of two owners of one journal the later keeps the session, and no entry is doubled', async () => {
+describe('another process that writes to the session', () => {
+  test('of two owners of one journal, the later keeps the session, and no entry is doubled', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session, reader } = await house.open()
@@ -420,7 +417,7 @@ describe('another writer', () => {
     expect(reader.failures).toMatchObject([{ code: 'JOURNAL_CONFLICT' }])
   })
 
-  test('takes the session while it is being closed: the client that closes it gets the error, and it can be opened again', async () => {
+  test('that takes the session while it is being closed: the close fails, and the session can be opened again', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session } = await house.open()
@@ -437,7 +434,7 @@ describe('another writer', () => {
     expect(again.existing.recentPrompts).toMatchObject([{ promptId: 'p1' }])
   })
 
-  test('who came first is not written over: this session lets go, and the next opening tells how it stands', async () => {
+  test('that appended first keeps its entries: this session closes, and the next load has them', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session, reader } = await house.open()
@@ -458,7 +455,7 @@ describe('another writer', () => {
   })
 })
 
-test('a reader that throws harms neither the writer nor the others', async () => {
+test('a subscription that throws affects neither the writer nor the other subscriptions', async () => {
   const house = new House()
   const { session, reader } = await house.open()
   const broken = await house.join(session)

@@ -72,7 +72,7 @@ const decision = (call: Parameters<typeof decidePolicy>[0], now: PolicyContext) 
   return `${decision} by ${by}`
 }
 
-test('a rule on a whole server catches what a tool of ours asks of it, and allows nothing of that', () => {
+test('a rule for an MCP server denies or asks for read_resource on that server, but never allows it', () => {
   const call = { tool: own('read_resource', true), preview: { kind: 'fetch', url: 'x:1', server: 'db' } as ToolPreview }
   expect(decision(call, standing('ask', [rule('deny', { server: 'd*' })]))).toBe('deny by rule')
   expect(decision(call, standing('allow-all', [rule('ask', { server: 'db' })]))).toBe('ask by rule')
@@ -81,7 +81,7 @@ test('a rule on a whole server catches what a tool of ours asks of it, and allow
   expect(decision(call, standing('ask', [rule('deny', { server: 'db', tool: 'drop' })]))).toBe('ask by tool')
 })
 
-test('an edit that was not asked about gets to nothing that is executed later behind a link', () => {
+test('an edit that was allowed without a question may not follow a link to a file that is executed later', () => {
   const pathAccess = (path: string) => pathAccessFilterFor(edit(path), standing('accept-edits').rules)
   const executed = [`${root}/.ssh/authorized_keys`, `${root}/.git/hooks/pre-commit`]
   expect(executed.map(pathAccess(`${root}/a.ts`))).toEqual(['asked', 'asked'])
@@ -89,7 +89,7 @@ test('an edit that was not asked about gets to nothing that is executed later be
   expect(pathAccess(`${root}/a.ts`)(`${root}/b.ts`)).toBeUndefined()
 })
 
-test('an always for a tool says nothing of files that are executed later', () => {
+test('“always allow” for a tool does not cover files that are executed later', () => {
   const call = edit(`${root}/.envrc`)
   const given = { grants: [always(edit(`${root}/a.ts`))] }
   expect(decidePolicy(call, standing('ask', [], given))).toMatchObject({ decision: 'ask', eachTime: true })
@@ -147,7 +147,7 @@ describe('a mode decides', () => {
     ['plan', 'plan'],
     ['yolo', 'ask'],
     ['constructor', 'ask'],
-  ])('one of the id %j is as %j', (id, mode) => {
+  ])('the mode id %j counts as %j', (id, mode) => {
     const modes: Modes | null = id === null ? null : { currentModeId: id, availableModes: [{ id, name: id }] }
     expect(modeOf({ modes, configOptions: [] })).toBe(mode)
   })
@@ -189,7 +189,7 @@ describe('a rule', () => {
     [{ host: 'example.org' }, fetching('https://example.org@evil.test/'), false],
     [{ host: 'example.org' }, fetching('https://example.org\\@evil.test/'), false],
     [{ host: '*' }, fetching('https://bücher.test/'), false],
-  ])('that allows %j fits %j: %j', (subject, call, isFit) => expect(allows(subject, call)).toBe(isFit))
+  ])('that allows %j matches %j: %j', (subject, call, isFit) => expect(allows(subject, call)).toBe(isFit))
 
   test.each<[RuleSubject, Parameters<typeof decidePolicy>[0], boolean]>([
     [{ command: 'git push' }, run('git push origin'), true],
@@ -208,9 +208,9 @@ describe('a rule', () => {
     [{ host: 'evil.test' }, fetching('https://example.org/'), false],
     [{ tool: '*' }, { tool: stranger, preview: other }, true],
     [{ tool: '*', host: 'evil.test' }, { tool: stranger, preview: other }, false],
-  ])('that denies %j fits %j: %j', (subject, call, isFit) => expect(denies(subject, call)).toBe(isFit))
+  ])('that denies %j matches %j: %j', (subject, call, isFit) => expect(denies(subject, call)).toBe(isFit))
 
-  test('that denies is before one that asks, and that before one that allows', () => {
+  test('deny wins over ask, and ask over allow', () => {
     const all = [
       rule('allow', { tool: '*' }),
       rule('ask', { command: 'git push' }),
@@ -225,14 +225,14 @@ describe('a rule', () => {
     expect(decidePolicy(run('git push -f'), standing('allow-all', all))).toMatchObject({ decision: 'deny', by: 'rule' })
   })
 
-  test('of a file that cannot be read may be one that denies: everything is asked about', () => {
+  test('every call asks when a rule file cannot be read', () => {
     const now = standing('allow-all', [rule('allow', { tool: '*' })], { broken: 'x is wrong' })
     for (const call of [reading(`${root}/a`), edit(`${root}/a`), run('ls')])
       expect(decidePolicy(call, now)).toMatchObject({ decision: 'ask', why: 'x is wrong', eachTime: true })
   })
 })
 
-describe('always', () => {
+describe('an answer “always”', () => {
   const ids = (call: Parameters<typeof permissionOptionsFor>[0], canAlways = true) =>
     permissionOptionsFor(call, canAlways).map(({ optionId }) => optionId)
   const whole = ['allow_once', 'allow_always', ALWAYS_IN_PROJECT, 'reject_once', 'reject_always', NEVER_IN_PROJECT]
@@ -253,12 +253,12 @@ describe('always', () => {
     ['letters that are not visible', run('echo \u202Ea'), once],
     ['a command that could not be read', { tool: own('run_command'), preview: { kind: 'execute' } }, once],
     ['an address whose host cannot be told', fetching('https://a@b/'), once],
-  ])('of %s is offered as it can be kept', (_what, call, expected) => {
+  ])('is offered for %s as far as it can be stored', (_what, call, expected) => {
     expect(ids(call)).toEqual(expected)
     expect(ids(call, false)).toEqual(once)
   })
 
-  test('holds for exactly what was shown', () => {
+  test('allows exactly the call that was shown', () => {
     const now = standing('ask', [], { grants: [always(run('npm test'))] })
     expect(decision(run('npm test'), now)).toBe('allow by answer')
     expect(decision(run('npm test -- -u', 'npm test'), now)).toBe('allow by answer')
@@ -279,7 +279,7 @@ describe('always', () => {
     ])
   })
 
-  test('never holds whatever is allowed, for exactly what was shown', () => {
+  test('“never” denies exactly the call that was shown, whatever rules allow', () => {
     const grants = [never(run('npm test')), always(run('npm test'))]
     const now = standing('allow-all', [rule('allow', { tool: '*' })], { grants })
     expect(decision(run('npm test'), now)).toBe('deny by answer')
@@ -291,7 +291,7 @@ describe('always', () => {
     fetching('https://example.org/x'),
     { tool: stranger, preview: other },
     edit(`${root}/a`),
-  ])('said for the project is a rule that fits it: %j', (call) => {
+  ])('for the project becomes a rule that matches the call: %j', (call) => {
     const subject = grantSubjectOf(call)
     expect(decision(call, standing('ask', [rule('allow', subject)]))).toBe('allow by rule')
     expect(decision(call, standing('allow-all', [rule('deny', subject)]))).toBe('deny by rule')
@@ -337,7 +337,7 @@ const anyCall = fc.record({
 })
 const anyMode = fc.constantFrom<PermissionModeId>('ask', 'accept-edits', 'plan', 'allow-all')
 
-describe('a command and Parley’s own state', () => {
+describe('a command that names Parley’s own state', () => {
   const everything = [rule('allow', { tool: '*' }), rule('allow', { command: 'cat *' })]
   const decision = (line: string, places: readonly string[], isDeep = false) => {
     const call = run(line)
@@ -355,9 +355,9 @@ describe('a command and Parley’s own state', () => {
     ['cat x', ['/home/ada/.state/**/docs.key']],
     ['cat "/home/ada/.st"ate/parley/docs.key', []],
     [`python3 -c "print(open('/home/ada/.state/parley/docs.key').read())"`, []],
-  ])('%s naming %j is asked about', (line, places) => expect(decision(line, places)).toBe('ask'))
+  ])('%s with %j asks the user', (line, places) => expect(decision(line, places)).toBe('ask'))
 
-  test('a directory that holds it is asked about where a program goes through directories', () => {
+  test('a program that walks directories asks for a parent directory too', () => {
     expect(decision('grep -r key ~', ['/home/ada'], true)).toBe('ask')
     expect(decision('ls ~', ['/home/ada'])).toBe('allow')
   })
@@ -367,10 +367,10 @@ describe('a command and Parley’s own state', () => {
     ['cat $X', ['/**']],
     ['cat b', ['/home/ada/.state/parley-notes', '/home/ada/.state/other/parley']],
     ['cat /home/ada/.state/parley-notes', []],
-  ])('%s naming %j is not', (line, places) => expect(decision(line, places)).toBe('allow'))
+  ])('%s with %j does not ask', (line, places) => expect(decision(line, places)).toBe('allow'))
 })
 
-describe('a rule on a command', () => {
+describe('a rule for a command', () => {
   const allowed = (pattern: string, line: string, extras: readonly string[]) => {
     const call = run(line)
     const preview = { ...call.preview, command: { ...PLAIN, line, approvalPrefix: line, extras } }
@@ -379,7 +379,7 @@ describe('a rule on a command', () => {
     )
   }
 
-  test('says nothing of an option that makes the program do more, unless it names that', () => {
+  test('does not cover an option that makes the program do more, unless the rule names it', () => {
     expect(allowed('git diff *', 'git diff --stat a', [])).toBe(true)
     expect(allowed('git diff *', 'git diff --ext-diff a', ['--ext-diff'])).toBe(false)
     expect(allowed('git diff --ext-diff *', 'git diff --ext-diff a', ['--ext-diff'])).toBe(true)
@@ -389,7 +389,7 @@ describe('a rule on a command', () => {
     expect(allowed('*', 'GIT_PAGER=x git log', ['GIT_PAGER'])).toBe(false)
   })
 
-  test('what it does is said with the decision', () => {
+  test('the decision says what the command does', () => {
     const why = (effect: 'reads' | 'changes') => {
       const call = run('ls')
       const preview = { ...call.preview, command: { ...PLAIN, line: 'ls', approvalPrefix: 'ls', effect } }
@@ -402,13 +402,13 @@ describe('a rule on a command', () => {
   })
 })
 
-describe('whatever is allowed, in whatever mode', () => {
+describe('in every mode, with any rules', () => {
   const everything = [{ tool: '*' }, { server: '*' }, { command: '*' }, { path: '**' }, { host: '*' }].map((one) =>
     rule('allow', one),
   )
   const allowRules = fc.array(subject.map((one) => rule('allow', one))).map((rules) => rules.concat(everything))
 
-  test('what destroys is never let through without a question', () => {
+  test('a destructive command always asks', () => {
     fc.assert(
       fc.property(anyCall, anyMode, allowRules, ({ tool, preview }, mode, rules) => {
         const call = { tool, preview: { ...preview, destroys: true } }
@@ -418,7 +418,7 @@ describe('whatever is allowed, in whatever mode', () => {
     )
   })
 
-  test('a rule that denies is never passed over, and one that asks never allows', () => {
+  test('a deny rule always denies, and an ask rule never allows', () => {
     fc.assert(
       fc.property(anyCall, anyMode, allowRules, (call, mode, rules) => {
         const now = (effect: RuleEffect) =>
@@ -429,7 +429,7 @@ describe('whatever is allowed, in whatever mode', () => {
     )
   })
 
-  test('a command is never allowed by a pattern for another: several of one line are asked about', () => {
+  test('several commands in one line ask, even if a rule allows one of them', () => {
     fc.assert(
       fc.property(fc.constantFrom(';', '&&', '|', '\n', '`', '$(', '>'), fc.array(subject), (sign, subjects) => {
         const call = run(`npm test ${sign} evil`, 'npm test')
@@ -439,7 +439,7 @@ describe('whatever is allowed, in whatever mode', () => {
     )
   })
 
-  test('with nothing allowed, a stranger is always asked about or refused [T6]', () => {
+  test('with nothing allowed, a foreign tool always asks or is refused [T6]', () => {
     fc.assert(
       fc.property(
         anyCall,

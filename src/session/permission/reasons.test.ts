@@ -62,7 +62,7 @@ function granted(subject: ToolCallSubject, effect: Grant['effect']) {
   return { grants: [{ ...grantSubjectOf(subject), effect }] }
 }
 
-describe('the reason', () => {
+describe('the reason of a decision', () => {
   const fetching = call({ kind: 'fetch', url: 'https://example.org/' }, reader)
 
   test.each<[string, () => ReturnType<typeof decided>, string]>([
@@ -92,15 +92,15 @@ describe('the reason', () => {
     ],
     ['own state', () => decided(call({ kind: 'read', paths: ['/state/a'] }, reader)), 'it touches /state/a'],
     ['a start-up file', () => decided(edit(`${root}/.ssh/config`), 'accept-edits'), 'it is executed later by ssh'],
-  ])('of %s is said', (_what, decide, words) => expect(decide().why).toBe(words))
+  ])('is named for %s', (_what, decide, words) => expect(decide().why).toBe(words))
 
-  test('a rule is named in the words of its file', () => {
+  test('a rule is quoted as its file has it', () => {
     const rules = rulesOf([rule('ask', { server: 'db', path: 'a*' })])
     const { by, why } = decided(call({ kind: 'edit', paths: [`${root}/ab`] }, stranger), 'allow-all', { rules })
     expect([by, why]).toEqual(['rule', 'rule “ask server db path a*” of a test'])
   })
 
-  test('who cannot tell is said', () => {
+  test('names who decided: rule, tool or mode', () => {
     expect(decided(edit(`${root}/a`), 'allow-all', { rules: rulesOf([], { broken: 'x' }) })).toMatchObject({
       by: 'rule',
     })
@@ -108,7 +108,7 @@ describe('the reason', () => {
     expect(decided(edit(`${root}/.ssh/config`), 'allow-all')).toMatchObject({ decision: 'allow', by: 'mode' })
   })
 
-  test('a mode of an agent is no mode of ours, even under its name', () => {
+  test('a mode of an agent is not a permission mode of Parley, even with the same name', () => {
     const modes = (currentModeId: string) => ({ currentModeId, availableModes: [] })
     expect(modeOf({ modes: { ...modes('allow-all'), areAgents: true }, configOptions: [] })).toBe('ask')
     for (const id of ['ask', 'accept-edits', 'plan', 'allow-all'])
@@ -116,13 +116,13 @@ describe('the reason', () => {
   })
 })
 
-describe('what may change something', () => {
-  test.each(['edit', 'delete', 'move', 'execute', 'switch_mode'] as const)('is any call of the kind %s', (kind) => {
+describe('what counts as a change', () => {
+  test.each(['edit', 'delete', 'move', 'execute', 'switch_mode'] as const)('any call of kind %s', (kind) => {
     expect(decided(call({ kind }, reader), 'plan').decision).toBe('deny')
     expect(decided(call({ kind }, reader)).decision).toBe('ask')
   })
 
-  test.each(['read', 'search', 'think', 'other'] as const)('is no call of the kind %s that only reads', (kind) => {
+  test.each(['read', 'search', 'think', 'other'] as const)('not a call of kind %s that only reads', (kind) => {
     expect(decided(call({ kind }, reader), 'plan').decision).toBe('allow')
     expect(decided(call({ kind, destroys: true }, reader), 'plan').decision).toBe('deny')
     expect(decided(call({ kind, url: 'https://example.org/' }, reader)).decision).toBe('ask')
@@ -130,17 +130,17 @@ describe('what may change something', () => {
     expect(decided(call({ ...preview, kind }, reader)).decision).toBe('ask')
   })
 
-  test('an edit that leaves the root set in one place is asked about', () => {
+  test('an edit with one path outside the roots asks', () => {
     expect(decided(edit(`${root}/a`, '/elsewhere/b'), 'accept-edits').decision).toBe('ask')
   })
 
-  test('a command that only reads may name the file of rules; another is asked about', () => {
+  test('a command that only reads may name the rule file; another one asks', () => {
     const pathPatterns = [`${root}/a`, `${root}/.parley.toml`]
     expect(decided(command('cat x', { effect: 'reads', pathPatterns }), 'allow-all').decision).toBe('allow')
     expect(decided(command('tee x', { pathPatterns }), 'allow-all').why).toBe(`it touches ${root}/.parley.toml`)
   })
 
-  test('a place of ours that holds a root is no secret there, and one elsewhere stays one', () => {
+  test('Parley’s own directory is readable below a root inside it, and protected elsewhere', () => {
     const rules = rulesOf([], { roots: ['/elsewhere', '/state/work'], own: ['/state'] })
     const within = (path: string) =>
       decided(command('cat x', { pathPatterns: [path] }), 'allow-all', { rules }).decision
@@ -165,10 +165,10 @@ test.each<[RuleSubject, ToolCallSubject, boolean]>([
   expect(decision === 'deny').toBe(isDenied)
 })
 
-describe('the options', () => {
+describe('the options of a permission request', () => {
   const named = (subject: ToolCallSubject) => permissionOptionsFor(subject, true).map(({ name }) => name)
 
-  test('are each of the kind that its name says', () => {
+  test('have ids, names and kinds that agree', () => {
     expect(permissionOptionsFor(call({ kind: 'other' }, stranger), true)).toEqual([
       { optionId: 'allow_once', name: 'Allow once', kind: 'allow_once' },
       { optionId: 'allow_always', name: 'Always allow Drop (db) in this session', kind: 'allow_always' },
@@ -179,7 +179,7 @@ describe('the options', () => {
     ])
   })
 
-  test('name the host, and a title of a stranger in one short line', () => {
+  test('name the host, and the title of a foreign tool in one short line', () => {
     expect(named(call({ kind: 'fetch', url: 'http://Example.org:8080/x' }, reader))).toContain(
       'Always allow Run from example.org in this session',
     )
@@ -200,7 +200,7 @@ describe('the options', () => {
     ['x; y', 4],
   ])('of %s are %i', (line, count) => expect(named(command(line))).toHaveLength(count))
 
-  test('of a tool of ours that fetches what cannot be told are for once only; of a stranger they hold for the tool', () => {
+  test('are for one call only where a builtin tool fetches an unknown address; for a foreign tool “always” covers the tool', () => {
     expect(named(call({ kind: 'fetch' }))).toHaveLength(2)
     expect(named(call({ kind: 'execute' }, stranger))).toHaveLength(6)
     expect(named(call({ kind: 'fetch', url: 'https://auth.example.org/' }))).toHaveLength(6)
@@ -208,17 +208,17 @@ describe('the options', () => {
   })
 })
 
-describe('files that rules keep', () => {
+describe('files that rules protect', () => {
   const paths = [rule('deny', { path: 'secret' }), rule('ask', { path: 'private' })]
   const secret = `${root}/secret`
   const personal = `${root}/private`
 
-  test('are kept from an agent that reads by itself', () => {
+  test('are denied to an agent that reads files itself', () => {
     const bar = pathAccessFilterForAgent(rulesOf(paths))
     expect([secret, personal, `${root}/a`, '/state/key'].map(bar)).toEqual(['denied', 'asked', undefined, 'own'])
   })
 
-  test('are kept from a call, unless it named them and was allowed', () => {
+  test('are denied to a call, unless it named them and was allowed', () => {
     const read = (...named: readonly string[]) =>
       pathAccessFilterFor(call({ kind: 'read', paths: named }, reader), rulesOf(paths))
     expect([secret, personal, '/state/key'].map(read(`${root}/a`))).toEqual(['denied', 'asked', 'own'])

@@ -20,7 +20,7 @@ const numbered = (...bodies: readonly Body[]): readonly Entry[] =>
   bodies.map((body, n) => Object.assign({ seq: n + 1, at: 0 }, body))
 
 describe('a replay', () => {
-  test('tells the same as the journal, cut into pages of any size', () => {
+  test('of pages of any size has the same content as the journal', () => {
     fc.assert(
       fc.property(wishes, fc.integer({ min: 1, max: 9 }), (wishes, pageSize) => {
         const { entries } = live(wishes)
@@ -30,7 +30,7 @@ describe('a replay', () => {
     )
   })
 
-  test('never goes back, and ends where the journal ends', () => {
+  test('has growing cursors, and ends where the journal ends', () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
         const { entries } = live(wishes)
@@ -41,7 +41,7 @@ describe('a replay', () => {
     )
   })
 
-  test('cut after any update and gone on with from its cursor tells the same, and nothing twice', () => {
+  test('cut after any update and resumed from its cursor has the same content, and nothing twice', () => {
     fc.assert(
       fc.property(wishes, fc.tuple(pages, pages), fc.nat(), (wishes, [pageSize, nextPageSize], at) => {
         const { entries } = live(wishes)
@@ -56,7 +56,7 @@ describe('a replay', () => {
     )
   })
 
-  test('makes one of a tool call and what follows it, with a question in between', () => {
+  test('merges a tool call with its changes, also around a permission request', () => {
     const call = [toolCall('c1', 'Delete', 'pending'), asked('r1', 'c1'), resolved('r1', { outcome: 'cancelled' })]
     const run = [patched('c1', 'in_progress'), patched('c1', 'completed', 'done')]
     expect(visible(replay(numbered(...call, ...run), 2))).toEqual([
@@ -71,7 +71,7 @@ describe('a replay', () => {
     ])
   })
 
-  test('tells each call where it first appeared, and calls beside each other change by change', () => {
+  test('has each call where it first appeared, and parallel calls change by change', () => {
     const begun = [toolCall('c1', 'one'), toolCall('c2', 'two')]
     const steps = [
       patched('c1', 'in_progress', '1 %'),
@@ -92,7 +92,7 @@ describe('a replay', () => {
     expect(replay(numbered(...bodies)).map(({ seq }) => seq)).toEqual([1, 2, 4])
   })
 
-  test('makes one chunk of adjacent ones of a message', () =>
+  test('merges adjacent chunks of a message', () =>
     expect(replay(numbered(agentSaid('m1', 'Hel'), agentSaid('m1', 'lo')))).toEqual([
       { ...agentSaid('m1', 'Hello'), seq: 2, at: 0, first: { seq: 1, at: 0 } },
     ]))
@@ -104,7 +104,7 @@ describe('a replay', () => {
     ['a block with annotations', [agentSaid('m1', 'a'), annotated('m1', 'b'), agentSaid('m1', 'c')]],
   ])('keeps %s apart', (_what, bodies) => expect(replay(numbered(...bodies))).toEqual(numbered(...bodies)))
 
-  test('passes a long message on in pieces', () => {
+  test('sends a long message in pieces', () => {
     const long = numbered(...Array.from({ length: 300 }, () => agentSaid('m1', 'x'.repeat(1_000))))
     const pieces = replay(long)
     expect(pieces.length).toBeGreaterThan(3)

@@ -19,7 +19,7 @@ async function speak(house: House, session: Session, { promptId, words }: { prom
 }
 
 describe('a client that joins', () => {
-  test('gets what was said, then what is being said, at every possible cursor', async () => {
+  test('gets the stored entries, then the live ones, from every possible cursor', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 20 })
@@ -31,7 +31,7 @@ describe('a client that joins', () => {
     for (const [from, reader] of readers.entries()) expect(told(reader.entries)).toEqual(told(stored.slice(from)))
   })
 
-  test('hears nothing after it has left', async () => {
+  test('gets nothing after it has left', async () => {
     const house = new House()
     const { session } = await house.open()
     const reader = new Reader(house.disk, session.id)
@@ -44,7 +44,7 @@ describe('a client that joins', () => {
     expect(session.clients.size).toBe(1)
   })
 
-  test('and leaves while it is replayed to hears no more', async () => {
+  test('and leaves during its replay gets nothing more', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 1 })
@@ -60,7 +60,7 @@ describe('a client that joins', () => {
     expect(reader.entries).toEqual([])
   })
 
-  test('keeps what it got when the journal cannot be read for long, and can continue from there', async () => {
+  test('keeps what it got when the journal cannot be read for long, and can resume from there', async () => {
     const house = new House()
     const { session } = await house.open()
     await speak(house, session, { promptId: 'p1', words: 2_000 })
@@ -98,7 +98,7 @@ describe('a client that joins', () => {
   })
 })
 
-test('a sink that throws is cut off at once, with its cursor before what it did not take', async () => {
+test('a sink that throws is cut off at once, with its cursor before the entry that it refused', async () => {
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
@@ -136,7 +136,7 @@ test('a reader that missed some entries gets them from the journal before later 
 })
 
 describe('the view of a client', () => {
-  test('holds after the last entry that it got, and tells of an open question', async () => {
+  test('is that after the last entry that it got, with the open permission request', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await turn.ask({ toolCallId: 'c1', patch: { title: 'Look' }, options: [], state: null })
@@ -163,7 +163,7 @@ describe('the view of a client', () => {
 })
 
 describe('a client that does not read', () => {
-  test('costs no memory, delays no other, and gets everything once when it reads again', async () => {
+  test('costs no memory, delays no other client, and gets every entry once when it reads again', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     const slow = await house.join(session)
@@ -179,7 +179,7 @@ describe('a client that does not read', () => {
     expect(reader.entries).toEqual(stored)
   })
 
-  test('and stalls again while it catches up is owed one page at most', async () => {
+  test('and stalls again while it catches up: at most one page is buffered for it', async () => {
     const house = new House()
     const { session } = await house.open()
     const slow = await house.join(session)

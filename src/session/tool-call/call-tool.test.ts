@@ -44,7 +44,7 @@ function question({ state }: Session): string {
 }
 
 describe('a tool call', () => {
-  test('of an unknown tool is refused with the server that is still connecting', async () => {
+  test('of an unknown tool is refused with the name of the server that is still connecting', async () => {
     const { house, session, reader } = await calling(async () => found, trusted, { ...request, name: 'missing' })
     const mcpServers = [{ type: 'stdio', name: 'silent', command: '/x', args: [], env: {} }] as const
     await house.sessions.open(session.id, { ...here, mcpServers })
@@ -67,7 +67,7 @@ describe('a tool call', () => {
     expect(statuses(reader.entries)).toEqual(['pending', 'in_progress', 'completed'])
   })
 
-  test('does not run while its beginning waits for the disk, nor when that is cancelled meanwhile', async () => {
+  test('does not run before its start is stored, nor if it is cancelled meanwhile', async () => {
     const { house, session, reader } = await calling(async () => found)
     house.fault = (point) => (point === 'turn.started' ? house.disk.hold() : undefined)
     await prompted(session, 'p1')
@@ -90,7 +90,7 @@ describe('a tool call', () => {
     expect(house.tools.called).toEqual([])
   })
 
-  test('does not run after its turn', async () => {
+  test('does not run after the end of its turn', async () => {
     const house = new House()
     const later = signal()
     const heard: unknown[] = []
@@ -108,7 +108,7 @@ describe('a tool call', () => {
     expect(house.tools.called).toEqual([])
   })
 
-  test('of an unknown tool is a result', async () => {
+  test('of an unknown tool returns a result with the error', async () => {
     const { session, reader, results } = await calling(async () => found, trusted, { ...request, name: 'gone' })
     await prompted(session, 'p1')
     expect(results).toMatchObject([{ isError: true, content: [text('There is no tool gone now.')] }])
@@ -123,7 +123,7 @@ describe('a tool call', () => {
     new ParleyError('TOOL_NOT_RUN', { tool: 't', reason: 'the server is gone' }),
     new ParleyError('TOOL_LOST', { tool: 't', reason: 'the server died' }),
     new Error('something else'),
-  ])('that fails with $message is a result that says so', async (error) => {
+  ])('that fails with $message returns a result with the error', async (error) => {
     const { session, reader, results } = await calling(async () => {
       throw error
     })
@@ -133,7 +133,7 @@ describe('a tool call', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'end_turn' })
   })
 
-  test('that is sent again by itself, for it did not run, says so in the journal before', async () => {
+  test('that is repeated because it did not run has an entry about that before the second attempt', async () => {
     const inJournal: unknown[] = []
     const { house, session, reader, results } = await calling(async (_args, { onRetry: onAgain }) => {
       await onAgain?.('The server had forgotten us.')
@@ -149,7 +149,7 @@ describe('a tool call', () => {
   })
 
   test.each(wayFaults)(
-    'that only reads is tried once more when $code, and the journal has both attempts',
+    'that only reads is repeated once after $code, and the journal has both attempts',
     async (fault) => {
       const inJournal: unknown[] = []
       const { house, session, reader, results } = await calling(async () => {
@@ -170,7 +170,7 @@ describe('a tool call', () => {
     },
   )
 
-  test.each(wayFaults)('that only reads is not tried a third time when $code [T6]', async (fault) => {
+  test.each(wayFaults)('that only reads is not repeated a second time after $code [T6]', async (fault) => {
     const { house, session, reader, results } = await calling(() => Promise.reject(fault))
     await prompted(session, 'p1')
     expect(house.tools.called).toHaveLength(2)
@@ -183,13 +183,13 @@ describe('a tool call', () => {
     ['is of a server that is not trusted', wayFaults[1], { builtin: false, readOnly: true }],
     ['took too long', new ParleyError('TOOL_TIMEOUT', { tool: 't', ms: 10 }), trusted],
     ['failed by itself', new Error('something else'), trusted],
-  ])('that %s is never tried again', async (_why, fault, claims) => {
+  ])('that %s is never repeated', async (_why, fault, claims) => {
     const { house, session } = await calling(() => Promise.reject(fault), claims, { ...request, permission: 'granted' })
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual(['docs__search'])
   })
 
-  test('that asked a person is not tried again', async () => {
+  test('that asked the user is not repeated', async () => {
     const { house, session } = await calling(async (_args, { onElicit }) => {
       await onElicit?.({ mode: 'url', server: 'docs', message: 'look', url: 'https://example.org' })
       throw wayFaults[1]
@@ -198,7 +198,7 @@ describe('a tool call', () => {
     expect(house.tools.called).toEqual(['docs__search'])
   })
 
-  test('tells what it remarks at the end of what is kept and of what a model is given: no offset is another', async () => {
+  test('has remarks appended to the stored and to the model’s content, so that no offset changes', async () => {
     const { session, results } = await calling(async (_args, { onElicit }) => {
       for (let n = 0; n < 2; n++)
         await onElicit?.({ mode: 'url', server: 'docs', message: 'look', url: 'https://example.org' })
@@ -211,7 +211,7 @@ describe('a tool call', () => {
     ])
   })
 
-  test('cut by kill -9 is failed as perhaps run, and not run again', async () => {
+  test('interrupted by kill -9 fails as perhaps run, and is not run again', async () => {
     const { house, session } = await calling(() => new Promise(() => {}))
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual(['docs__search'])
@@ -224,14 +224,14 @@ describe('a tool call', () => {
   })
 })
 
-describe('a tool that others must be asked about', () => {
+describe('a tool that needs permission', () => {
   test.each([
     ['allow_once', ['docs__search']],
     ['allow_always', ['docs__search']],
     ['reject_once', []],
     ['yes please', []],
     [null, []],
-  ])('answered with %j runs %j', async (optionId, called) => {
+  ])('with the answer %j runs %j', async (optionId, called) => {
     const { house, session } = await calling(async () => found, { builtin: false, readOnly: true })
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual([])
@@ -241,7 +241,7 @@ describe('a tool that others must be asked about', () => {
     expect(session.state.phase).toBe('idle')
   })
 
-  test('is asked about once when the answer is always, but not for another tool [C6]', async () => {
+  test('asks once when the answer is “always”, and again for another tool [C6]', async () => {
     const { house, session } = await calling(async () => found, {})
     await prompted(session, 'p1')
     await session.dispatch(answer(question(session), 'allow_always'))
@@ -257,15 +257,15 @@ describe('a tool that others must be asked about', () => {
     expect(session.state.phase).toBe('waiting')
   })
 
-  test('is not asked about when its agent has the answer already', async () => {
+  test('does not ask when its agent has the answer already', async () => {
     const { house, session } = await calling(async () => found, {}, { ...request, permission: 'granted' })
     await prompted(session, 'p1')
     expect(house.tools.called).toEqual(['docs__search'])
   })
 })
 
-describe('a tool of our own', () => {
-  test('knows its caller, and what it reports and plans belongs to its call', async () => {
+describe('a builtin tool', () => {
+  test('knows its caller, and its progress and plans belong to its call', async () => {
     const { session, reader } = await calling(async (_args, { caller }) => {
       await caller?.report({ content: [{ type: 'content', content: text('Half of it.') }] })
       await caller?.plan([{ content: 'Look', priority: 'high', status: 'pending' }])
@@ -281,7 +281,7 @@ describe('a tool of our own', () => {
     )
   })
 
-  test('shows people what it wants them to see, and reads the whole of an earlier call', async () => {
+  test('may show other content to users than to the model, and can read the whole result of an earlier call', async () => {
     const results: unknown[] = []
     const { session, reader } = await calling(async (_args, { caller }) => {
       for (const id of ['t1-c1', 't2-c1', 'never']) results.push(await caller?.resultOf(id))
@@ -293,7 +293,7 @@ describe('a tool of our own', () => {
     expect(reader.entries.filter((entry) => JSON.stringify(entry).includes('For people.'))).toHaveLength(2)
   })
 
-  test('that goes on after its call says nothing any more', async () => {
+  test('that continues after its call has its reports ignored', async () => {
     const late = signal()
     const { session, reader } = await calling(async (_args, { caller }) => {
       void late.given.then(() => caller?.report({ title: 'Too late' }))

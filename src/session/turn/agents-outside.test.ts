@@ -20,7 +20,7 @@ function asking() {
   return { house, heard }
 }
 
-test('questions that are open at once are each answered once', async () => {
+test('permission requests that are open at once are each answered once', async () => {
   const { house, heard } = asking()
   const { session, reader } = await house.open()
   await prompted(session, 'p1')
@@ -35,7 +35,7 @@ test('questions that are open at once are each answered once', async () => {
   expect(reader.view).toMatchObject({ phase: 'idle', questions: [] })
 })
 
-test('a question that ends with its process is not suspended: its turn is interrupted, and nobody unloads the session meanwhile', async () => {
+test('a permission request that ends with its agent’s process is not suspended: its turn is interrupted, and the session is not unloaded while it is open', async () => {
   const { house } = asking()
   const { session } = await house.open()
   await prompted(session, 'p1')
@@ -46,7 +46,7 @@ test('a question that ends with its process is not suspended: its turn is interr
   expect(after.reader.kinds.filter((kind) => kind === 'permission_resolved')).toHaveLength(2)
 })
 
-test('an agent that works without a prompt has a turn of its own, and prompts wait for its end', async () => {
+test('an agent that works without a prompt has a turn of its own, and prompts are queued behind it', async () => {
   const house = new House()
   const { session, reader } = await house.open()
   const [view] = house.agent.sessions
@@ -73,7 +73,7 @@ test('an agent that works without a prompt has a turn of its own, and prompts wa
   ])
 })
 
-test('another id of the agent begins another message, and the id is stored once', async () => {
+test('another message id of the agent begins another message, and the id is stored once', async () => {
   const house = new House()
   house.agent.script = async (turn) => {
     await turn.say(text('One'), { messageId: 'a' })
@@ -105,7 +105,7 @@ const record: AgentSessionRecord = {
   upTo: 1,
 }
 
-test('what an agent remembers of a session counts by how its last turn ended, and only for that agent', async () => {
+test('the stored state of an agent depends on how its last turn ended, and is given to that agent only', async () => {
   const house = new House()
   const { session } = await house.open()
   const [view] = house.agent.sessions
@@ -127,7 +127,7 @@ test('what an agent remembers of a session counts by how its last turn ended, an
   expect(copy.existing.agentSession).toBeNull()
 })
 
-test('past turns are sent in order, those made outside before the turn that found them', async () => {
+test('past turns are sent in order, those made outside Parley before the turn that found them', async () => {
   const house = new House()
   house.agent.script = async (turn) => {
     await turn.tellOutside('user', 1, text('Typed elsewhere'))

@@ -10,7 +10,7 @@ async function recalled(turn: Turn, after = 0): Promise<unknown[]> {
   return memos
 }
 
-test('comes back in order, from a place on, in a copy of the session too, and is told to nobody', async () => {
+test('checkpoints are read in order, from any place on, also in a fork, and are sent to no client', async () => {
   const house = new House()
   const heard: unknown[] = []
   house.agent.script = async (turn) => {
@@ -34,7 +34,7 @@ test('comes back in order, from a place on, in a copy of the session too, and is
   expect(heard.at(-1)).toEqual([{ step: 1 }, { step: 2 }])
 })
 
-test('what stands before a fresh memo is never recalled again', async () => {
+test('checkpoints before a reset are not read again', async () => {
   const house = new House()
   let heard: unknown[] = []
   house.agent.script = async (turn) => {
@@ -49,7 +49,7 @@ test('what stands before a fresh memo is never recalled again', async () => {
   expect(heard).toEqual(['summary', 'new'])
 })
 
-test('what was said after a place can be had, whoever cut the turn', async () => {
+test('the text after a checkpoint can be read, whatever interrupted the turn', async () => {
   const house = new House()
   house.agent.script = async (turn) => {
     await turn.say(text('before '))

@@ -8,7 +8,7 @@ import { cancel, text } from '../../../test/sim/words.ts'
 import { openQuestions } from '../domain/state.ts'
 
 describe('a turn', () => {
-  test('ends as its agent says', async () => {
+  test('ends with the stop reason of its agent', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     await prompted(session, 'p1')
@@ -27,7 +27,7 @@ describe('a turn', () => {
     })
   })
 
-  test('ends even when something fails before its agent begins', async () => {
+  test('ends also when something fails before its agent starts', async () => {
     const house = new House()
     house.fault = (point) => {
       if (point === 'turn.started') throw new Error('a fault')
@@ -37,7 +37,7 @@ describe('a turn', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'error' })
   })
 
-  test('of two prompts in one breath: the second follows the first, each with its own end', async () => {
+  test('of two prompts in one batch: the second follows the first, each with its own end', async () => {
     const house = new House()
     const { session, reader } = await house.open()
     await Promise.all([
@@ -85,7 +85,7 @@ function questionOf({ state }: Awaited<ReturnType<House['open']>>['session']): s
 }
 
 describe('a cancelled turn', () => {
-  test('lets its agent say what it has left to say, and ends as cancelled', async () => {
+  test('accepts the last updates of its agent, and ends as cancelled', async () => {
     const house = new House()
     house.agent.script = async (turn) => {
       await untilCancelled(turn)
@@ -100,7 +100,7 @@ describe('a cancelled turn', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 
-  test('ends after a grace when its agent does not listen, and what that says later is not heard', async () => {
+  test('ends after a grace period when its agent ignores the cancel, and later updates are ignored', async () => {
     const house = new House()
     const later = signal()
     const heard: unknown[] = []
@@ -125,7 +125,7 @@ describe('a cancelled turn', () => {
     expect(account(reader.entries).ends('p1')).toBe(1)
   })
 
-  test('ends after a grace even if the cancel came before its deaf agent began', async () => {
+  test('ends after a grace period also if the cancel came before its agent started', async () => {
     const house = new House()
     house.agent.script = deaf
     const { session, reader } = await house.open()
@@ -134,7 +134,7 @@ describe('a cancelled turn', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 
-  test('makes room for the prompt that waits behind it', async () => {
+  test('starts the next queued prompt', async () => {
     const house = new House()
     house.agent.script = untilCancelled
     const { session } = await house.open()
