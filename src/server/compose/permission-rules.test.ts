@@ -95,6 +95,28 @@ describe('the rules of a directory', () => {
     expect(await standings()).toEqual(['allow waiting', 'allow waiting'])
   })
 
+  test.each<[string, (file: string) => void]>([
+    ['is truncated by an editor', (file) => writeFileSync(file, '')],
+    ['is half written', (file) => writeFileSync(file, '[permissions]\nallow = [{ tool = "a" }]\ndeny = [{ to')],
+    ['cannot be read', (file) => (rmSync(file), mkdirSync(file))],
+    ['has a mistake in its rule', (file) => writeFileSync(file, '[permissions]\ndeny = [{ tol = "b" }]\n')],
+  ])('that deny and ask hold while their file %s, and those that allow do not', async (_what, breakIt) => {
+    const { reader, cwd, mine } = place()
+    const found = async () => {
+      const { rules, broken } = await reader.find(cwd)
+      return [rules.map(({ effect, subject }) => `${effect} ${subject.tool}`), broken.length]
+    }
+    const all = 'allow = [{ tool = "a" }]\ndeny = [{ tool = "b" }]\nask = [{ tool = "c" }]\n'
+    writeFileSync(mine, `[permissions]\n${all}`)
+    expect(await found()).toEqual([['allow a', 'deny b', 'ask c'], 0])
+    breakIt(mine)
+    for (const _again of [1, 2]) expect(await found()).toEqual([['deny b', 'ask c'], 1])
+    rmSync(mine, { recursive: true })
+    expect(await found()).toEqual([[], 0])
+    writeFileSync(mine, '')
+    expect(await found()).toEqual([[], 0])
+  })
+
   test('are the same rule when stored twice, and gone when removed', async () => {
     const { reader, cwd, home } = place()
     const rule = { effect: 'allow', subject: { tool: 'a', command: 'npm test' }, project: cwd } as const

@@ -52,6 +52,8 @@ export class PermissionRules implements Rules {
   readonly #userFile: string
   /** The last text of each file with its rules. */
   readonly #parsed = new Map<string, { readonly text: string; readonly source: Source }>()
+  /** What each file denied and asked about when it could last be read as a whole. */
+  readonly #held = new Map<string, readonly RuleEntry[]>()
   #stored = new Map<string, StoredRule>()
   readonly #report: (error: unknown) => void
   /** The sentence about broken sources that was reported last. */
@@ -111,10 +113,30 @@ export class PermissionRules implements Rules {
     }
   }
 
+  /**
+   * An editor may truncate a file and then write it: while it is empty or cannot be read as a whole, what it denied and asked
+   * about before still holds. A file that is removed has no rules.
+   */
   async #file(path: string, from: 'user' | 'project'): Promise<Source> {
+    const source = await this.#fileNow(path, from)
+    if (source === undefined) {
+      this.#held.delete(path)
+      return { rules: [], broken: [] }
+    }
+    if (source.broken.length > 0) return { ...source, rules: [...source.rules, ...(this.#held.get(path) ?? [])] }
+    this.#held.set(
+      path,
+      source.rules.filter(({ effect }) => effect !== 'allow'),
+    )
+    return source
+  }
+
+  async #fileNow(path: string, from: 'user' | 'project'): Promise<Source | undefined> {
     try {
       const text = await readText(path, from === 'project' ? MAX_PROJECT_BYTES : undefined)
-      if (text === undefined) return { rules: [], broken: [] }
+      if (text === undefined) return undefined
+      if (text.trim() === '' && (this.#held.get(path) ?? []).length > 0)
+        return { rules: [], broken: [`${path} is empty now; what it denied holds until it has text, or is removed`] }
       const known = this.#parsed.get(path)
       const source = known?.text === text ? known.source : sourceOf(path, readPermissionsOf(text, from))
       this.#parsed.set(path, { text, source })
