@@ -335,7 +335,8 @@ class ViewOfSession implements AgentSession {
 
   async remember(record: AgentSessionRecord): Promise<void> {
     const { log } = await this.#agents.attached
-    await log.until(({ phase }) => phase !== 'absent')
+    // The agent of a session that is about to change to it is ready before the change is stored.
+    await log.until((state) => state.phase !== 'absent' && (state.agent === record.agent || isBusy(state)))
     if (!log.closed.aborted) await log.dispatch({ kind: 'remember_agent_session', record })
   }
 

@@ -28,6 +28,27 @@ test.concurrent('a fork that has had turns is no copy of its source: its agent g
   expect(notices(fork.reader).at(-1)).toBe('fake was given 2 turns of this session.')
 })
 
+test.concurrent('a turn that failed before its agent said a word keeps no agent from copying the source of a fork [51]', async ({
+  onTestFinished,
+}) => {
+  const stage = new Stage()
+  onTestFinished(() => stage[Symbol.asyncDispose]())
+  const fake = stage.fake(FORKS)
+  stage.fake({ on: { 'session/new': [{ fail: { code: -32000, message: 'log in' } }] } }, { name: 'other' })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  const fork = await stage.reopened(await stage.sessions.fork(session.id))
+  for (const [agent, stopReason] of [
+    ['acp:other', 'error'],
+    ['acp:fake', 'end_turn'],
+  ] as const) {
+    await stage.sessions.open(fork.session.id, { ...stage.here, agent })
+    expect(await prompted(fork.session, fork.reader, 'on')).toMatchObject({ stopReason })
+  }
+  expect(called(fake, 'session/fork')).toEqual([1])
+  expect(lastPrompt(fake)).toEqual(['on'])
+})
+
 test.concurrent.for<{ readonly how: string; readonly move: Move; readonly ms: number }>([
   { how: 'dies', move: { die: 1 }, ms: 0 },
   { how: 'hangs', move: { silent: true }, ms: 200_000 },
@@ -95,3 +116,23 @@ test.concurrent.for(['resume', 'load', 'fork'])(
     expect(lastPrompt(fake)).toEqual(['four'])
   },
 )
+
+test.concurrent('a live session that changes to an agent with a system prompt keeps the conversation of that agent [55]', async ({
+  onTestFinished,
+}) => {
+  const stage = new Stage()
+  onTestFinished(() => stage[Symbol.asyncDispose]())
+  stage.fake()
+  const other = stage.fake(
+    { capabilities: { sessionCapabilities: { resume: {}, systemPrompt: {} } } },
+    { name: 'other' },
+  )
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'one')
+  await stage.sessions.open(session.id, { ...stage.here, agent: 'acp:other' })
+  await prompted(session, reader, 'two')
+  expect(JSON.stringify(other.received('session/new')[0]?.['systemPrompt'])).toContain('echo: one')
+  const after = await stage.killed(session.id)
+  await prompted(after.session, after.reader, 'three')
+  expect(called(other, 'session/new', 'session/resume')).toEqual([1, 1])
+})

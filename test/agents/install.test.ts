@@ -172,6 +172,12 @@ describe('from uv', () => {
     (spec) => expect(() => uvx(spec)).toThrow('names no exact version'),
   )
 
+  test.each(['--registry=https://example.com@1.2.3', '-g@1.2.3', '@x/-g@1.2.3', '../x@1.2.3', 'x y@1.2.3'])(
+    '%s names no package of npm',
+    (spec) =>
+      expect(() => wantedOfRegistry(entry('snake', { npx: { package: spec } }), undefined)).toThrow('names no exact'),
+  )
+
   test('what the user agrees to says that nothing is built', () =>
     expect(wantedLine(uvx('snake-acp==1.2.3'))).toBe('uv pip install --no-build snake-acp==1.2.3'))
 

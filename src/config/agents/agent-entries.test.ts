@@ -81,7 +81,11 @@ describe('an agent of a project', () => {
     writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["${KEY}"]\n')
     const [first] = read()
     if (first === undefined) throw new Error('it was not found')
-    expect(startable(first, environment)).toEqual({ refused: expect.stringContaining('parley agents trust theirs') })
+    const refusal = startable(first, environment)
+    expect(refusal).toEqual({
+      refused: expect.stringMatching(/^the \.parley\.toml .*parley agents trust theirs/u),
+      why: expect.stringContaining(`${file} names it`),
+    })
     allow(home, first.digest, { file, name: 'theirs' })
     const [allowed] = read()
     if (allowed === undefined) throw new Error('it was not found')
@@ -90,12 +94,13 @@ describe('an agent of a project', () => {
     expect(read()).toMatchObject([{ standing: 'waiting' }])
   })
 
-  test('that needs a variable which is not set says which', () => {
+  test('that needs a variable which is not set names it to the user alone', () => {
     writeFileSync(file, '[agents.theirs]\ncommand = "a"\nenv = { A = "${OTHER}" }\n')
     const [found] = read()
     if (found === undefined) throw new Error('it was not found')
     expect(startable({ ...found, standing: 'active' }, environment)).toEqual({
-      refused: expect.stringContaining('${OTHER}'),
+      refused: expect.not.stringMatching(/OTHER|toml/u),
+      why: `${file} needs \${OTHER}, which the environment of the server does not have`,
     })
   })
 })

@@ -6,7 +6,7 @@ import { reasonOf } from '../../errors/parley-error.ts'
 import { MAX_PROJECT_BYTES, readTextSync } from '../../state-files/bounded-read.ts'
 import { filledInTexts } from '../files/variables.ts'
 import { isAllowed } from '../mcp/trust-store.ts'
-import { projectFile, userFile } from '../places.ts'
+import { PROJECT_FILE, projectFile, userFile } from '../places.ts'
 import type { Fault } from '../tables.ts'
 import type { AgentEntry } from '../../ports/values/agent-settings.ts'
 import { readAgents } from './agent-entries.ts'
@@ -44,17 +44,28 @@ export function readAgentFiles({ home, environment }: Where, cwd?: string): Agen
   return { agents: [...user.agents, ...theirs], faults: [...user.faults, ...project.faults] }
 }
 
-/** The entry with its variables replaced; or half a sentence that says why it cannot be started now. */
+/** Why an agent cannot be started now, in half a sentence: for everyone, and with files and variables for `parley agents ls`. */
+interface Refused {
+  readonly refused: string
+  readonly why: string
+}
+
+/** The entry with its variables replaced, or why it cannot be started now. */
 export function startable(
   { entry, file, standing }: FoundAgent,
   environment: Readonly<Record<string, string | undefined>>,
-): { readonly entry: AgentEntry } | { readonly refused: string } {
-  if (standing === 'waiting')
-    return { refused: `${file} names it, and you have not allowed it; type parley agents trust ${entry.name} there` }
+): { readonly entry: AgentEntry } | Refused {
+  if (standing === 'waiting') {
+    const words = `names it, and you have not allowed it; type parley agents trust ${entry.name} there`
+    return { refused: `the ${PROJECT_FILE} of the project ${words}`, why: `${file} ${words}` }
+  }
   const filled = filledInTexts({ args: entry.args ?? [], env: entry.env }, environment)
   if ('missing' in filled) {
     const which = filled.missing.map((one) => `\${${one}}`).join(' and ')
-    return { refused: `${file} needs ${which}, which the environment of the server does not have` }
+    return {
+      refused: 'its settings need a variable that the server does not have; there, parley agents ls says which',
+      why: `${file} needs ${which}, which the environment of the server does not have`,
+    }
   }
   return { entry: { ...entry, env: filled.env, ...(entry.args !== undefined && { args: filled.args }) } }
 }

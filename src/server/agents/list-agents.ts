@@ -71,6 +71,7 @@ async function listed(tools: CatalogueParts, { name, cwd, found }: Row): Promise
   } catch (error) {
     const isAbsent = isParleyError(error, 'AGENT_NOT_INSTALLED')
     const source = found?.from ?? 'none'
-    return { ...about, source: isAbsent ? 'none' : source, isVerified: false, login, reason: reasonOf(error) }
+    const reason = tools.own({ cwd }).find((own) => own.name === name)?.refusedWhy ?? reasonOf(error)
+    return { ...about, source: isAbsent ? 'none' : source, isVerified: false, login, reason }
   }
 }

@@ -70,7 +70,7 @@ function ownAgents(config: Config, place: Partial<LaunchPlace>): readonly OwnAge
 function ownAgent(found: FoundAgent, environment: Config['environment']): OwnAgent {
   const ready = startable(found, environment)
   const { quirks, ...entry } = 'entry' in ready ? ready.entry : { ...found.entry, env: {} }
-  const refused = 'refused' in ready ? { refused: ready.refused } : {}
+  const refused = 'refused' in ready ? { refused: ready.refused, refusedWhy: ready.why } : {}
   return { ...entry, quirks, ...refused }
 }
 

@@ -3,6 +3,7 @@ import type { AgentMemory, DeletedConversation } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import { loadState } from '../log/session-log.ts'
+import { pastTurns } from '../turn/past-turns.ts'
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
@@ -50,24 +51,27 @@ export async function conversationsToForget(
 
 /**
  * The conversation of the session that this one was forked from, as it was then; undefined if that had a turn open, or has had one
- * since, or is gone, or if a turn of this one has ended.
+ * since, or is gone, or if a turn of this one has ended. One that failed before an agent said anything does not count.
  */
 export async function forkedConversation(journal: Journal, id: SessionId): Promise<AgentMemory | undefined> {
   const fork = await forkEntry(journal, id)
-  if (fork === undefined || (await hasAny(journal, id, { from: fork.seq, kind: 'turn_ended' }))) return undefined
+  if (fork === undefined || (await hasTurns(journal, id, fork.seq))) return undefined
   const { from } = fork
   const source = await loadState({ journal }, from.session, from.seq)
   if (source.phase !== 'idle' && source.phase !== 'closed') return undefined
-  if (await hasAny(journal, from.session, { from: from.seq, kind: 'turn_started' })) return undefined
+  if (await wentOn(journal, from)) return undefined
   return source.agentSession ?? undefined
 }
 
-async function hasAny(
-  journal: Journal,
-  id: SessionId,
-  { from, kind }: { readonly from: Cursor; readonly kind: Entry['kind'] },
-): Promise<boolean> {
-  for await (const entry of entriesWith(journal, id, { from, text: `"${kind}"` })) if (entry.kind === kind) return true
+async function hasTurns(journal: Journal, id: SessionId, after: Cursor): Promise<boolean> {
+  for await (const { end, parts } of pastTurns(journal, id, after))
+    if (end !== undefined && (end !== 'error' || parts.length > 0)) return true
+  return false
+}
+
+async function wentOn(journal: Journal, { session, seq }: ForkEntry['from']): Promise<boolean> {
+  for await (const entry of entriesWith(journal, session, { from: seq, text: '"turn_started"' }))
+    if (entry.kind === 'turn_started') return true
   return false
 }
 

@@ -79,4 +79,6 @@ export interface OwnAgent extends AgentEntry {
   readonly quirks: Partial<Quirks>
   /** Why it may not be started now, such as a missing consent: half a sentence, with what to type. */
   readonly refused?: string
+  /** The same with files and variables, which are for the user of this machine alone. */
+  readonly refusedWhy?: string
 }

@@ -100,7 +100,7 @@ export function wantedOfRegistry(entry: RegistryEntry, version: string | undefin
 type Packaged = NonNullable<RegistryEntry['distribution']['npx']>
 
 function ofNpx({ id }: RegistryEntry, { package: spec, args, env }: Packaged, version: string | undefined): Wanted {
-  const [, name, pinned] = /^((?:@[^@/]+\/)?[^@/]+)@(.+)$/u.exec(spec) ?? []
+  const [, name, pinned] = /^((?:@[\w~][\w.~-]*\/)?[\w~][\w.~-]*)@(.+)$/u.exec(spec) ?? []
   if (version !== undefined && !isExactVersion(version)) return fail('AGENT_VERSION', { agent: id, version })
   const exact = version ?? pinned ?? ''
   if (name === undefined || !isExactVersion(exact)) {

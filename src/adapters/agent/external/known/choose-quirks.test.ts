@@ -43,6 +43,9 @@ describe('a quirk row', () => {
   })
 })
 
+test('the copy that goose makes for a fork is not used, because it is empty', () =>
+  expect(chooseQuirks(['goose'], '1.46.0').quirks).toEqual({ ...SAFE, useFork: false }))
+
 test('no two rows of an agent overlap without one being more specific', () => {
   const keys = quirkRows.map(({ agent, from, to }) => `${agent} ${from ?? ''} ${to ?? ''}`)
   expect(new Set(keys).size).toBe(keys.length)

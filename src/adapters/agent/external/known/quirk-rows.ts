@@ -235,6 +235,15 @@ export const quirkRows: readonly QuirkRow[] = [
     date: '2026-11',
   },
   {
+    agent: 'goose',
+    to: '1.46.0',
+    // Its copy is empty.
+    fields: { useFork: false },
+    notes: ['a fork gets the transcript: its own copy of a session is empty'],
+    proof: 'reported',
+    date: '2026-11',
+  },
+  {
     agent: 'qoder',
     fields: { replayAfterResponseMs: 1000 },
     notes: ['goes on sending for a second after it has reopened a session'],
