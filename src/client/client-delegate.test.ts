@@ -24,7 +24,7 @@ describe('a delegate that throws', () => {
   test.each([
     ['an update', update(4), 'updated'],
     ['a notice', turn, 'noticed'],
-  ] as const)('on %s rejects the requests that wait', async (_what, message, callback) => {
+  ] as const)('on %s rejects the open requests', async (_what, message, callback) => {
     const stage = new Stage(opened, resumed)
     stage.also = { [callback]: broken }
     const { client, ended } = await inTurn(stage)
@@ -40,7 +40,7 @@ describe('a delegate that throws', () => {
     expect(stage.dials).toBe(2)
   })
 
-  test('while what was missed is brought is named, and not tried again and again', async () => {
+  test('during the replay is named, and the replay is not repeated', async () => {
     const stage = new Stage(opened, ({ id, method }, wire) => {
       if (method !== 'session/resume') return
       wire.say(update(5))
@@ -53,7 +53,7 @@ describe('a delegate that throws', () => {
     expect(stage.dials).toBe(2)
   })
 
-  test('when it is asked has not said yes, and the conversation goes on', async () => {
+  test('on a permission request has not approved, and the session continues', async () => {
     const stage = new Stage(opened)
     stage.ask = broken
     const { ended } = await inTurn(stage)
@@ -65,7 +65,7 @@ describe('a delegate that throws', () => {
     expect(await ended).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('on an event of the connection rejects the requests that wait, once', async () => {
+  test('on a connection event rejects the open requests, once', async () => {
     const stage = new Stage(opened, resumed)
     const { client, ended } = await inTurn(stage)
     stage.also = {
@@ -80,7 +80,7 @@ describe('a delegate that throws', () => {
     expect((await client.sessions().next()).done).toBe(true)
   })
 
-  test('on a cancel does not keep that from being sent', async () => {
+  test('on a cancel does not prevent the cancel', async () => {
     const stage = new Stage(opened)
     stage.also = { cancelling: broken }
     const { client, ended } = await inTurn(stage)

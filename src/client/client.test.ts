@@ -83,8 +83,8 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 
-describe('the first exchange', () => {
-  test('offers our newest version and tells who we are', async () => {
+describe('initialize', () => {
+  test('sends the newest version and the client info', async () => {
     const fake = new FakeAgent({})
     const client = await fake.connect()
     expect(client.name).toBe('fake')
@@ -92,21 +92,24 @@ describe('the first exchange', () => {
     expect(first).toMatchObject({ method: 'initialize', params: { protocolVersion: 1, clientInfo: info } })
   })
 
-  test.each([2, 0, '1', null, undefined])('ends the connection at an answered version %j', async (protocolVersion) => {
-    const fake = new FakeAgent({ initialize: { result: { protocolVersion } } })
-    const error: unknown = await fake.connect().catch((reason: unknown) => reason)
-    expect(isParleyError(error, 'PROTOCOL_UNSUPPORTED')).toBe(true)
-    await fake.until((one) => one === 'the client closed its side')
-  })
+  test.each([2, 0, '1', null, undefined])(
+    'closes the connection when the agent answers with version %j',
+    async (protocolVersion) => {
+      const fake = new FakeAgent({ initialize: { result: { protocolVersion } } })
+      const error: unknown = await fake.connect().catch((reason: unknown) => reason)
+      expect(isParleyError(error, 'PROTOCOL_UNSUPPORTED')).toBe(true)
+      await fake.until((one) => one === 'the client closed its side')
+    },
+  )
 
-  test('takes `mcp` for `mcpCapabilities`, an agent without a name, and ignores what it does not know', async () => {
+  test('accepts `mcp` for `mcpCapabilities` and an agent without a name, and ignores unknown fields', async () => {
     const fake = new FakeAgent({ initialize: able({ teleport: {} }, { mcp: { http: true }, levitation: 3 }) })
     const client = await fake.connect()
     expect(client.can).toMatchObject({ load: true, list: false, resume: false, mcp: { http: true, sse: false } })
     expect(client.name).toBe('the agent')
   })
 
-  test('says so when the agent dies in it', async () => {
+  test('fails with the reason when the agent dies', async () => {
     const fake = new FakeAgent({ initialize: { exit: true } })
     const error: unknown = await fake.connect().catch((reason: unknown) => reason)
     expect(isParleyError(error, 'CONNECTION_LOST')).toBe(true)
@@ -114,7 +117,7 @@ describe('the first exchange', () => {
 })
 
 describe('sessions', () => {
-  test('what was not advertised is never called', async () => {
+  test('methods that were not advertised are not called', async () => {
     const fake = new FakeAgent({ 'session/new': { result: { sessionId: 's' } } })
     const client = await fake.connect()
     const session = { sessionId: 's', cwd: '/' }
@@ -133,7 +136,7 @@ describe('sessions', () => {
     expect(fake.methods).toEqual(['initialize', 'session/new'])
   })
 
-  test('a load may answer null, and its updates are all there by then', async () => {
+  test('a load may answer null, and its updates have arrived by then', async () => {
     const update = (text: string) => ({
       jsonrpc: '2.0',
       method: 'session/update',
@@ -148,7 +151,7 @@ describe('sessions', () => {
     expect(fake.updates.map(({ update }) => (update['content'] as { text: string }).text)).toEqual(['a', 'b'])
   })
 
-  test('every page of a list is asked for, with the cursor as it was given', async () => {
+  test('every page of a list is requested, with the cursor unchanged', async () => {
     const fake = new FakeAgent({
       initialize: able({ list: {} }),
       'session/list': [
@@ -164,7 +167,7 @@ describe('sessions', () => {
     expect(fake.heard.slice(1)).toMatchObject([{ params: { cwd: '/w' } }, { params: { cwd: '/w', cursor: 'x/1' } }])
   })
 
-  test('a refusal keeps the words and the code of the server', async () => {
+  test('a refusal keeps the message and the code of the server', async () => {
     const error = { code: -32_002, message: 'There is no session q.', data: { code: 'SESSION_NOT_FOUND' } }
     const fake = new FakeAgent({ 'session/prompt': { error } })
     const client = await fake.connect()
@@ -175,8 +178,8 @@ describe('sessions', () => {
   })
 })
 
-describe('what the agent asks of us', () => {
-  test('is answered as unknown when we do not know it, and what it only tells us is ignored', async () => {
+describe('a message of the agent', () => {
+  test('an unknown request is answered as unknown, and an unknown notification ignored', async () => {
     const before = [
       { jsonrpc: '2.0', method: '_fake/tells', params: {} },
       { jsonrpc: '2.0', id: 'r1', method: 'fs/read_text_file', params: { path: '/etc/passwd' } },
@@ -189,7 +192,7 @@ describe('what the agent asks of us', () => {
     expect(fake.updates).toEqual([])
   })
 
-  test('a permission is answered once, with the option that was chosen', async () => {
+  test('a permission request is answered once, with the chosen option', async () => {
     const fake = new FakeAgent({ 'session/prompt': { before: [question('p1')] } })
     fake.ask = async ({ options }) => options[0]?.optionId ?? null
     const client = await fake.connect()
@@ -198,7 +201,7 @@ describe('what the agent asks of us', () => {
     expect(answer.result).toEqual({ outcome: { outcome: 'selected', optionId: 'yes' } })
   })
 
-  test('a face that fails to ask has not said yes', async () => {
+  test('a permission request is not approved when the delegate throws', async () => {
     const fake = new FakeAgent({ 'session/prompt': { before: [question('p1')] } })
     fake.ask = () => Promise.reject(new Error('no screen'))
     const client = await fake.connect()
@@ -207,7 +210,7 @@ describe('what the agent asks of us', () => {
     expect(answer.result).toEqual({ outcome: { outcome: 'cancelled' } })
   })
 
-  test('a cancel answers every open permission of its session as cancelled, and late answers are kept back', async () => {
+  test('a cancel answers every open permission request of its session as cancelled, and late answers are dropped', async () => {
     const before = [question('p1'), question('p2'), question('other', 'another session')]
     const fake = new FakeAgent({
       'session/prompt': { before },
@@ -233,7 +236,7 @@ describe('what the agent asks of us', () => {
     ])
   })
 
-  test('a question that another client has answered is withdrawn', async () => {
+  test('a permission request that another client has answered is withdrawn', async () => {
     const withdraw = { jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 'p1' } }
     const fake = new FakeAgent({ 'session/prompt': { before: [question('p1'), withdraw] } })
     const withdrawn = new Promise<void>((resolve) => {
@@ -246,7 +249,7 @@ describe('what the agent asks of us', () => {
   })
 })
 
-test('requests that wait fail because the agent is gone, and so do later ones', async () => {
+test('open requests fail when the agent ends, and so do later ones', async () => {
   const fake = new FakeAgent({ 'session/prompt': { exit: true } })
   const client = await fake.connect()
   const lost = await Promise.allSettled([client.prompt('s', 'hello'), client.closed.then(() => client.newSession('/'))])

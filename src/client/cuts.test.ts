@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, integer, nat } from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Fields, type Message, Stage, type Wire, update } from '../../test/fixtures/client/stage.ts'
 
-test('wherever the connection is cut, every entry is seen once and in order, and the prompt is sent once and answered once', () =>
+test('wherever the connection is cut, every entry is received once and in order, and the prompt is sent once and answered once', () =>
   assert(
     asyncProperty(array(nat({ max: 12 }), { maxLength: 6 }), integer({ min: 1, max: 25 }), async (cuts, last) => {
       const story: Story = { last, prompts: 0 }

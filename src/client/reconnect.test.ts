@@ -25,8 +25,8 @@ async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
   return isParleyError(error) ? error.code : undefined
 }
 
-describe('a connection that is lost in the middle of a turn', () => {
-  test('comes back at the last entry seen, with the prompt that is open, which is answered once', async () => {
+describe('a connection lost in the middle of a turn', () => {
+  test('is resumed at the last entry seen, with the open prompt, which is answered once', async () => {
     const stage = new Stage(opened, resumed)
     const client = await stage.connect()
     const sessionId = await client.newSession('/w')
@@ -52,7 +52,7 @@ describe('a connection that is lost in the middle of a turn', () => {
     expect(sent.params).toMatchObject({ _meta: { 'parley/promptId': 'p1' } })
   })
 
-  test('a turn that was cut ends as interrupted, in the words of the server', async () => {
+  test('an interrupted turn ends with the error of the server', async () => {
     const stage = new Stage(opened, ({ id, method, params }, wire) => {
       if (method !== 'session/resume') return
       wire.say({ id, result: {} })
@@ -68,7 +68,7 @@ describe('a connection that is lost in the middle of a turn', () => {
     expect(await codeOf(ended)).toBe('TURN_INTERRUPTED')
   })
 
-  test('lost again while it comes back, it is tried again, and the prompt is adopted again', async () => {
+  test('lost again during the resume, is resumed again, and the prompt is adopted again', async () => {
     const dies: Book = ({ method }, wire) => {
       if (method === 'session/resume') wire.cut()
     }
@@ -84,7 +84,7 @@ describe('a connection that is lost in the middle of a turn', () => {
     expect(stage.kinds).toEqual(['reconnecting', 'reconnected'])
   })
 
-  test('a server that is about to go is no place to stay', async () => {
+  test('is not resumed with a server that is stopping', async () => {
     const stopping: Book = ({ id, method }, wire) => {
       const error = { code: -32_603, message: 'It is stopping.', data: { code: 'SERVER_STOPPING' } }
       if (method === 'session/resume') wire.say({ id, error })
@@ -97,7 +97,7 @@ describe('a connection that is lost in the middle of a turn', () => {
     expect(stage.dials).toBe(3)
   })
 
-  test('a cancel that was said meanwhile arrives', async () => {
+  test('a cancel sent meanwhile arrives', async () => {
     let back: () => void = () => undefined
     const stage = new Stage(opened, (message, wire) => {
       if (message.method === 'session/resume') back = () => resumed(message, wire)
@@ -115,8 +115,8 @@ describe('a connection that is lost in the middle of a turn', () => {
   })
 })
 
-describe('requests that were lost with their connection', () => {
-  test('a list is asked again, a new session and a fork are not', async () => {
+describe('requests lost with their connection', () => {
+  test('session/list is repeated, session/new and session/fork are not', async () => {
     const stage = new Stage(opened, answering({ 'session/list': { sessions: [{ sessionId: 'a', cwd: '/' }] } }))
     const client = await stage.connect()
     await client.newSession('/w')
@@ -132,7 +132,7 @@ describe('requests that were lost with their connection', () => {
     expect(stage.wires.flatMap(({ heard }) => heard).filter(({ method }) => method === '_parley/fork')).toHaveLength(1)
   })
 
-  test('a load is asked again for what it has not brought', async () => {
+  test('a load is repeated for the entries that are missing', async () => {
     const stage = new Stage(
       ({ method }, wire) => {
         if (method !== 'session/load') return
@@ -155,7 +155,7 @@ describe('requests that were lost with their connection', () => {
     })
   })
 
-  describe('on a session that is open already', () => {
+  describe('for an open session', () => {
     const session = { sessionId: 's', cwd: '/w' }
     const seqs = (stage: Stage) => stage.updates.map(({ _meta }) => _meta?.['parley/seq'])
     /** Open, and seen up to entry 7. */
@@ -183,7 +183,7 @@ describe('requests that were lost with their connection', () => {
       if (method?.startsWith('session/') === true) wire.say({ id, result: { _meta: { 'parley/seq': 9 } } })
     }
 
-    test('and cut in the middle, a load goes on after what it has brought', async () => {
+    test('a load cut in the middle continues after its last update', async () => {
       const { stage, client } = await open(whole)
       const loaded = client.loadSession(session)
       await stage.wire(0).until('session/load')
@@ -196,7 +196,7 @@ describe('requests that were lost with their connection', () => {
       expect(metas(stage, 1, 'session/resume')).toEqual([])
     })
 
-    test('and cut before it began, a load brings all of it', async () => {
+    test('a load cut before its first update is complete', async () => {
       const { stage, client } = await open(whole)
       const loaded = client.loadSession(session)
       await stage.wire(0).until('session/load')
@@ -220,7 +220,7 @@ describe('requests that were lost with their connection', () => {
       expect(metas(stage, 1, 'session/resume')).toEqual([{ 'parley/after': 7 }])
     })
 
-    test('a resume takes nothing from what is still on its way', async () => {
+    test('a resume loses no update that is on its way', async () => {
       const { stage, client } = await open(resumed)
       const resuming = client.resumeSession(session)
       await new Promise(setImmediate)
@@ -233,7 +233,7 @@ describe('requests that were lost with their connection', () => {
     })
   })
 
-  test('a delete that had been done is done', async () => {
+  test('a repeated delete of a deleted session succeeds', async () => {
     const stage = new Stage(
       ({ method }, wire) => {
         if (method === 'session/delete') wire.cut()
@@ -249,8 +249,8 @@ describe('requests that were lost with their connection', () => {
   })
 })
 
-describe('a question', () => {
-  test('of the old server is withdrawn unanswered, and the one that is asked anew is answered', async () => {
+describe('a permission request', () => {
+  test('of the lost server is withdrawn, and the repeated one is answered', async () => {
     const stage = new Stage(opened, resumed)
     const reasons: unknown[] = []
     let asked = 0
@@ -277,7 +277,7 @@ describe('a question', () => {
     expect(answers).toMatchObject([{ id: 'boot2-1', result: { outcome: { optionId: 'yes' } } }])
   })
 
-  test('that another client has answered says so', async () => {
+  test('that another client has answered is withdrawn with that reason', async () => {
     const stage = new Stage(opened)
     const reason = new Promise<unknown>((resolve) => {
       stage.ask = (_question, withdrawn) =>
@@ -290,7 +290,7 @@ describe('a question', () => {
     expect(await reason).toBe('elsewhere')
   })
 
-  test('is left to others by a client that leaves', async () => {
+  test('stays open for other clients when its client leaves', async () => {
     const stage = new Stage(opened)
     const client = await stage.connect()
     await client.newSession('/w')
@@ -302,8 +302,8 @@ describe('a question', () => {
   })
 })
 
-describe('a server that is stopped in order', () => {
-  test('is not started again until a request needs it, and then the sessions go on', async () => {
+describe('a server that stops gracefully', () => {
+  test('is not started again until a request needs it, and then the sessions continue', async () => {
     const stage = new Stage(opened, (message, wire) => {
       resumed(message, wire)
       answering({ 'session/prompt': { stopReason: 'end_turn' } })(message, wire)
@@ -324,7 +324,7 @@ describe('a server that is stopped in order', () => {
     expect(stage.kinds).toEqual(['stopped', 'reconnected'])
   })
 
-  test('a turn of ours that it interrupted ends by its response, and not once more by the next server', async () => {
+  test('a turn that it interrupted ends by its response, and not again by the next server', async () => {
     const stage = new Stage(opened, resumed, resumed)
     const client = await stage.connect()
     const sessionId = await client.newSession('/w')
@@ -350,7 +350,7 @@ describe('a server that is stopped in order', () => {
     })
   })
 
-  test('that cannot be reached any more is given up, and tried again when a request needs it', async () => {
+  test('that can no longer be reached is given up, and tried again when a request needs it', async () => {
     const stage = new Stage(opened)
     const client = await stage.connect()
     await client.newSession('/w')
@@ -368,8 +368,8 @@ describe('a server that is stopped in order', () => {
   })
 })
 
-describe('sessions that are over', () => {
-  test('one that was deleted meanwhile is let go, and the others go on', async () => {
+describe('closed and deleted sessions', () => {
+  test('one that was deleted meanwhile is dropped, and the others continue', async () => {
     let count = 0
     const stage = new Stage(
       ({ id, method }, wire) => {
@@ -409,7 +409,7 @@ describe('sessions that are over', () => {
         },
       },
     ],
-  ])('one that %s has ended is not opened again by coming back', async (_name, told) => {
+  ])('one that %s has closed is not opened again after a reconnect', async (_name, told) => {
     const stage = new Stage(opened, resumed)
     const client = await stage.connect()
     await client.newSession('/w')
@@ -420,7 +420,7 @@ describe('sessions that are over', () => {
     expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize'])
   })
 
-  test('one that one client has closed and another has opened is', async () => {
+  test('one that one client has closed and another has opened is resumed', async () => {
     const stage = new Stage(opened, resumed)
     const client = await stage.connect()
     await client.newSession('/w')
@@ -433,7 +433,7 @@ describe('sessions that are over', () => {
   })
 })
 
-test('with an agent that is no Parley server, what is lost is lost', async () => {
+test('with an agent that is not a Parley server, open requests fail when the connection is lost', async () => {
   const stage = new Stage()
   let dials = 0
   let wire: Wire | undefined

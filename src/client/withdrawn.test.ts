@@ -5,7 +5,7 @@ import { Stage, answering } from '../../test/fixtures/client/stage.ts'
 const opened = answering({ 'session/new': { sessionId: 's' } })
 const resumed = answering({ 'session/resume': { _meta: { 'parley/seq': 9 } } })
 
-test('a prompt that was taken back while the connection was away, and only that one, is withdrawn once it is taken over', async () => {
+test('a prompt that was withdrawn while the connection was lost, and only that one, is withdrawn once it is adopted', async () => {
   let back: () => void = () => undefined
   const stage = new Stage(opened, (message, wire) => {
     if (message.method === 'session/resume') back = () => resumed(message, wire)
@@ -29,11 +29,11 @@ test('a prompt that was taken back while the connection was away, and only that 
   ])
 })
 
-describe('a prompt that waits for a server to come back', () => {
+describe('a prompt that waits for a reconnect', () => {
   test.each([
     ['cancelled', undefined],
     ['taken back', new AbortController()],
-  ])('and is %s meanwhile ends so, and is never sent', async (_name, back) => {
+  ])('and is %s meanwhile ends at once, and is never sent', async (_name, back) => {
     let come: () => void = () => undefined
     const stage = new Stage(opened, (message, wire) => {
       if (message.method === 'session/resume') come = () => resumed(message, wire)

@@ -88,7 +88,7 @@ function refusalOf(principal: Principal, token: TokenState, method: string): str
   }
 }
 
-test('the lists of this test name every method of the table, and no other', () => {
+test('the lists of this test name exactly the methods of the table', () => {
   expect(ALL.toSorted()).toEqual(Object.keys(METHOD_ACCESS).toSorted())
 })
 
@@ -113,7 +113,7 @@ const OF_WHOLE_SERVER: ReadonlySet<string> = new Set([
   '_parley/export',
 ])
 
-test.each(TRANSPORTS)('over %s a credential for some sessions reaches nothing of the whole server', (transport) => {
+test.each(TRANSPORTS)('over %s a credential for some sessions may call no method of the whole server', (transport) => {
   const principal = { ...stranger(transport, 'admin'), scope: { sessions: ['s'] } }
   for (const method of ALL) {
     const expected = OF_WHOLE_SERVER.has(method) ? 'SCOPE_TOO_NARROW' : 'allowed'
@@ -122,7 +122,7 @@ test.each(TRANSPORTS)('over %s a credential for some sessions reaches nothing of
   }
 })
 
-test('a server that is stopping refuses work that it would have to finish, and nothing else', () => {
+test('a server that is stopping refuses new work only', () => {
   const access = new Access(user('unix socket'), 'valid', { isStopping: true })
   const refused = ALL.filter((method) => {
     try {
@@ -169,7 +169,7 @@ describe.each<readonly [TokenState, readonly string[]]>([
   })
 })
 
-test('a method without a row is unknown, and without the token it is not even said so', () => {
+test('a method without a row is unknown; without the token the answer is the same as for every method', () => {
   for (const method of ['_parley/new', 'constructor', '']) {
     expect(refusalOf(user('stdio'), 'not demanded', method)).toBe('METHOD_UNKNOWN')
     expect(refusalOf(stranger('http'), 'missing', method)).toBe('AUTH_REQUIRED')
@@ -193,7 +193,7 @@ describe('over a connection', () => {
     '_parley/without_a_row': method('without a row'),
   }
 
-  test('what a role may not call is neither offered to the client nor run for it', async () => {
+  test('a method that a role may not call is neither advertised nor run', async () => {
     const principal = stranger('websocket')
     const client = await openStreet(new House(), { methods, principal }).client()
     const offered = client.received[0]?.result?.['agentCapabilities'] as { _meta: { parley: { methods: string[] } } }
@@ -210,7 +210,7 @@ describe('over a connection', () => {
     expect(called).toEqual(['search'])
   })
 
-  test('what has no row is not run for anyone', async () => {
+  test('a method without a row is not run for any role', async () => {
     const client = await openStreet(new House(), { methods }).client()
     const { error } = await client.request('_parley/without_a_row', {})
     expect(error?.data).toMatchObject({ code: 'METHOD_UNKNOWN' })

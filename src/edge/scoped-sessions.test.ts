@@ -69,13 +69,13 @@ describe.each<readonly [string, () => Scope]>([
   ['a list of sessions', () => ({ sessions: [ada] })],
   ['directories', () => ({ directories: [at('ada')] })],
 ])('with %s', (_what, scope) => {
-  test('the others are in no list, on no page', async () => {
+  test('other sessions are in no list and on no page', async () => {
     for (let more = 0; more < 60; more += 1) await started(owner, more % 2 === 0 ? 'bob' : 'adam')
     expect(await listed(await reaching(scope()))).toEqual([ada])
     expect(await listed(owner)).toHaveLength(50)
   })
 
-  test('the live list has its own, and of the others nothing', async () => {
+  test('the live list has its own sessions only', async () => {
     const principal = { transport: 'websocket', isLocalUser: false, role: 'read', scope: scope() } as const
     const clientCapabilities = { _meta: { 'parley/notifications': ['sessions'] } }
     const client = await street.client({ clientCapabilities }, { principal })
@@ -89,19 +89,19 @@ describe.each<readonly [string, () => Scope]>([
     expect(told).not.toContain(bob)
   })
 
-  test.each(ON_A_SESSION)('%s of another is that of none', async (method, more) => {
+  test.each(ON_A_SESSION)('%s of another session fails like that of an unknown one', async (method, more) => {
     const client = await reaching(scope())
     const params = { ...opening(bob), cwd: at('bob'), ...more }
     expect(refusal(await client.request(method, params))).toBe('SESSION_NOT_FOUND')
   })
 
-  test('its own is opened and prompted', async () => {
+  test('its own session can be opened and prompted', async () => {
     const client = await reaching(scope())
     expect((await client.request('session/load', { ...opening(ada), cwd: at('ada') })).error).toBeUndefined()
     expect((await client.request('session/prompt', prompt(ada, 'Hi'))).error).toBeUndefined()
   })
 
-  test('what concerns the whole server is refused, also to a role that may do it', async () => {
+  test('methods of the whole server are refused, also to a role that may call them', async () => {
     const principal = { transport: 'websocket', isLocalUser: false, role: 'admin', scope: scope() } as const
     const methods = { '_parley/stop': async () => 'stopped', '_parley/listen': async () => 'open' }
     const client = await openStreet(street.house, { methods, principal }).client()
@@ -110,7 +110,7 @@ describe.each<readonly [string, () => Scope]>([
   })
 })
 
-test('a new session is made only within its directories, whatever links and dots say', async () => {
+test('a new session is created only within its directories, whatever links and dots the path has', async () => {
   symlinkSync(at('bob'), at('ada/link'))
   for (const name of ['ada/inner', 'ada', 'adam', 'bob', 'ada/link']) await started(owner, name)
   const client = await reaching({ directories: [at('ada')] })
@@ -125,7 +125,7 @@ test('a new session is made only within its directories, whatever links and dots
   expect(refusal(await client.request('session/new', more))).toMatch(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u)
 })
 
-test('with a list of sessions no session is made, not even a copy', async () => {
+test('a credential for a list of sessions creates no session and no fork', async () => {
   const client = await reaching({ sessions: [ada] })
   expect(refusal(await client.request('session/new', { cwd: at('ada'), mcpServers: [] }))).toBe('SCOPE_TOO_NARROW')
   expect(refusal(await client.request('_parley/fork', { sessionId: ada }))).toBe('SCOPE_TOO_NARROW')

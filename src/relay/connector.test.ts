@@ -37,7 +37,7 @@ test('a server that cannot be started is tried again, with growing pauses', asyn
   expect(pauses).toEqual([300, 2_700])
 })
 
-test('after some tries it is given up with the reason, and each request is one more try, at once', async () => {
+test('after some attempts the relay gives up with the reason, and each request makes one more attempt at once', async () => {
   const { connector, tries, pauses } = around(Array.from({ length: 10 }, () => failed))
   await expect(connector.connect()).rejects.toBe(failed)
   expect(tries()).toBe(3)
@@ -48,14 +48,14 @@ test('after some tries it is given up with the reason, and each request is one m
   expect(pauses).toHaveLength(waited)
 })
 
-test('a permanent failure is given up at once', async () => {
+test('after a permanent failure the relay gives up at once', async () => {
   const permanent = new ParleyError('SOCKET_UNUSABLE', { path: '/s', reason: 'it belongs to another user' })
   const { connector, tries } = around([permanent, 'found'])
   await expect(connector.connect()).rejects.toBe(permanent)
   expect(tries()).toBe(1)
 })
 
-test('servers that end before they answer are given up too, until one has answered', async () => {
+test('after servers that end before they answer the relay gives up too, until one has answered', async () => {
   const { connector } = around(['found'])
   for (let times = 0; times < 5; times += 1) {
     await connector.connect()

@@ -20,7 +20,7 @@ const greeted = (role: string): Json => ({
   result: { agentInfo: { name: 'parley' }, agentCapabilities: { _meta: { parley: { role } } } },
 })
 
-test('the files and terminals of the editor are offered only where it lends them', () => {
+test('files and terminals of the editor are advertised only if the setting allows it', () => {
   const offered = (lends: boolean) => between({ lends }).there(greeting)['params'] as Json
   expect(offered(false)['clientCapabilities']).toEqual({ elicitation: { form: {} } })
   expect(offered(true)['clientCapabilities']).toEqual(capabilities)
@@ -32,7 +32,7 @@ test.each([
   ['the directory itself', '/Users/ada', '/home/ada'],
   ['none that only begins alike', '/Users/adam', '/Users/adam'],
   ['an address of a file', 'file:///Users/ada/a%20b.txt', 'file:///home/ada/a%20b.txt'],
-])('a path is translated by %s, there and back', (_what, here, there) => {
+])('a path is translated by %s, in both directions', (_what, here, there) => {
   const { there: out, back } = between()
   const [sent, told] = [
     { method: 'x', params: { path: here } },
@@ -42,7 +42,7 @@ test.each([
   expect(back(told)).toEqual(sent)
 })
 
-test('what an agent said, read or ran is left as it is', () => {
+test('content, input and output of an agent are not translated', () => {
   const { back } = between()
   const update = {
     content: { type: 'text', text: '/srv/app' },
@@ -73,7 +73,7 @@ test.each([
     ['notes'],
     '2 MCP servers of the editor are left out: with the role approve, studio has only the MCP servers of its own settings.',
   ],
-])('with the role %s it has the MCP servers %j, and says once which it leaves out', (role, names, sentence) => {
+])('with the role %s it sends the MCP servers %j, and names once those that it leaves out', (role, names, sentence) => {
   const { said, there, back } = between()
   back(greeted(role))
   const { mcpServers } = there(opening)['params'] as { readonly mcpServers: readonly Json[] }
@@ -82,7 +82,7 @@ test.each([
   expect(said).toEqual([sentence])
 })
 
-test('a directory that is not there is refused with the flag that says where it is; other errors pass', () => {
+test('a missing directory is refused with the flag --map; other errors pass unchanged', () => {
   const { there, back } = between({ maps: [] })
   there(opening)
   const data = { code: 'DIRECTORY_MISSING', what: 'cwd' }

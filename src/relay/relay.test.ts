@@ -5,7 +5,7 @@ import { ParleyError } from '../errors/parley-error.ts'
 import { requestMessage } from '../rpc/json-rpc.ts'
 import { relay } from './relay.ts'
 
-test('once its client has left, it looks for no server any more', async () => {
+test('once its client has left, the relay starts no server', async () => {
   let dials = 0
   const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
   const client = new PassThrough()

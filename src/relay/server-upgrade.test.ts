@@ -24,8 +24,8 @@ test('only a server that can be asked to stop has a version to compare', () => {
   expect(stoppableVersion({ agentInfo })).toBeUndefined()
 })
 
-describe('a server that stops in order', () => {
-  test('is not shown to the client; calls that it left open are answered, prompts still wait', () => {
+describe('a server that stops gracefully', () => {
+  test('is invisible to the client; open requests are answered, prompts stay open', () => {
     const talk = opened()
     talk.prompt(2)
     talk.client({ id: 5, method: 'session/list', params: {} })
@@ -37,7 +37,7 @@ describe('a server that stops in order', () => {
     ])
   })
 
-  test('that is older and idle is replaced before the client has its first answer', () => {
+  test('an older, idle server is replaced before the client has its first answer', () => {
     const talk = new Talk()
     talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
     const result = {
@@ -53,7 +53,7 @@ describe('a server that stops in order', () => {
     expect(talk.restore()).toMatchObject([{ id: 0, method: 'initialize' }])
   })
 
-  test('that is older and busy is used', () => {
+  test('an older, busy server is used', () => {
     const talk = new Talk()
     talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
     const result = {

@@ -7,7 +7,7 @@ const textOf = (frame: Frame): string => (frame === 'too_long' ? frame : (decode
 describe('a line that has not ended', () => {
   const whole = bytes('one\ntwo ü\n\nthree\n')
 
-  test('is held back however the bytes arrive, and nothing is lost', () => {
+  test('is buffered however the bytes arrive, and nothing is lost', () => {
     for (let cut = 0; cut <= whole.length; cut += 1) {
       const framing = new LineFraming(100)
       const frames = [...framing.push(whole.subarray(0, cut)), ...framing.push(whole.subarray(cut))]
@@ -34,7 +34,7 @@ describe('a line that has not ended', () => {
   })
 })
 
-test('a line past the limit is reported once, costs no memory, and ends where it ends', () => {
+test('a line beyond the limit is reported once, is not buffered, and ends at its newline', () => {
   const framing = new LineFraming(8)
   expect(framing.push(bytes('12345678\n1234567')).map(textOf)).toEqual(['12345678\n'])
   expect(framing.push(bytes('8')).map(textOf)).toEqual([])

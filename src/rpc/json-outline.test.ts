@@ -12,7 +12,7 @@ function valuesOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, part) => sum + valuesOf(part), 1)
 }
 
-test('levels are counted as a parse would find them, and values up to twice', () => {
+test('levels are counted exactly, and values at most twice', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
       const { levels, values } = jsonOutlineOf(JSON.stringify(value, undefined, indent))
@@ -43,12 +43,12 @@ test('id and method are those of the outermost object, wherever they stand', () 
   )
 })
 
-test('texts with quotes, brackets and backslashes in them are texts', () => {
+test('strings may contain quotes, brackets and backslashes', () => {
   const text = JSON.stringify({ 'id\\': '[[[{"id":3', id: '\\"[,,', more: '\\\\' })
   expect(jsonOutlineOf(text)).toEqual({ values: 4, levels: 1, id: '\\"[,,', method: undefined })
 })
 
-test('what is no JSON has an outline too', () => {
+test('text that is not JSON has an outline too', () => {
   expect(jsonOutlineOf('"')).toMatchObject({ levels: 0 })
   expect(jsonOutlineOf('[[')).toMatchObject({ levels: 2 })
   expect(jsonOutlineOf('{"id":"\\x"}')).toMatchObject({ id: undefined })

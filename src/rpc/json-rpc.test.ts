@@ -8,7 +8,7 @@ const message = (rest: string) => `{"jsonrpc":"2.0",${rest}}`
 test.each([
   [many, 'it has more than 500000 values'],
   [deep, 'it is nested more than 100000 levels deep'],
-])('a request that is too costly to parse is refused under its id, unread', (value, reason) => {
+])('a request that is too costly to parse is refused under its id, without parsing it', (value, reason) => {
   // Not even JSON: whatever parsed it would say so.
   const text = message(`"id":"x","method":"session/list","params":{"a":${value},"b":nonsense}`)
   expect(refuseCostly(text)).toEqual({ kind: 'unreadable', id: 'x', problem: 'too_large', reason })
@@ -43,7 +43,7 @@ test.each([
   expect(parseMessage(text)).toEqual({ kind: 'unreadable', id: null, problem, reason })
 })
 
-test('a client accepts what foreign agents leave out', () => {
+test('a client accepts responses with fields that foreign agents leave out', () => {
   expect(parseMessage('{"id":1,"method":"m"}', 'lenient')).toMatchObject({ kind: 'request', id: 1, method: 'm' })
   expect(parseMessage('{"id":1}', 'lenient')).toMatchObject({ kind: 'response', id: 1, error: undefined })
 })
@@ -62,7 +62,7 @@ test.each([
   expect(parseMessage(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))).toMatchObject({ error: read })
 })
 
-test('an error is written on one line, and its texts have a length', () => {
+test('an error is written on one line, and its texts are limited', () => {
   const details = { path: 'p'.repeat(5_000), line: 3 }
   const written = errorMessage(1, { code: 'C', rpc: -32000, message: 'two\nlines', retryable: true, details })
   expect(JSON.parse(written)).toEqual({

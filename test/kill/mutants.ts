@@ -288,7 +288,7 @@ export const mutants: readonly Mutant[] = [
     put: '$unread > MAX_UNREAD_BYTES * 100',
     test: [
       'src/edge/acp/v1/attachment/slow-client.test.ts',
-      'and sends one request after the other is cut off; the session and the others continue, and it can come back',
+      'a slow client that sends request after request is disconnected; the session continues for the others, and it can reconnect',
     ],
   },
   {
@@ -340,6 +340,6 @@ export const mutants: readonly Mutant[] = [
     inside: 'isBelow',
     find: 'return $path === $directory || $path.startsWith($prefix)',
     put: 'return $path.startsWith($directory.slice(0, 1))',
-    test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside leads nowhere'],
+    test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside is refused'],
   },
 ]

@@ -62,13 +62,13 @@ async function endOf(name: string): Promise<string> {
   return (await agents.open(name, session)).run(turn)
 }
 
-test('the guide and any script can be named; a script without its file is the default', async () => {
+test('the guide and a script can be named; a script without a file falls back to the default agent', async () => {
   expect((await agents.open('guide', session)).capabilities.commands).not.toEqual([])
   expect(await endOf(`script:${path}`)).toBe('refusal')
   expect(await endOf('script')).toBe('refusal')
 })
 
-test('a script is read again at every turn, and its session hears of an offer that has changed', async () => {
+test('a script is read again for every turn, and a change of its capabilities is sent to the session', async () => {
   let changes = 0
   const agent = await agents.open(`script:${path}`, {
     ...session,
@@ -82,7 +82,7 @@ test('a script is read again at every turn, and its session hears of an offer th
   expect(changes).toBe(1)
 })
 
-describe('what is no agent is refused:', () => {
+describe('an invalid agent is refused:', () => {
   test.each([
     ['', 'AGENT_UNKNOWN'],
     ['modem', 'AGENT_UNKNOWN'],
@@ -99,29 +99,29 @@ describe('what is no agent is refused:', () => {
     await expect(agents.check(name)).rejects.toMatchObject({ code })
   })
 
-  test('a pipe, which might never end', async () => {
+  test('a pipe, which may never end', async () => {
     const pipe = join(directory, 'pipe')
     execFileSync('mkfifo', [pipe])
     await expect(agents.open(`script:${pipe}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 
-  test('a file longer than anybody writes', async () => {
+  test('a file that is too large', async () => {
     await truncate(path, 17 * 1024 * 1024)
     await expect(agents.open(`script:${path}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 })
 
-describe('what prompt content an agent takes', () => {
+describe('the prompt content that an agent accepts', () => {
   const text = { image: false, audio: false, embeddedContext: false }
 
-  test('is text and links, unless the first line of its script says more', async () => {
+  test('is text and links, unless the first line of its script allows more', async () => {
     expect([agents.accepts('guide'), agents.accepts(`script:${path}`)]).toEqual([text, text])
     await writeFile(path, '\n{"agent": {"promptCapabilities": {"image": true}}}\n{"end": "refusal"}\n')
     expect(agents.accepts(`script:${path}`)).toEqual({ ...text, image: true })
     expect(agents.accepts('script')).toEqual({ ...text, image: true })
   })
 
-  test('is text and links where that cannot be found out', async () => {
+  test('is text and links where it is unknown', async () => {
     const pipe = join(directory, 'pipe')
     execFileSync('mkfifo', [pipe])
     await writeFile(path, '{"agent": {"promptCapabilities": {"image": "yes"}}}\n')
@@ -155,7 +155,7 @@ describe('a script that the user has not named', () => {
   }
   const call = { name: 'run_command', arguments: { command: 'true' } }
 
-  test('has its calls decided by permission, also behind a question of its own', async () => {
+  test('needs permission for its tool calls, also after a permission request of its own', async () => {
     expect(await played({ toolCall: call })).toEqual(['policy'])
     expect(await played({ permission: { title: 'Show the weather?', toolCall: call } })).toEqual(['policy'])
   })
@@ -164,7 +164,7 @@ describe('a script that the user has not named', () => {
     { readFile: { path: '/etc/passwd' } },
     { writeFile: { path: '/tmp/x', content: '' } },
     { terminal: { command: 'true' } },
-  ])('does not come to the client with %j', async (line) => {
+  ])('cannot ask the client for %j', async (line) => {
     const [kind = ''] = Object.keys(line)
     const text = `(${kind} is only done for a script that --agent or PARLEY_AGENT names)`
     expect(await played(line)).toEqual([{ type: 'text', text }])
@@ -195,12 +195,12 @@ describe('a script that the user has not named', () => {
         { config: { configId: 'mode', value: 'accept-edits' } },
       ],
     ],
-  ])('cannot be played where it %s a mode that permits more', async (_how, line, lines) => {
+  ])('cannot be played if it %s a mode that permits more', async (_how, line, lines) => {
     await expect(played(...lines)).rejects.toMatchObject({ code: 'SCRIPT_INVALID', details: { line } })
   })
 })
 
-test('a call of a script waits ten seconds for servers that still connect, and is then made all the same', async () => {
+test('a tool call of a script waits ten seconds for MCP servers that still connect, and is then made anyway', async () => {
   await writeFile(path, '{"toolCall": {"name": "missing", "arguments": {}}}\n')
   const clock = new TestClock()
   const called: string[] = []

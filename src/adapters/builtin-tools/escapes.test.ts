@@ -56,7 +56,7 @@ describe('a path', () => {
     ['through its root', () => `/proc/self/root${outside}/secret.txt`],
     ['with a NUL', () => 'a.txt\0/../../outside/secret.txt'],
     ['of a home directory', () => '~/secret.txt'],
-  ])('%s leads nowhere', async (_name, path) => {
+  ])('%s is refused', async (_name, path) => {
     expect(await everything(path())).not.toContain(SECRET)
     await expectUntouched()
   })
@@ -67,7 +67,7 @@ describe('a path', () => {
     ['a directory, on the way', '', 'link/e/../secret.txt'],
     ['nothing yet', 'new.txt', 'link'],
     ['a directory that is not there yet', 'new', 'link/new.txt'],
-  ])('through a link to %s outside leads nowhere', async (_name, target, path) => {
+  ])('through a link to %s outside is refused', async (_name, target, path) => {
     for (const to of [join(outside, target), join('..', 'outside', target), join('/proc/self/root', outside, target)]) {
       await rm(stage.path('link'), { force: true })
       await symlink(to, stage.path('link'))
@@ -76,7 +76,7 @@ describe('a path', () => {
     await expectUntouched()
   })
 
-  test('of a magic link of the kernel leads nowhere', async () => {
+  test('through a magic link of the kernel is refused', async () => {
     for (const [index, to] of ['/proc/self/root', '/proc/self/cwd', '/proc/1/root', '/dev/fd/0'].entries()) {
       await symlink(to, stage.path(`magic${index}`))
       expect(await everything(`magic${index}${outside}/secret.txt`)).not.toContain(SECRET)
@@ -85,7 +85,7 @@ describe('a path', () => {
     await expectUntouched()
   })
 
-  test('through a link that stays inside is taken, and listed as a link', async () => {
+  test('through a link that stays inside is accepted, and listed as a link', async () => {
     await symlink('d', stage.path('link'))
     await symlink(stage.path('d/e'), stage.path('absolute'))
     expect(await stage.say('read_file', { path: 'link/secret.txt' })).toBe('inside')
@@ -94,7 +94,7 @@ describe('a path', () => {
     expect(await stage.say('list_directory', {})).toBe('a.txt\nabsolute (link)\nd/\nlink (link)')
   })
 
-  test('made of anything stays inside', async () => {
+  test('of any shape stays inside', async () => {
     await symlink(outside, stage.path('out'))
     await symlink('..', stage.path('up'))
     const part = fc.oneof(

@@ -32,7 +32,7 @@ const FILES = {
 }
 
 describe('find_files', () => {
-  test('finds by name, at any depth or from the directory on, without what is ignored', async () => {
+  test('finds by name, at any depth or below a directory, without ignored files', async () => {
     stage = await openStage({ files: FILES })
     expect(await stage.say('find_files', { pattern: '*.ts' })).toBe('.hidden/e.ts\na.ts\nsrc/b.ts')
     expect(await stage.say('find_files', { pattern: 'src/**' })).toBe(
@@ -68,7 +68,7 @@ describe('find_files', () => {
 })
 
 describe('search_text', () => {
-  test.each(['with', 'without'])('%s ripgrep gives the same answers', async (how) => {
+  test.each(['with', 'without'])('gives the same answers %s ripgrep', async (how) => {
     const bare = mkdtempSync(join(tmpdir(), 'parley-path-'))
     const PATH = how === 'with' ? process.env.PATH : bare
     stage = await openStage({ files: FILES, environment: { ...process.env, PATH } })
@@ -98,7 +98,7 @@ describe('search_text', () => {
     rmSync(bare, { recursive: true })
   })
 
-  test('never runs a ripgrep that the project brings along, whatever PATH is', async () => {
+  test('never runs a ripgrep inside the project, whatever PATH is', async () => {
     stage = await openStage({ files: { 'a.txt': 'needle', 'bin/rg': PLANTED, rg: PLANTED } })
     const planted = [stage.path('rg'), stage.path('bin/rg')]
     for (const path of planted) chmodSync(path, 0o755)
@@ -112,14 +112,14 @@ describe('search_text', () => {
     expect(existsSync(stage.path('ran'))).toBe(false)
   })
 
-  test('ends a pattern that repeats what repeats, and goes on with others', async () => {
+  test('stops a pattern with nested repetition, and continues with others', async () => {
     stage = await openStage({ files: { 'a.txt': `${'a'.repeat(40)}!\nb\n` } })
     const slow = stage.say('search_text', { pattern: '^(a+)+$' })
     expect(await stage.say('search_text', { pattern: 'b' })).toBe('a.txt:2:b')
     expect(await slow).toContain('The pattern takes too long on a.txt')
   })
 
-  test('asks ripgrep only for what certainly stands in a match', () => {
+  test('asks ripgrep only for text that every match contains', () => {
     expect(literalIn('abc\\b.*defg', false)).toBe('defg')
     for (const pattern of ['a|bcd', '(abc)?', 'ab', 'abc*', 'a\\1234', '[abc]', 'ab?c?'])
       expect(literalIn(pattern, false)).toBeUndefined()

@@ -100,7 +100,7 @@ function stage(mayOpen?: () => Promise<boolean>) {
   return { clock, sockets, redialling }
 }
 
-test('attempts are further and further apart, up to 15 s, and begin anew after a greeting', async () => {
+test('pauses between attempts grow up to 15 s, and are short again after a handshake', async () => {
   const { clock, sockets, redialling } = stage()
   const dialled = redialling.dial()
   const pauses: number[] = []
@@ -120,7 +120,7 @@ test('attempts are further and further apart, up to 15 s, and begin anew after a
   expect(clock.waits).toContain(250)
 })
 
-test('an attempt begins at once when something suggests that the server is there', async () => {
+test('an attempt begins at once after a hint that the server is there, such as a network change', async () => {
   const { sockets, redialling } = stage()
   const dialled = redialling.dial()
   await settled()
@@ -143,7 +143,7 @@ test('a handshake without an answer is given up after ten seconds, and the next 
   expect(sockets[1]?.protocols).toEqual(['parley.lines.v1', 'acp.v1', 'bearer.secret'])
 })
 
-test('a connection that says nothing for 45 s is dead; one that looks alive after a sleep must answer in three', async () => {
+test('a connection that is silent for 45 s is dead; after a sleep of the machine it must answer in 3 s', async () => {
   const { clock, sockets, redialling } = stage()
   const dialled = redialling.dial()
   await settled()
@@ -168,7 +168,7 @@ test('a connection that says nothing for 45 s is dead; one that looks alive afte
   expect(messages).toEqual(['{"a":1}', '{"b":2}', '{"c":3}'])
 })
 
-test('who is asked first whether it may come in opens no socket until it may', async () => {
+test('with an admission check, no socket is opened before it succeeds', async () => {
   const answers = [false, false, true]
   const { clock, sockets, redialling } = stage(async () => answers.shift() ?? true)
   const dialled = redialling.dial()
@@ -179,7 +179,7 @@ test('who is asked first whether it may come in opens no socket until it may', a
   await dialled
 })
 
-test('whose credential was taken back while the server was away is refused, and not tried for ever', async () => {
+test('a client whose credential was revoked while the server was away is refused, and stops trying', async () => {
   const { sockets, redialling } = stage()
   const dialled = redialling.dial()
   await settled()
@@ -187,7 +187,7 @@ test('whose credential was taken back while the server was away is refused, and 
   await expect(dialled).rejects.toMatchObject({ code: 'SERVER_REFUSED', retryable: false })
 })
 
-test('whose credential has ended is not dialled for again; nor is who has left', async () => {
+test('no attempt is made after a credential has ended, or after the client has closed', async () => {
   const { sockets, redialling } = stage()
   const dialled = redialling.dial()
   await settled()

@@ -49,7 +49,7 @@ function clientOf(wire: Wire, clock: Steps, ask: ClientDelegate['ask'] = async (
 
 const silent = (method: string) => ({ code: 'AGENT_SILENT', details: { method, seconds: 120 } })
 
-test('one that does not introduce itself is left', async () => {
+test('an agent that does not answer initialize is given up', async () => {
   const clock = steps()
   const wire = new Wire(() => undefined)
   const connected = clientOf(wire, clock)
@@ -58,7 +58,7 @@ test('one that does not introduce itself is left', async () => {
   await expect(connected).rejects.toMatchObject(silent('initialize'))
 })
 
-test('one that answers no session/new is left, but not while it still says something', async () => {
+test('an agent that does not answer session/new is given up, but not while it sends messages', async () => {
   const clock = steps()
   const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
   const client = await clientOf(wire, clock)
@@ -73,7 +73,7 @@ test('one that answers no session/new is left, but not while it still says somet
   await client.closed
 })
 
-test('one that waits for an answer of ours is not left', async () => {
+test('an agent that waits for an answer of the client is not given up', async () => {
   const clock = steps()
   const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
   let choose: (option: string) => void = () => undefined
@@ -95,7 +95,7 @@ test('one that waits for an answer of ours is not left', async () => {
   expect(clock.waits).toBe(0)
 })
 
-test('a turn may take as long as it likes', async () => {
+test('a turn has no time limit', async () => {
   const clock = steps()
   const wire = new Wire(({ method, id }, on) => {
     introduced(method, id, on)

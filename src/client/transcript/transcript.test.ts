@@ -26,7 +26,7 @@ function textsOf(updates: readonly Update[]): readonly string[] {
   })
 }
 
-test('chunks of one message are one message, even with something between', () => {
+test('chunks with one message id are one message, even with other updates between', () => {
   const updates = [
     chunk('user_message', 'Hi', 'u'),
     chunk('agent_message', 'Hel', 'm'),
@@ -37,7 +37,7 @@ test('chunks of one message are one message, even with something between', () =>
   expect(textsOf(updates)).toEqual(['user: Hi', 'agent: Hello', 'tool_call', 'thought: hm'])
 })
 
-test('without ids, a message goes on until something else is said', () => {
+test('without ids, a message continues until another kind of update', () => {
   const updates = [
     chunk('agent_message', 'a'),
     chunk('agent_message', 'b'),
@@ -47,14 +47,14 @@ test('without ids, a message goes on until something else is said', () => {
   expect(textsOf(updates)).toEqual(['agent: ab', 'thought: c', 'agent: d'])
 })
 
-test('content that is no text stands by itself', () => {
+test('content that is not text is an item of its own', () => {
   const image = { sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: '' }, messageId: 'm' }
   expect(textsOf([chunk('agent_message', 'a', 'm'), image, chunk('agent_message', 'b', 'm')])).toEqual([
     'agent: a|image|b',
   ])
 })
 
-test('a tool call is what its updates say together, also when the first of them was missed', () => {
+test('a tool call is the merge of its updates, also when the first of them was missed', () => {
   const { items } = withUpdates(emptyTranscript, [
     { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Look', status: 'pending', rawInput: { a: 1 } },
     { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
@@ -70,7 +70,7 @@ test('a tool call is what its updates say together, also when the first of them 
   ])
 })
 
-test('plan, commands and title are the latest; what we have no word for is kept as it came', () => {
+test('plan, commands and title are the latest; unknown updates are kept unchanged', () => {
   const usage = { sessionUpdate: 'usage_update', used: 3 }
   const transcript = withUpdates(emptyTranscript, [
     { sessionUpdate: 'plan', entries: [{ content: 'old' }] },
@@ -88,14 +88,14 @@ test('plan, commands and title are the latest; what we have no word for is kept 
   })
 })
 
-test('the transcript before is left as it was', () => {
+test('an update does not mutate the transcript before it', () => {
   const before = withUpdates(emptyTranscript, [chunk('agent_message', 'a', 'm')])
   const copy = structuredClone(before)
   withUpdates(before, [chunk('agent_message', 'b', 'm'), chunk('agent_message', 'c', 'n')])
   expect(before).toEqual(copy)
 })
 
-describe('an update costs the same, however much was said before:', () => {
+describe('the cost of an update does not depend on the length of the transcript:', () => {
   const kinds: Readonly<Record<string, (n: number) => Update>> = {
     'messages of their own': (n) => chunk('agent_message', 'w', `m${n}`),
     'chunks of one message': () => chunk('agent_message', 'w', 'm'),
@@ -134,7 +134,7 @@ describe('an update costs the same, however much was said before:', () => {
   })
 })
 
-test('what was shown before stays as it was, whatever comes', () => {
+test('items that an update does not concern stay the same objects', () => {
   const before = withUpdates(emptyTranscript, [
     chunk('agent_message', 'a', 'm'),
     { sessionUpdate: 'tool_call', toolCallId: 't' },
@@ -150,7 +150,7 @@ test('what was shown before stays as it was, whatever comes', () => {
   expect(after.items).toHaveLength(2)
 })
 
-describe('with places, as a Parley server names them,', () => {
+describe('with sequence numbers and turn ids of a Parley server', () => {
   const at = (seq: number, update: Update, turn = 't1'): News => ({
     kind: 'update',
     params: { update, _meta: { 'parley/seq': seq, 'parley/at': 1_000 * seq, 'parley/turn': turn } },
@@ -180,7 +180,7 @@ describe('with places, as a Parley server names them,', () => {
     ])
   })
 
-  test('an id of a call that comes again in another turn is another call', () => {
+  test('a tool call id that is used again in another turn is another call', () => {
     const { items } = withNews(emptyTranscript, [
       at(1, call('completed', 'tool_call')),
       at(2, call('pending', 'tool_call'), 't2'),
@@ -192,7 +192,7 @@ describe('with places, as a Parley server names them,', () => {
     ])
   })
 
-  test('a call shows the permission that it waits for, and then how that ended', () => {
+  test('a call has its permission request, and then its outcome', () => {
     const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }]
     const question = { requestId: 'q', turn: 't1', toolCall: { toolCallId: 'c' }, options }
     const asked = withNews(emptyTranscript, [at(1, call('pending', 'tool_call')), { kind: 'asked', question }])
@@ -217,7 +217,7 @@ describe('with places, as a Parley server names them,', () => {
     expect(older.items.every((item, index) => item === after.items[index])).toBe(true)
   })
 
-  test('two that go on from the same transcript do not disturb each other', () => {
+  test('two transcripts that continue the same one are independent', () => {
     const before = withNews(emptyTranscript, [at(1, chunk('agent_message', 'a', 'm'))])
     const one = withNews(before, [at(2, chunk('agent_message', 'b', 'n')), at(3, chunk('agent_message', 'c', 'n'))])
     const other = withNews(before, [at(2, chunk('agent_message', 'x', 'o')), at(3, chunk('agent_message', 'y', 'm'))])
@@ -246,7 +246,7 @@ describe('with places, as a Parley server names them,', () => {
     })
   })
 
-  test('a session loaded page by page from its end is the one that was sent from its beginning', () => {
+  test('a session loaded page by page from its end equals one loaded from its beginning', () => {
     assert(
       property(session, array(nat(60), { maxLength: 6 }), (news, cuts) => {
         const places = [...new Set([0, ...cuts.filter((cut) => cut < news.length), news.length])].toSorted(
@@ -262,7 +262,7 @@ describe('with places, as a Parley server names them,', () => {
     )
   })
 
-  describe('a call that a page and live updates without turns share', () => {
+  describe('a tool call that is in a page and in live updates without turn ids', () => {
     const page = (status: string) => ({
       updates: [
         { update: call(status, 'tool_call'), _meta: { 'parley/seq': 1, 'parley/turn': 't1' } },
@@ -278,11 +278,11 @@ describe('with places, as a Parley server names them,', () => {
       ['in_progress', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
       ['in_progress', { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'completed' }],
       ['completed', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
-    ])('is one call, where it began: %s, then %j', (status, update) => {
+    ])('is one call, at its first place: %s, then %j', (status, update) => {
       expect(shown(withOlder(live(update), page(status)))).toEqual(['call t1 c completed', 'agent m', 'agent n'])
     })
 
-    test('is two when the first had ended and its id is used again', () => {
+    test('is two calls when the first had ended and its id is used again', () => {
       const again = live({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'pending' })
       expect(shown(withOlder(again, page('completed')))).toEqual([
         'call t1 c completed',
@@ -293,7 +293,7 @@ describe('with places, as a Parley server names them,', () => {
     })
   })
 
-  test('what is left out of a long transcript comes again as it was', () => {
+  test('items dropped from a long transcript are the same when they are loaded again', () => {
     assert(
       property(session, nat(40), (news, keep) => {
         const all = withNews(emptyTranscript, news)

@@ -3,7 +3,7 @@ import { RequestScheduler } from './connection.ts'
 
 const MANY = 300
 
-test('a client with many requests is read again when some of them are done', async () => {
+test('a client with too many open requests is read again when some of them are answered', async () => {
   const scheduler = new RequestScheduler(() => undefined)
   const ends: (() => void)[] = []
   for (let n = 0; n < MANY; n += 1)

@@ -70,7 +70,7 @@ describe('_parley/files', () => {
     ])
   })
 
-  test('leaves out what is ignored and what lies outside, also through links', async () => {
+  test('leaves out ignored files and files outside, also through links', async () => {
     write('work/kept.ts', 'work/dist/kept.js', 'work/.git/kept', 'secret/kept.key')
     writeFileSync(join(top, 'work/.gitignore'), 'dist\n')
     symlinkSync(join(top, 'secret'), join(top, 'work/kept-link'))
@@ -80,7 +80,7 @@ describe('_parley/files', () => {
     expect(result?.['files']).toEqual([{ path: join(top, 'work/kept.ts'), name: 'kept.ts' }])
   })
 
-  test('finds a file that was just made', async () => {
+  test('finds a file that was just created', async () => {
     write('work/old.ts')
     const { owner, sessionId } = await opened()
     const found = async () => (await owner.request('_parley/files', { sessionId, query: '.ts' })).result?.['files']
@@ -89,7 +89,7 @@ describe('_parley/files', () => {
     expect(await found()).toHaveLength(2)
   })
 
-  test('of a session that is not there, or for a client that only reads, is refused', async () => {
+  test('is refused for an unknown session, and for a client that only reads', async () => {
     const { street, owner, sessionId } = await opened()
     expect((await owner.request('_parley/files', { sessionId: 'no' })).error?.data?.['code']).toBe('SESSION_NOT_FOUND')
     const reader = await street.client({}, remote('read'))
@@ -104,7 +104,7 @@ describe('_parley/directories', () => {
     return error?.data?.['code'] ?? found.map(({ path }) => path.slice(top.length + 1))
   }
 
-  test('names those of sessions, and for an administrator any', async () => {
+  test('lists the directories of sessions, and for an administrator any', async () => {
     mkdirSync(join(top, 'other/deep'), { recursive: true })
     const { street, owner } = await opened()
     expect(await asked(owner, { query: 'wor' })).toEqual(['work'])
@@ -117,7 +117,7 @@ describe('_parley/directories', () => {
     expect(await asked(owner, { path: 'work' })).toBe('PATH_NOT_ABSOLUTE')
   })
 
-  test('and below the setting remote_roots those that are really there; sessions begin there too', async () => {
+  test('lists existing directories below the setting remote_roots; sessions can be created there', async () => {
     for (const name of ['open/a', 'open/.hidden', 'closed/b']) mkdirSync(join(top, name), { recursive: true })
     symlinkSync(join(top, 'closed'), join(top, 'open/link'))
     const { street } = await opened()

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { listenOnPipe } from './named-pipe.ts'
 import type { Transport } from './transport.ts'
 
-test('a client is accepted, a second server is not, and after the end no client is', async () => {
+test('a client is accepted, a second server is refused, and after the close no client is accepted', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'parley-pipe-')), 'pipe')
   const accepted: Transport[] = []
   const listener = { connected: (one: Transport) => void accepted.push(one), report: () => undefined }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { type Holder, SharedLimit, openStreamTransport } from './streams.ts'
 import type { Received } from './transport.ts'
 
-test('a pipe that breaks with much unread owes nobody anything any more, in the same breath', async () => {
+test('a pipe that breaks with much unread is no longer backpressured', async () => {
   const output = new PassThrough()
   const wire = openStreamTransport(new PassThrough(), output)
   wire.send(['x'.repeat(2 * 1024 * 1024)])
@@ -16,7 +16,7 @@ test('a pipe that breaks with much unread owes nobody anything any more, in the 
   await room
 })
 
-test('however often room is waited for, nothing is left listening', async () => {
+test('waiting for a drained transport leaves no listener behind', async () => {
   const output = new PassThrough()
   const wire = openStreamTransport(new PassThrough(), output)
   const before = output.listenerCount('close') + output.listenerCount('drain')
@@ -29,11 +29,11 @@ test('however often room is waited for, nothing is left listening', async () => 
   expect(output.listenerCount('close') + output.listenerCount('drain')).toBe(before)
 })
 
-describe('what all connections hold together', () => {
+describe('the limit of bytes over all connections', () => {
   const MIB = 1024 * 1024
   const limits = () => ({ unfinished: new SharedLimit(4 * MIB), unread: new SharedLimit(4 * MIB) })
 
-  test('of lines that have not ended: the longest is told and read no further, the others are', async () => {
+  test('for unfinished lines: the connection with the longest one is not read further, the others are', async () => {
     const shared = limits()
     const inputs = Array.from({ length: 3 }, () => new PassThrough())
     const wires = inputs.map((input) => openStreamTransport(input, new PassThrough(), shared))
@@ -51,7 +51,7 @@ describe('what all connections hold together', () => {
     expect(answers).toEqual([[MIB + 1], ['UNFINISHED_LIMIT'], [1.5 * MIB + 1]])
   })
 
-  test('a line that has ended, and one that was left, count no longer', async () => {
+  test('a line that has ended or was dropped no longer counts', async () => {
     const shared = limits()
     for (let times = 0; times < 5; times += 1) {
       const input = new PassThrough()
@@ -67,7 +67,7 @@ describe('what all connections hold together', () => {
     }
   })
 
-  test('a connection that has closed counts no longer', async () => {
+  test('a closed connection no longer counts', async () => {
     const told = new Map<Holder, number>()
     class Watched extends SharedLimit {
       override changed(holder: Holder): void {
@@ -84,7 +84,7 @@ describe('what all connections hold together', () => {
     expect([...told.values()]).toEqual([0])
   })
 
-  test('of what clients do not read: whoever is owed most is let go, and what was read counts no longer', () => {
+  test('for unread output: the connection with the most is closed, and what was read no longer counts', () => {
     const shared = limits()
     const outputs = Array.from({ length: 3 }, () => new PassThrough())
     const [one, two, three] = outputs.map((output) => openStreamTransport(new PassThrough(), output, shared))

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { of, opened } from '../../../test/fixtures/relay/talk.ts'
 
-describe('the terminals of a server that is lost', () => {
+describe('the client’s terminals of a lost server', () => {
   const CREATE = { id: 'a-1', method: 'terminal/create', params: { sessionId: 's', command: 'make' } }
   const release = { method: 'terminal/release', params: { sessionId: 's', terminalId: 'term-1' } }
 
-  test('are let go of, once, and nobody hears the answer', () => {
+  test('are released once, and the response is not passed on', () => {
     const talk = opened()
     talk.server(CREATE)
     talk.client({ id: 'a-1', result: { terminalId: 'term-1' } })
@@ -16,7 +16,7 @@ describe('the terminals of a server that is lost', () => {
     expect(of(talk.lose(), 'terminal/release')).toEqual([])
   })
 
-  test('are let go of also when they are made only after its loss', () => {
+  test('are released also when they are created after its loss', () => {
     const talk = opened()
     talk.server(CREATE)
     expect(talk.lose()).toMatchObject([{ method: '$/cancel_request', params: { requestId: 'a-1' } }])
@@ -24,7 +24,7 @@ describe('the terminals of a server that is lost', () => {
     expect(talk.told).toMatchObject([release])
   })
 
-  test('were its own to let go of as long as it lived', () => {
+  test('are not released by the relay while the server is there', () => {
     const talk = opened()
     talk.server(CREATE)
     talk.server({ method: '$/cancel_request', params: { requestId: 'a-1' } })

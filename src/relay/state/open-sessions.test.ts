@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { Talk, metaOf, of, opened } from '../../../test/fixtures/relay/talk.ts'
 import { scanUpdateCursor } from './open-sessions.ts'
 
-describe('a load that was cut', () => {
+describe('a load that lost its connection', () => {
   const params = { sessionId: 's', cwd: '/w', mcpServers: [] }
 
-  test('before it began is asked again as it was', () => {
+  test('before its first update is repeated unchanged', () => {
     const talk = new Talk()
     talk.client({ id: 4, method: 'session/load', params })
     talk.lose()
@@ -15,7 +15,7 @@ describe('a load that was cut', () => {
     expect(metaOf(load)['parley/after']).toBe(0)
   })
 
-  test('in the middle goes on after what has come', () => {
+  test('in the middle continues after the last update', () => {
     const talk = new Talk()
     talk.client({ id: 4, method: 'session/load', params })
     talk.update(1)
@@ -28,7 +28,7 @@ describe('a load that was cut', () => {
     expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/after']).toBe(9)
   })
 
-  test('of a session that was open: before it began the open one is resumed, then all is asked', () => {
+  test('before its first update, for an open session: the session is resumed, then the load is repeated', () => {
     const talk = opened()
     talk.update(7)
     talk.client({ id: 4, method: 'session/load', params })
@@ -39,7 +39,7 @@ describe('a load that was cut', () => {
     expect(metaOf(load)).toEqual({})
   })
 
-  test('of a session that was open: a notice about where it stands does not begin it', () => {
+  test('before its first update, for an open session: a live notice does not count as its first update', () => {
     const talk = opened()
     talk.update(7)
     talk.client({ id: 4, method: 'session/load', params })
@@ -51,7 +51,7 @@ describe('a load that was cut', () => {
     expect(afters('session/load')).toEqual([undefined])
   })
 
-  test('of a session that was open: once it has begun it takes the place of the open one', () => {
+  test('after its first update, for an open session: it replaces the open session', () => {
     const talk = opened()
     talk.update(7)
     talk.client({ id: 4, method: 'session/load', params })
@@ -66,14 +66,14 @@ describe('a load that was cut', () => {
 describe('a resume', () => {
   const params = { sessionId: 's', cwd: '/w' }
 
-  test('begins where the server says that the session stands', () => {
+  test('starts at the sequence number that the server returns', () => {
     const talk = new Talk()
     talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
     talk.lose()
     expect(metaOf(talk.restore()[0])['parley/after']).toBe(30)
   })
 
-  test('with a cursor begins there, however far the session is', () => {
+  test('with a cursor starts there', () => {
     const talk = new Talk()
     const _meta = { 'parley/after': 12 }
     talk.exchange(4, 'session/resume', { params: { ...params, _meta }, result: { _meta: { 'parley/seq': 30 } } })
@@ -81,7 +81,7 @@ describe('a resume', () => {
     expect(metaOf(talk.restore()[0])['parley/after']).toBe(12)
   })
 
-  test('of a session that is open takes nothing from what is on its way', () => {
+  test('of an open session loses no update that is on its way', () => {
     const talk = opened()
     talk.update(7)
     talk.exchange(4, 'session/resume', { params, result: { _meta: { 'parley/seq': 30 } } })
@@ -106,11 +106,11 @@ test.each([
     'a tool that was given one',
     { sessionUpdate: 'tool_call', toolCallId: 't', rawInput: { _meta: { 'parley/seq': 7 } } },
   ],
-])('%s does not mislead it', (_what, fields) => {
+])('it is found in spite of %s', (_what, fields) => {
   expect(scanUpdateCursor(update(fields))).toEqual({ sessionId: 's-1', seq: 42 })
 })
 
-describe('only parsing can tell', () => {
+describe('an update that must be parsed', () => {
   test.each([
     ['a response', Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"_meta":{"parley/seq":9}}}\n')],
     ['an update without a cursor', update(chunk('hello'), {})],

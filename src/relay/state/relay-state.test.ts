@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { MCP, Talk, metaOf, of, opened, read } from '../../../test/fixtures/relay/talk.ts'
 import { ParleyError } from '../../errors/parley-error.ts'
 
-test('a client that has authenticated is authenticated with the next server too, until it logs out', () => {
+test('authentication is repeated with the next server, until the client logs out', () => {
   const talk = new Talk()
   talk.exchange(0, 'initialize', { params: { protocolVersion: 1, _meta: { 'parley/token': 'hush' } }, result: {} })
   const params = { methodId: 'parley-token', _meta: { 'parley/token': 'hush' } }
@@ -27,7 +27,7 @@ describe('a first initialize while no server runs', () => {
   const lineOf = (message: object) => Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const initialize = lineOf({ id: 0, method: 'initialize', params })
 
-  test('is answered with what a server like the next one would say, and repeated to that one', () => {
+  test('is answered as the next server will answer, and repeated to that server', () => {
     const talk = new Talk()
     expect(talk.conversation.mayBeOffered(initialize)).toBe(true)
     expect(read(talk.conversation.offer(initialize, offer))).toMatchObject([{ id: 0, result: offer }])
@@ -42,11 +42,11 @@ describe('a first initialize while no server runs', () => {
     { id: 0, method: 'initialize', params: { protocolVersion: '1' } },
     { id: 0, method: 'initialize', params: { protocolVersion: 1, _meta: { 'parley/agent': 'other' } } },
     { id: 0, method: 'session/list', params: {} },
-  ])('is left to the server where the answer may be another: %j', (message) => {
+  ])('is left to the server where the answer may differ: %j', (message) => {
     expect(new Talk().conversation.mayBeOffered(lineOf(message))).toBe(false)
   })
 
-  test('is the first one only', () => {
+  test('is answered only the first time', () => {
     const talk = new Talk()
     talk.exchange(0, 'initialize', { params, result: offer })
     expect(talk.conversation.mayBeOffered(initialize)).toBe(false)
@@ -54,8 +54,8 @@ describe('a first initialize while no server runs', () => {
   })
 })
 
-describe('what the client says', () => {
-  test('is introduced: its agent, and the wish to hear when the server stops', () => {
+describe('a message of the client', () => {
+  test('initialize gets the agent and the subscription to stops of the server', () => {
     const [told] = new Talk().client({
       id: 0,
       method: 'initialize',
@@ -68,27 +68,30 @@ describe('what the client says', () => {
     })
   })
 
-  test('has a name on every prompt, its own where it gives one', () => {
+  test('a prompt gets an id, unless the client gives one', () => {
     const talk = opened()
     expect(metaOf(talk.prompt(2))).toEqual({ 'parley/promptId': 'p-1' })
     const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': 'mine', b: 2 } }
     expect(talk.client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
   })
 
-  test.each([7, '', {}, false])('passes on a name that is none, which the server refuses: %j', (promptId) => {
-    const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': promptId } }
-    expect(opened().client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
-  })
+  test.each([7, '', {}, false])(
+    'a prompt with an invalid id is passed on, and the server refuses it: %j',
+    (promptId) => {
+      const params = { sessionId: 's', prompt: [], _meta: { 'parley/promptId': promptId } }
+      expect(opened().client({ id: 3, method: 'session/prompt', params })[0]?.params).toEqual(params)
+    },
+  )
 
   test.each(['{"half', '[]', '7', '{"jsonrpc":"1.0"}', '{"jsonrpc":"2.0","id":{},"method":"x"}'])(
-    'passes untouched where it is no message: %s',
+    'is passed on unchanged where it is not JSON-RPC: %s',
     (line) => {
       const bytes = Buffer.from(`${line}\n`)
       expect(new Talk().conversation.fromClient(bytes)).toBe(bytes)
     },
   )
 
-  test('has as many answers as it has requests, also where it gave two of them one id', () => {
+  test('each request gets one response, also if two have one id', () => {
     const talk = opened()
     talk.client({ id: 2, method: 'session/list', params: {} })
     talk.client({ id: 2, method: 'session/list', params: {} })
@@ -105,7 +108,7 @@ describe('what the client says', () => {
     ])
   })
 
-  test('may take over prompts of a connection that it had before: their ends are passed on, through a loss too', () => {
+  test('a resume may adopt prompts of an earlier connection: their responses are passed on, also after a lost connection', () => {
     const talk = opened()
     const adopting = {
       sessionId: 's',
@@ -123,7 +126,7 @@ describe('what the client says', () => {
     expect(talk.lose()).toEqual([])
   })
 
-  test('is not passed on when it answers what nobody asks any longer', () => {
+  test('a response to a withdrawn request is not passed on', () => {
     const talk = opened()
     talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
     expect(talk.client({ id: 'boot-1', result: {} })).toHaveLength(1)
@@ -132,7 +135,7 @@ describe('what the client says', () => {
 })
 
 describe('after the loss of the server', () => {
-  test('a session is resumed from the last entry seen, with all that was declared, and its prompts', () => {
+  test('a session is resumed from the last entry seen, with its directories, MCP servers and prompts', () => {
     const talk = opened()
     talk.prompt(2)
     talk.update(7)
@@ -151,7 +154,7 @@ describe('after the loss of the server', () => {
     expect(talk.server({ id: 2, result: { stopReason: 'end_turn' } })).toEqual([])
   })
 
-  test('an end that lies behind the cursor is adopted, so that it is not told as that of a stranger', () => {
+  test('a prompt that ended before the cursor is adopted, so that its end is not sent as that of another client', () => {
     const talk = opened()
     talk.prompt(2)
     talk.update(7)
@@ -168,7 +171,7 @@ describe('after the loss of the server', () => {
     expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([])
   })
 
-  test('of one session that moves nothing is lost: the server hears that nothing more comes, and no call has failed', () => {
+  test('a session that moves to another node loses nothing: the server is notified that nothing more is sent, and no request fails', () => {
     const talk = opened()
     talk.prompt(2)
     talk.update(7)
@@ -184,7 +187,7 @@ describe('after the loss of the server', () => {
     expect(again).toMatchObject({ id: 3, method: '_parley/rename' })
   })
 
-  test('what the client was asked is withdrawn', () => {
+  test('open requests to the client are withdrawn', () => {
     const talk = opened()
     talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
     talk.server({ id: 'boot-2', method: 'session/request_permission', params: { sessionId: 's' } })
@@ -193,7 +196,7 @@ describe('after the loss of the server', () => {
     expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
   })
 
-  test('what may be asked twice is asked again, the rest fails with one clear error', () => {
+  test('idempotent requests are repeated, the others fail with one clear error', () => {
     const talk = opened()
     talk.client({ id: 5, method: 'session/list', params: {} })
     talk.client({ id: 6, method: '_parley/fork', params: { sessionId: 's' } })
@@ -206,7 +209,7 @@ describe('after the loss of the server', () => {
     expect(talk.conversation.isRestored).toBe(false)
   })
 
-  test('a prompt that waits is taken back once more on the next connection, after its session was resumed there', () => {
+  test('a queued prompt that was withdrawn is withdrawn again on the next connection, after its session was resumed', () => {
     const talk = opened()
     talk.prompt(2)
     const params = { sessionId: 's', promptId: 'p-1' }
@@ -220,7 +223,7 @@ describe('after the loss of the server', () => {
     expect(of(talk.restore(), '_parley/withdraw')).toEqual([])
   })
 
-  test('a session that cannot be resumed has its open prompts answered, and no later one', () => {
+  test('a session that cannot be resumed has its open prompts answered, but no later ones', () => {
     const talk = opened()
     talk.prompt(2)
     talk.lose()
@@ -233,7 +236,7 @@ describe('after the loss of the server', () => {
     expect(of(talk.restore(), 'session/resume')).toEqual([])
   })
 
-  test('a cancel goes out again for a prompt that still waits', () => {
+  test('a cancel is repeated for a prompt that is still queued', () => {
     const talk = opened()
     talk.prompt(2)
     talk.client({ method: 'session/cancel', params: { sessionId: 's' } })
@@ -243,7 +246,7 @@ describe('after the loss of the server', () => {
     expect(talk.asked).toMatchObject([{ method: '$/cancel_request', params: { requestId: 2 } }])
   })
 
-  test.each(['closed', 'deleted'])('a session that somebody has %s is not opened again', (phase) => {
+  test.each(['closed', 'deleted'])('a session that another client has %s is not opened again', (phase) => {
     const talk = opened()
     const update = { sessionUpdate: 'session_info_update' }
     talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/phase': phase } } })
@@ -251,7 +254,7 @@ describe('after the loss of the server', () => {
     expect(of(talk.restore(), 'session/resume')).toEqual([])
   })
 
-  test('a prompt waits for the resume of its session, and is not lost with a server that does not resume it', () => {
+  test('a prompt waits for the resume of its session, and is not lost if the server is lost before', () => {
     const talk = opened()
     talk.lose()
     talk.restore()
@@ -271,7 +274,7 @@ describe('after the loss of the server', () => {
     expect(talk.prompt(4)).toMatchObject({ id: 4 })
   })
 
-  test('a prompt that waits for a resume goes to the next server where the session moves before the answer', () => {
+  test('a prompt that waits for a resume goes to the next server if the session moves before the response', () => {
     const talk = opened()
     talk.lose()
     const [, first] = talk.restore()
@@ -285,7 +288,7 @@ describe('after the loss of the server', () => {
     expect(of(talk.asked, 'session/prompt')).toMatchObject([{ id: 2 }])
   })
 
-  test('a session that somebody has closed and somebody else opened is ours again, from where it was told', () => {
+  test('a session that one client closed and another opened is resumed from the last entry seen', () => {
     const talk = opened()
     const tell = (seq: number, phase: string) => {
       const update = { sessionUpdate: 'session_info_update', _meta: { 'parley/phase': phase } }
@@ -299,7 +302,7 @@ describe('after the loss of the server', () => {
   })
 })
 
-test('when no server can be had, everyone who waits is told why', () => {
+test('when no server can be reached, every open request is answered with the reason', () => {
   const talk = opened()
   talk.prompt(2)
   talk.client({ id: 5, method: 'session/list', params: {} })
@@ -311,7 +314,7 @@ test('when no server can be had, everyone who waits is told why', () => {
   expect(talk.conversation.awaitsResponse).toBe(false)
 })
 
-test('secrets of MCP servers are in no error and on no screen', () => {
+test('secrets of MCP servers are in no error and no log', () => {
   const talk = opened()
   talk.prompt(2)
   const lost = talk.lose()

@@ -66,8 +66,8 @@ const offers: AgentOffers = {
   at: 1,
 }
 
-describe('a name', () => {
-  test('of an own entry counts before every other', () => {
+describe('the name of an agent', () => {
+  test('of the user’s own entry wins over all others', () => {
     const { catalogue } = made({ own: [{ ...mine, name: 'claude' }] })
     expect(catalogue.fullName('claude')).toBe('acp:claude')
     expect(catalogue.fullName('claude-code')).toBe('acp:claude')
@@ -88,21 +88,21 @@ describe('a name', () => {
     expect(catalogue.fullName(requested)).toBe(expected)
   })
 
-  test('that several agents begin with is none of them', () => {
+  test('is ambiguous if several agents begin with it', () => {
     const { catalogue } = made()
     expect(catalogue.fullName('c')).toBeUndefined()
     expect(catalogue.candidates('c')).toEqual(['claude', 'codex', 'copilot', 'cursor', 'cline'])
   })
 
-  test('that nothing begins with names all', () => {
+  test('that matches no agent lists all agents', () => {
     const { catalogue } = made({ own: [mine] })
     expect(catalogue.fullName('xyz')).toBeUndefined()
     expect(catalogue.candidates('xyz')).toEqual(expect.arrayContaining(['mine', 'claude', 'iflow']))
   })
 })
 
-describe('an own entry', () => {
-  test('is started as it stands there', async () => {
+describe('an entry of the user’s configuration', () => {
+  test('is started with its own command line', async () => {
     const { catalogue } = made({ own: [{ ...mine, quirks: { lateMs: 300 }, mcp: 'pass', passEnv: ['MINE_*'] }] })
     expect(await catalogue.launch('acp:mine', place)).toEqual({
       name: 'mine',
@@ -120,7 +120,7 @@ describe('an own entry', () => {
     await expect(catalogue.launch('acp:mine', place)).rejects.toMatchObject({ code: 'AGENT_NOT_ALLOWED' })
   })
 
-  test('may be another agent under its own name, of one version', async () => {
+  test('may give another agent an own name and one version', async () => {
     const old = { name: 'old', registry: 'opencode', version: '1.15.0', env: {}, passEnv: [], quirks: {} }
     const { catalogue, put } = made({ own: [old], onPath: ['opencode'] })
     put('opencode', '1.18.33', { at: 2 })
@@ -159,14 +159,14 @@ describe('the program', () => {
     await expect(catalogue.launch('acp:claude', place)).rejects.toMatchObject({ code: 'AGENT_NODE_OLD' })
   })
 
-  test('that is nowhere says what to type', async () => {
+  test('that is not found says what to type', async () => {
     const launch = made().catalogue.launch('acp:claude', place)
     await expect(launch).rejects.toThrow('Type: parley agents add claude')
   })
 })
 
-describe('what an agent said of itself', () => {
-  test('is known to the next process, and chooses its quirks', async () => {
+describe('the agent info of an earlier initialize', () => {
+  test('is known to the next process, and selects the quirks', async () => {
     const { catalogue, open } = made({ onPath: ['opencode'] })
     const launch = await catalogue.launch('acp:opencode', place)
     await catalogue.remember(launch, { ...offers, agentName: 'OpenCode', version: '1.15.0' })
@@ -176,7 +176,7 @@ describe('what an agent said of itself', () => {
     expect(again.quirks('acp:opencode', { agentName: 'OpenCode', version: '1.18.33' })).toMatchObject({ lateMs: 0 })
   })
 
-  test('is not said of another command', async () => {
+  test('is not used for another command', async () => {
     const own = [{ ...mine }]
     const { catalogue, open } = made({ own })
     await catalogue.remember(await catalogue.launch('acp:mine', place), offers)

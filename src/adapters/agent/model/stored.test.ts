@@ -9,7 +9,7 @@ import type { Session } from '../../../session/session.ts'
 import type { House } from '../../../../test/sim/house.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
 
-test('the model is asked while its prompt is being stored, and no client gets anything of the answer before', async () => {
+test('the request to the model is sent while the prompt is being stored, and no client gets any of the answer before', async () => {
   const { house, model } = houseWith([says('Hello.')])
   house.fault = (point) => (point === 'turn.started' ? house.disk.hold() : undefined)
   const { session, reader } = await house.open()
@@ -44,7 +44,7 @@ test('a prompt that cannot be stored is no part of the next request to the model
   expect(story(after.requests[0]?.messages ?? [])).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
 })
 
-test('a prompt of which a crash left nothing but the transcript is sent with the next one, once; commands of ours never', async () => {
+test('a prompt that a crash left only in the transcript is sent with the next one, once; slash commands of Parley are not', async () => {
   const { house, model } = houseWith([says('Hello.')])
   const { session } = await house.open()
   await ask(session, 'p1', 'One')
@@ -77,7 +77,7 @@ async function crashedIn(house: House, session: Session, words: string) {
   return house.killed(session)
 }
 
-test('words that come with the end of their turn are stored with it', async () => {
+test('text that arrives with the end of its turn is stored with it', async () => {
   const { house } = houseWith([says('Hello.')])
   house.clock.nextTick = quiet
   const { session, reader } = await house.open()

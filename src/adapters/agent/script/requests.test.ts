@@ -7,7 +7,7 @@ const requestIn = (line: unknown): unknown => {
   return step?.kind === 'client' ? step.request : step
 }
 
-describe('a step that asks something of the client', () => {
+describe('a step that sends a request to the client', () => {
   test.each<readonly [line: unknown, request: unknown]>([
     [{ readFile: { path: '/a', line: 2, limit: null } }, { kind: 'readFile', file: { path: '/a', line: 2 } }],
     [{ writeFile: { path: '/a', content: '' } }, { kind: 'writeFile', file: { path: '/a', content: '' } }],
@@ -28,7 +28,7 @@ describe('a step that asks something of the client', () => {
       { elicit: { message: 'Go', url: 'https://example.com', complete: true } },
       { kind: 'url', page: { message: 'Go', url: 'https://example.com' }, completes: true },
     ],
-  ])('%j is played as it says', (line, request) => {
+  ])('%j is played', (line, request) => {
     expect(requestIn(line)).toEqual(request)
   })
 

@@ -10,7 +10,7 @@ const script = (...lines: readonly unknown[]) =>
   parseScript('demo.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
 
 describe('a line of a script', () => {
-  test('says a text as often as it is told', () => {
+  test('repeats a text as often as it says', () => {
     expect(parse({ chunk: 'c{n} ', times: 3, everyMs: 20 })).toEqual([
       { kind: 'chunk', text: 'c{n} ', times: 3, everyMs: 20 },
     ])
@@ -29,7 +29,7 @@ describe('a line of a script', () => {
     })
   })
 
-  test('asks with two answers unless it names its own', () => {
+  test('asks for permission with two options unless it names its own', () => {
     const [plain, own] = parse(
       { permission: { title: 'Go on?' } },
       { permission: { title: 'Go on?', options: [{ optionId: 'yes', kind: 'allow_always' }] } },
@@ -38,7 +38,7 @@ describe('a line of a script', () => {
     expect(own).toMatchObject({ permission: { options: [{ optionId: 'yes', name: 'yes', kind: 'allow_always' }] } })
   })
 
-  test('runs what it asked about once that is allowed', () => {
+  test('runs the tool call that it asked about once that is allowed', () => {
     const [step] = parse({ permission: { toolCall: { name: 'rm', arguments: {} } } })
     expect(step).toMatchObject({ permission: { patch: { title: 'rm' }, call: { name: 'rm' } } })
   })
@@ -56,11 +56,11 @@ describe('a line that cannot be played', () => {
     ['has a number below 0', { chunk: 'a', times: -1 }],
     ['ends with an unknown reason', { end: 'bored' }],
     ['offers an unknown kind of answer', { permission: { options: [{ optionId: 'a', kind: 'maybe' }] } }],
-  ])('%s: its number is told', (_name, line) => {
+  ])('%s is refused with its line number', (_name, line) => {
     expect(() => parse({ chunk: 'fine' }, line)).toThrow(/^Line 2 of the script demo\.jsonl is invalid: /)
   })
 
-  test('never breaks the reader in another way', () => {
+  test('never throws another error', () => {
     assert(
       property(oneof(string(), json()), (text) => {
         try {
@@ -85,7 +85,7 @@ describe('the first line', () => {
   const loud = { id: 'loud', name: 'Loud', type: 'boolean', currentValue: false }
   const agent = { modes, configOptions: [pick, loud], promptCapabilities: { image: true } }
 
-  test('may say what the agent offers; the steps come after it', () => {
+  test('may have the capabilities of the agent; the steps come after it', () => {
     const { offer, steps } = script({ agent }, { mode: 'ask' }, { config: { configId: 'loud', value: true } })
     expect(offer).toEqual({
       modes,
@@ -115,7 +115,7 @@ describe('the first line', () => {
     ['sets an option that the agent does not offer', { config: { configId: 'colour', value: 'red' } }],
     ['sets an option to what it cannot be', { config: { configId: 'model', value: 'b' } }],
     ['offers something else', { agent: {} }],
-  ])('makes a step wrong that %s', (_name, step) => {
+  ])('makes a step invalid that %s', (_name, step) => {
     expect(() => script({ agent }, step)).toThrow(/^Line 2 of /)
   })
 })
@@ -158,7 +158,7 @@ describe('a tool call that is only reported', () => {
   })
 })
 
-describe('what an agent says beside the conversation', () => {
+describe('updates of an agent outside the conversation', () => {
   test.each([
     [{ usage: { used: 1, size: 10, cost: { amount: 0.5, currency: 'USD' } } }, 'usage'],
     [{ title: 'Tidy up' }, 'title'],
@@ -179,5 +179,5 @@ describe('what an agent says beside the conversation', () => {
     { compaction: { status: 'completed', error: 'x' } },
     { compaction: { status: 'done' } },
     { chunk: { type: 'image', data: 'AA==' } },
-  ])('not: %j', (line) => expect(() => parse(line)).toThrow(/^Line 1 of /))
+  ])('%j is refused', (line) => expect(() => parse(line)).toThrow(/^Line 1 of /))
 })

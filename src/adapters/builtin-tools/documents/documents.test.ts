@@ -11,7 +11,7 @@ async function stageWith(setting: Setting) {
 
 const HARBOUR = '# Harbour\n\nThe lighthouse shines.\n\n## Ferries\n\nThe ferry leaves at noon.\n'
 
-test('a passage is found with its place, and read on by its address', async () => {
+test('a passage is found with its place, and can be read further by its address', async () => {
   const stage = await stageWith({ files: { 'guide/harbour.md': HARBOUR } })
   const { structured } = await stage.call('search_documents', { query: 'noon' })
   expect(structured).toMatchObject({
@@ -36,7 +36,7 @@ test('pages follow each other by offset', async () => {
   expect(last).not.toContain('More with')
 })
 
-test('a file of a further directory is named so that the other tools can read it', async () => {
+test('a file of an additional directory has a path that the other tools can read', async () => {
   const stage = await stageWith({ files: { 'main/a.md': 'nothing', 'further/b.md': '# B\n\nThe zebra sleeps.\n' } })
   const roots = [stage.path('main'), stage.path('further')]
   const { structured } = await stage.call('search_documents', { query: 'zebra' }, { roots })
@@ -48,7 +48,7 @@ test.each([
   ['?!', 'The query has no letter or number in it'],
   [Array.from({ length: 65 }, (_, n) => `w${n}`).join(' '), 'The query has 65 words'],
   ['x'.repeat(1_001), 'The query has 1001 characters'],
-])('the query %j is refused in words that help', async (query, words) => {
+])('the query %j is refused with advice', async (query, words) => {
   const stage = await stageWith({})
   const answer = await stage.call('search_documents', { query }).then(
     ({ content }) => JSON.stringify(content),
@@ -57,7 +57,7 @@ test.each([
   expect(answer).toContain(words)
 })
 
-test('what rules keep is in no result and no count, and is refused by its address whether it is there or not', async () => {
+test('a document that rules protect is in no result and no count, and its address is refused whether it exists or not', async () => {
   const files = { 'open.md': 'alpha', 'secret/a.md': 'alpha 4711' }
   const stage = await stageWith({ files, documentRules: { denied: ['secret/**'] } })
   const said = await stage.say('search_documents', { query: 'alpha' })

@@ -36,7 +36,7 @@ describe('an edit', () => {
     expect(await readdir(stage.dir)).toEqual(['a.txt'])
   })
 
-  test('is shown as a difference, before and after', async () => {
+  test('is shown as a diff, before and after', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `${index + 1}`)
     stage = await openStage({ files: { 'a.txt': lines.join('\n') } })
     await stage.say('read_file', { path: 'a.txt' })
@@ -54,7 +54,7 @@ describe('an edit', () => {
     expect(await stage.call('edit_file', args)).toMatchObject({ isError: false, displayContent: [diff] })
   })
 
-  test('keeps what the file is: its encoding, its mark, its ends of lines and its rights', async () => {
+  test('keeps encoding, byte order mark, line ends and permissions of the file', async () => {
     const utf16 = Buffer.from('\uFEFFa\r\nb\r\n', 'utf16le')
     const files = {
       'crlf.txt': '\uFEFFa\r\nb\r\nc\r\n',
@@ -76,7 +76,7 @@ describe('an edit', () => {
     expect(await stage.say('edit_file', { path: 'latin.txt', edits: [edit('ä', '世')] })).toContain('Latin-1')
   })
 
-  test('keeps UTF-16 without a mark, and the ends of the lines around it where they are mixed', async () => {
+  test('keeps UTF-16 without a byte order mark, and the line ends around it where they are mixed', async () => {
     const files = { 'wide.txt': Buffer.from('aä\r\nb\r\n', 'utf16le'), 'mixed.txt': 'a\r\nb\r\nc\nd\r\ne' }
     stage = await openStage({ files })
     const wide = await changed('wide.txt', [edit('b', 'B\nC')])
@@ -85,14 +85,14 @@ describe('an edit', () => {
     expect(mixed.toString()).toBe('a\r\nb\r\nB\r\nc\nC\nd\r\ne\r\nE')
   })
 
-  test('of the last line leaves it without its end, or gives it one', async () => {
+  test('of the last line may leave or add its newline', async () => {
     stage = await openStage({ files: { 'a.txt': 'one\ntwo', 'crlf.txt': 'one\r\ntwo' } })
     expect((await changed('a.txt', [edit('two', '2')])).toString()).toBe('one\n2')
     expect((await changed('a.txt', [edit('2', '2\n3\n')])).toString()).toBe('one\n2\n3\n')
     expect((await changed('crlf.txt', [edit('two', 'two\nthree')])).toString()).toBe('one\r\ntwo\r\nthree')
   })
 
-  test('of a very long line is made, and shown in few words; what does not fit is said in few', async () => {
+  test('of a very long line is made, and shown shortened; so are mismatches', async () => {
     const wide = 'var a=1;'.repeat(100_000)
     stage = await openStage({ files: { 'wide.js': `${wide}var b=2;${wide}` } })
     expect((await changed('wide.js', [edit('b=2', 'b=3')])).toString()).toBe(`${wide}var b=3;${wide}`)
@@ -104,7 +104,7 @@ describe('an edit', () => {
     }
   })
 
-  test('of what has become something else meanwhile is refused', async () => {
+  test('of a file that changed meanwhile is refused', async () => {
     const files = { 'a.txt': 'x', 'b.txt': 'x', 'c.txt': 'x', 'd.txt': 'x', 'other.txt': 'x' }
     stage = await openStage({ files })
     for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await stage.say('read_file', { path })
@@ -120,7 +120,7 @@ describe('an edit', () => {
     expect(await readFile(stage.path('other.txt'), 'utf8')).toBe('x')
   })
 
-  test('of two at once does both, one after the other', async () => {
+  test('by two calls at once does both, one after the other', async () => {
     stage = await openStage({ files: { 'a.txt': '1 2 3 4 5 6 7 8\n' } })
     await stage.say('read_file', { path: 'a.txt' })
     const edits = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
@@ -130,7 +130,7 @@ describe('an edit', () => {
     expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('x x x x x x x x\n')
   })
 
-  test('goes to the unsaved text where the client lends its files, and not past it where it lends none to write', async () => {
+  test('changes the unsaved text where the client serves files, and never the disk behind it where the client serves only reads', async () => {
     const buffer = new Map<string, string>()
     stage = await openStage({ files: { 'a.txt': 'saved' } })
     buffer.set(stage.path('a.txt'), 'unsaved')
@@ -147,7 +147,7 @@ describe('an edit', () => {
 })
 
 describe('a file', () => {
-  test('is made with its directories, and replaced only when it was read', async () => {
+  test('is created with its directories, and replaced only if it was read before', async () => {
     stage = await openStage()
     expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'x\ny\n' })).toBe('Made a/b/c.txt: 2 lines.')
     expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'z\n' })).toBe('Replaced a/b/c.txt: 1 lines.')
@@ -159,7 +159,7 @@ describe('a file', () => {
     expect(await stage.say('write_file', { path: 'a', content: 'z' })).toContain('a is a directory')
   })
 
-  test('may be empty, and has one mark of its byte order at most', async () => {
+  test('may be empty, and has at most one byte order mark', async () => {
     stage = await openStage({ files: { 'empty.txt': '', 'marked.txt': '\uFEFFx\n' } })
     await stage.say('read_file', { path: 'empty.txt' })
     const edits = [edit('', 'x')]
@@ -189,7 +189,7 @@ describe('a file', () => {
   })
 })
 
-describe('what does not fit', () => {
+describe('a text to replace that does not match', () => {
   const refusals: readonly (readonly [string, readonly [text: string, one: ReturnType<typeof edit>], string])[] = [
     ['twice', ['a\nb\na\n', edit('a', 'c')], 'old_text occurs 2 times (lines 1, 3)'],
     ['twice, one in the other', ['{\n}\n}\n}\n', edit('}\n}\n', '}\n')], 'old_text occurs 2 times (lines 2, 3)'],
@@ -231,7 +231,7 @@ describe('what does not fit', () => {
   })
 })
 
-test('what was edited can be edited back, and nothing else has moved', () => {
+test('an edit can be undone by its reverse, and nothing else has changed', () => {
   const line = fc.stringMatching(/^[a-c \t]{0,6}$/u)
   const linesWith = (...ends: readonly string[]) =>
     fc.array(fc.tuple(line, fc.constantFrom(...ends)), { maxLength: 12 }).map((lines) => lines.flat().join(''))

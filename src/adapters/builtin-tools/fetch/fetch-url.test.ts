@@ -120,7 +120,7 @@ describe('a page', () => {
     expect(await say('/huge.png')).toMatch(/^Error: The picture has more than 5,242,880 bytes; at most/u)
   })
 
-  test('that redirects is followed to where a person might go, and each step is checked', async () => {
+  test('that redirects is followed to public addresses only, and each step is checked', async () => {
     let may = true
     stage = await openStage({ mayReach: () => may })
     const say = (path: string) => stage.say('fetch_url', { url: `${base.replace('127.0.0.1', 'localhost')}${path}` })
@@ -152,7 +152,7 @@ describe('an address', () => {
     ['nowhere', () => base.replace('127.0.0.1', '0.0.0.0')],
     ['metadata', () => 'http://169.254.169.254/'],
     ['private', () => 'http://192.168.1.1/'],
-  ])('%s is not gone to', async (_name, url) => {
+  ])('%s is not fetched', async (_name, url) => {
     stage = await openStage()
     expect(await stage.say('fetch_url', { url: `${url()}/page` })).toMatch(
       /is not in the public network.*Nothing was sent/u,
@@ -160,7 +160,7 @@ describe('an address', () => {
     expect(asked).toEqual([])
   })
 
-  test('that is none of the web, or says who asks, is refused', async () => {
+  test('that is not http(s), or has a user name in it, is refused', async () => {
     stage = await openStage()
     for (const url of ['file:///etc/passwd', 'ftp://x.example', 'x', 'http://a:b@x.example/'])
       expect(await stage.say('fetch_url', { url })).toContain('Error: ')

@@ -5,7 +5,7 @@ import { readablePage } from './html.ts'
 const base = new URL('https://a.example/b/')
 
 describe('a page', () => {
-  test('gives its title and what people would read', () => {
+  test('has its title and its readable text', () => {
     const html = `<!doctype html><head><title>A &amp; B</title><style>p > b {}</style></head><!-- <p>no -->
 <h1 class='x > y' id=z>Hi</h1><p title="a > b">It isn't <a href=c>far</a>.<svg><title>no</title></svg> 1 < 2`
     expect(readablePage(html, base)).toEqual({
@@ -14,7 +14,7 @@ describe('a page', () => {
     })
   })
 
-  test('that never ends a thing costs no more than one that does', () => {
+  test('with unclosed tags costs no more than one without', () => {
     for (const piece of ['<title ', '<a ', '<a "', '<a b="', "<a b='", '<!', '<!--', '<a<', '</', '&', '<p - '])
       expect(typeof readablePage(piece.repeat(200_000), base).text).toBe('string')
     const unmatched = `${'<div>'.repeat(200_000)}${'</x>'.repeat(200_000)}end`

@@ -8,7 +8,7 @@ import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 let stage: Stage
 afterEach(() => stage.close())
 
-test('a long file comes in pages that say how to read on', async () => {
+test('a long file is read in pages that say how to continue', async () => {
   const lines = Array.from({ length: 51_234 }, (_, index) => `line ${index + 1}`)
   stage = await openStage({ files: { 'long.txt': `${lines.join('\n')}\n` } })
   const first = await stage.say('read_file', { path: 'long.txt' })
@@ -18,7 +18,7 @@ test('a long file comes in pages that say how to read on', async () => {
   expect(await stage.say('read_file', { path: 'long.txt', line: 60_000 })).toContain('there is no line 60,000')
 })
 
-test('a line that is too long for a page comes in pieces, whole characters each, and what follows after the last', async () => {
+test('a line that is too long for a page is read in pieces of whole characters, then the lines after it', async () => {
   const wide = `${'x'.repeat(49_999)}世${'y'.repeat(9_999)}😀${'z'.repeat(40_001)}`
   stage = await openStage({ files: { 'wide.txt': `${wide}\nend\n` } })
   let [text, at] = ['', '']
@@ -51,7 +51,7 @@ test.each([
   expect(await stage.say('read_file', { path: 'a.txt' })).toBe('Grüße, 世界')
 })
 
-test('Latin-1 is read, an empty file is said to be empty, and what is no text is named', async () => {
+test('Latin-1 is read; an empty file and a binary file are reported as such', async () => {
   const files = {
     'latin.txt': Buffer.from('Grüße\n', 'latin1'),
     'empty.txt': '',
@@ -76,7 +76,7 @@ test('Latin-1 is read, an empty file is said to be empty, and what is no text is
   expect(content).toEqual([{ type: 'image', data: files['a.png'].toString('base64'), mimeType: 'image/png' }])
 })
 
-test('what is no file is left alone, at once', async () => {
+test('a path that is not a regular file is refused at once', async () => {
   stage = await openStage({ files: { 'd/a': '' } })
   execFileSync('mkfifo', [stage.path('pipe')])
   await symlink('loop', stage.path('loop'))
@@ -90,7 +90,7 @@ test('what is no file is left alone, at once', async () => {
   expect(await stage.say('read_file', { path: 'x'.repeat(300) })).toContain('is too long')
 })
 
-test('unsaved changes in the editor are what is read', async () => {
+test('unsaved changes of the editor are read', async () => {
   const asked: string[] = []
   stage = await openStage({ files: { 'a.txt': 'saved' } })
   stage.client = {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Output, withoutControls } from './output.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 
-describe('the signature of a command', () => {
+describe('the approval prefix of a command', () => {
   test.each([
     ['npm test', 'npm test'],
     ['npm test -- --watch=false', 'npm test'],
@@ -61,7 +61,7 @@ describe('the signature of a command', () => {
     'node --test /tmp/evil.js',
     'python3 -m http.server',
     'python3 -m pytest -p evil',
-  ])('of %j is the whole of it', (line) => expect(approvalPrefix(` ${line} `)).toBe(line))
+  ])('of %j is the whole command', (line) => expect(approvalPrefix(` ${line} `)).toBe(line))
 })
 
 describe('the output of a command', () => {
@@ -72,7 +72,7 @@ describe('the output of a command', () => {
     expect(withoutControls('\u001B[31mred\u001B[0m\u0007 10%\r 99%\rdone\r\nnext\u0000\n')).toBe('done\nnext\n')
   })
 
-  test('is readable in a moment, without lines, with lines that never end, with sequences that never end', () => {
+  test('is cleaned in bounded time: without lines, with endless lines, with endless sequences', () => {
     const long = 'a'.repeat(1_000_000)
     expect(withoutControls(long)).toBe(long)
     expect(withoutControls(`${long}\r${long}`)).toBe(long)
@@ -80,7 +80,7 @@ describe('the output of a command', () => {
       expect(withoutControls(begin.repeat(300_000))).not.toContain('\u001B')
   })
 
-  test('keeps its beginning and its end, and tells what is lost', () => {
+  test('keeps its beginning and its end, and says how much is left out', () => {
     const output = new Output()
     for (let line = 0; line < 400_000; line++) output.add(`line ${line}\n`)
     const text = output.from(0)
@@ -92,7 +92,7 @@ describe('the output of a command', () => {
     expect(output.from(output.total - 12)).toBe('line 399999\n')
   })
 
-  test('comes in pieces of characters', () => {
+  test('is cut between characters', () => {
     const output = new Output()
     for (const byte of Buffer.from('世界')) output.append(Uint8Array.of(byte))
     expect(output.from(0)).toBe('世界')

@@ -36,7 +36,7 @@ async function effectOf(command: string): Promise<string | undefined> {
 }
 
 describe('a command', () => {
-  test('gives back what it printed, and how it ended', async () => {
+  test('returns its output and its exit status', async () => {
     stage = await openStage({ files: { 'd/a.txt': 'A' }, environment: { ...process.env, ANTHROPIC_API_KEY: 'secret' } })
     expect(await stage.say('run_command', { command: 'cat a.txt; echo; echo err >&2', cwd: 'd' })).toBe('A\nerr')
     expect(await stage.say('run_command', { command: 'true' })).toBe('[It printed nothing.]\n[Exit code 0.]')
@@ -47,14 +47,14 @@ describe('a command', () => {
     expect(await stage.say('run_command', { command: 'ls', cwd: 'no' })).toContain('Error: ')
   })
 
-  test('with a NUL in it is refused in words', async () => {
+  test('with a NUL in it is refused', async () => {
     stage = await openStage()
     expect(await stage.say('run_command', { command: 'echo a\0b' })).toBe(
       'Error: A command cannot hold a NUL character.',
     )
   })
 
-  test('that says much is given by its beginning and its end, and read on', async () => {
+  test('with long output returns its beginning and its end; the rest can be read', async () => {
     stage = await openStage()
     const result = await stage.call('run_command', { command: 'seq 1 40000' })
     const brief = textOf(result)
@@ -72,7 +72,7 @@ describe('a command', () => {
     expect(await stage.say('read_result', { toolCallId: 'none' })).toContain('There is no result')
   })
 
-  test('shows what it says while it runs', async () => {
+  test('shows its output while it runs', async () => {
     stage = await openStage({ files: {} })
     const call = stage.call('run_command', { command: 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done' })
     await until(async () => JSON.stringify(stage.reports).includes('begun'))
@@ -80,7 +80,7 @@ describe('a command', () => {
     expect(textOf(await call)).toBe('begun\ndone')
   })
 
-  test.each(['cancelled', 'late'])('that is %s ends with all that it started', async (why) => {
+  test.each(['cancelled', 'late'])('that is %s ends with all processes that it started', async (why) => {
     stage = await openStage()
     const abort = new AbortController()
     const command =
@@ -119,7 +119,7 @@ describe('a command', () => {
     expect(await runs(kept)).toBe(false)
   })
 
-  test('in the background that leaves its group is gone when its session is closed, whether it has ended or not', async () => {
+  test('in the background whose processes leave its group ends them when its session is closed', async () => {
     stage = await openStage()
     const leaves = `setsid sh -c 'trap "" TERM HUP; echo pid $$; while :; do setsid sleep 0.05; done' &`
     await stage.call('run_command', { command: `${leaves} sleep 300`, background: true })
@@ -131,7 +131,7 @@ describe('a command', () => {
     for (const pid of pids) await until(async () => !(await runs(pid)))
   })
 
-  test('in the background is forgotten when many others have ended after it', async () => {
+  test('in the background is dropped from the list when many others have ended after it', async () => {
     stage = await openStage()
     for (const id of ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8', 'b9', 'b10']) {
       await stage.call('run_command', { command: `echo ${id}`, background: true })
@@ -144,7 +144,7 @@ describe('a command', () => {
     expect(await stage.say('command_output', { id: 'b3' })).toContain('exit code 0')
   })
 
-  test('is previewed with what an "always" would be said of', async () => {
+  test('is previewed with the prefix that “always allow” would cover', async () => {
     stage = await openStage()
     expect(await stage.preview('run_command', { command: 'npm test -- x' })).toMatchObject({
       title: 'Run npm test -- x',
@@ -177,7 +177,7 @@ describe('a command', () => {
       expect([line, await effectOf(line)]).toEqual([line, 'changes'])
   })
 
-  test('names the places that its words lead to, however they are spelled', async () => {
+  test('is previewed with the paths in its words, however they are spelled', async () => {
     stage = await openStage({ files: { 'a.txt': '' } })
     symlinkSync('/etc', stage.path('away'))
     const places = async (command: string) => {
@@ -229,7 +229,7 @@ describe('a terminal of the client', () => {
   }
 
   test.each([true, false])(
-    'is what a command runs in where it is lent, its end told with the output: %s',
+    'runs the command where the client serves terminals, and returns output and exit status: %s',
     async (twice) => {
       const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }), twice)
       stage = await openStage()
@@ -242,7 +242,7 @@ describe('a terminal of the client', () => {
     },
   )
 
-  test('is stopped when the time is over', async () => {
+  test('is killed when the time is over', async () => {
     const { told, terminals: lent } = terminals(new Promise(() => {}))
     stage = await openStage()
     stage.client = { ...stage.client, terminals: lent }

@@ -69,7 +69,7 @@ describe('a command in the sandbox', () => {
     expect(existsSync(here.path('b.txt'))).toBe(isPossible)
   })
 
-  test('changes nothing that git or Parley obeys outside', async () => {
+  test('cannot change files that git or Parley executes outside', async () => {
     const config = '[core]\nhooksPath = tools/hooks\n'
     const files = { '.git/config': config, '.git/HEAD': '', '.parley.toml': '', 'tools/hooks/x': '', 'tools/a': '' }
     stage = await openStage({ files, sandbox: { mode: 'on' } })
@@ -79,20 +79,20 @@ describe('a command in the sandbox', () => {
     await said(stage, 'echo x > tools/a && cat tools/a .git/config', `x\n${config.trim()}`)
   })
 
-  test('changes no git directory that a file of its work tree leads to', async () => {
+  test('cannot change a git directory that a file of its work tree names', async () => {
     const files = { '.git': 'gitdir: store/of-tree\n', 'store/of-tree/commondir': '../all\n', 'store/all/config': '' }
     stage = await openStage({ files, sandbox: { mode: 'on' } })
     for (const path of ['.git', 'store/of-tree/config.worktree', 'store/all/config', 'store/all/hooks'])
       await said(stage, `(echo x > ${path}) 2>/dev/null || echo no`, 'no')
   })
 
-  test('finds and leaves nothing in the directory that was not there', async () => {
+  test('leaves no mount point behind in the directory', async () => {
     stage = await openStage({ files: { 'a.txt': 'A' }, sandbox: { mode: 'on' } })
     await said(stage, 'ls -A', 'a.txt')
     expect(readdirSync(stage.dir)).toEqual(['a.txt'])
   })
 
-  test('does not see what is hidden, whatever holds it, nor the processes outside', async () => {
+  test('sees neither hidden paths nor the processes outside', async () => {
     const state = join(outside, 'state')
     mkdirSync(state)
     writeFileSync(join(state, 'docs.key'), 'sentinel-key')
@@ -116,14 +116,14 @@ describe('a command in the sandbox', () => {
     server.close()
   })
 
-  test('tells how it ended, and leaves nothing behind that has left its group and its environment', async () => {
+  test('returns its exit status, and leaves no process behind, also none that left its group', async () => {
     const here = await inside()
     await said(here, 'echo x; exit 3', 'Error: x\n[Exit code 3.]')
     await said(here, `env -i setsid sleep ${LONG} & echo begun`, 'begun')
     await expect.poll(sleeping).toEqual([])
   })
 
-  test('ends with all that it started when it is cancelled', async () => {
+  test('ends with all its processes when it is cancelled', async () => {
     const here = await inside()
     const abort = new AbortController()
     const command = `env -i setsid sleep ${LONG} & echo begun; sleep ${LONG}`
@@ -134,7 +134,7 @@ describe('a command in the sandbox', () => {
     await expect.poll(sleeping).toEqual([])
   })
 
-  test('runs in no terminal of the client, which is outside', async () => {
+  test('never runs in a terminal of the client, which is outside', async () => {
     const here = await inside()
     const create = () => Promise.reject(new Error('was asked for a terminal'))
     here.client = { ...here.client, terminals: { create } }
@@ -157,7 +157,7 @@ function sleeping(): readonly string[] {
   })
 }
 
-describe('where no sandbox can be made', () => {
+describe('without a usable sandbox', () => {
   function pathWith(script: string | undefined): string {
     const directory = mkdtempSync(join(outside, 'path-'))
     if (script !== undefined) {
@@ -198,7 +198,7 @@ describe('where no sandbox can be made', () => {
     await processes.close()
   })
 
-  test('a bubblewrap that the project brings along is none', async () => {
+  test('a bubblewrap inside the project is not used', async () => {
     stage = await openStage({ files: { bwrap: '#!/bin/sh\n: > ran\n' }, sandbox: { mode: 'on' } })
     chmodSync(stage.path('bwrap'), 0o755)
     const { dir } = stage

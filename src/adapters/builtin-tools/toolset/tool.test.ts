@@ -13,8 +13,8 @@ const CHANGING = ['write_file', 'edit_file', 'run_command', 'fetch_url']
 let stage: Stage
 afterEach(() => stage.close())
 
-describe('the tools of our own', () => {
-  test('are in the list from the beginning, in plain names, with schemas that a model is held to', async () => {
+describe('the builtin tools', () => {
+  test('are in the list from the beginning, with plain names and strict schemas', async () => {
     stage = await openStage()
     const { tools } = stage.registry.list()
     expect(tools.map(({ name }) => name)).toEqual(NAMES)
@@ -28,14 +28,14 @@ describe('the tools of our own', () => {
     }
   })
 
-  test('refuse arguments that do not fit, and take null for nothing', async () => {
+  test('refuse arguments that do not fit, and take null as absent', async () => {
     stage = await openStage({ files: { 'a.txt': 'A' } })
     for (const args of [{}, { path: 1 }, { path: 'a.txt', more: 1 }, 'a.txt', []])
       await expect(stage.call('read_file', args)).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
     expect(await stage.say('read_file', { path: 'a.txt', line: null })).toBe('A')
   })
 
-  test('are not run outside of a turn, nor once their registry is closed', async () => {
+  test('do not run outside of a turn, nor after their registry is closed', async () => {
     stage = await openStage()
     const { registry } = stage
     const options = { signal: new AbortController().signal }
@@ -46,7 +46,7 @@ describe('the tools of our own', () => {
     await expect(stage.call('list_directory', {})).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
   })
 
-  test('are previewed whatever the arguments are', async () => {
+  test('have a preview for any arguments', async () => {
     stage = await openStage()
     expect(await stage.preview('read_file', { path: 'src/../a.txt' })).toEqual({
       title: 'Read a.txt',
@@ -64,7 +64,7 @@ describe('the tools of our own', () => {
   })
 })
 
-test('plan shows people the steps', async () => {
+test('plan shows the steps to users', async () => {
   stage = await openStage()
   const entries = [
     { content: 'Look', status: 'completed' },
@@ -74,7 +74,7 @@ test('plan shows people the steps', async () => {
   expect(stage.plans).toEqual([[{ ...entries[0], priority: 'medium' }, entries[1]]])
 })
 
-test('search_sessions looks in the conversations of this directory, or of all', async () => {
+test('search_sessions searches the sessions of this directory, or all', async () => {
   const asked: unknown[] = []
   const hit = {
     sessionId: 's9',
@@ -107,7 +107,7 @@ test('search_sessions looks in the conversations of this directory, or of all', 
 })
 
 describe('list_directory', () => {
-  test('tells what is there, to a depth, without what is ignored', async () => {
+  test('lists entries down to a depth, without ignored ones', async () => {
     stage = await openStage({
       files: {
         'a.txt': '',

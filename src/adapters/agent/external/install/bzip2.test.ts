@@ -21,17 +21,17 @@ const packed = {
 
 const unpacked = (bytes: Uint8Array): Buffer => Buffer.concat([...unbzip2(bytes)])
 
-test.each(Object.entries(packed))('%s comes out as it was', (_what, { content, base64 }) => {
+test.each(Object.entries(packed))('%s is unpacked unchanged', (_what, { content, base64 }) => {
   expect(unpacked(Buffer.from(base64, 'base64')).equals(content)).toBe(true)
 })
 
-test('several packed pieces are one content', () => {
+test('several packed streams are one content', () => {
   const pieces = Object.values(packed).map(({ base64 }) => Buffer.from(base64, 'base64'))
   const contents = Object.values(packed).map(({ content }) => content)
   expect(unpacked(Buffer.concat(pieces)).equals(Buffer.concat(contents))).toBe(true)
 })
 
-test('what is cut or damaged never comes out as something else', () => {
+test('truncated or damaged data is never unpacked to something else', () => {
   const { content, base64 } = packed['text, long runs and every byte']
   const whole = Buffer.from(base64, 'base64')
   const tried = (bytes: Uint8Array): string => {

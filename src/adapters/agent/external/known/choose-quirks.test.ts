@@ -25,12 +25,12 @@ describe('a quirk row', () => {
     ['3.0.5', 3],
     ['3.2.0', 2],
     ['v3.5.0', 2],
-  ])('holds for %s within its range, the most specific first', (version, expected) => {
+  ])('is chosen for %s within its range, the most specific first', (version, expected) => {
     expect(lateMs(version)).toBe(expected)
     expect(chooseQuirks(['a'], version, rows).isVerified).toBe(true)
   })
 
-  test('holds beyond the last version that was tried, but is not verified there', () => {
+  test('is chosen beyond the last version that was tried, but marked as unverified', () => {
     expect(chooseQuirks(['a'], '9.0.0', rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
   })
 
@@ -51,7 +51,7 @@ test('no two rows of an agent overlap without one being more specific', () => {
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test('every row is of an agent that people can name, or of one that another replaced', () => {
+test('every row belongs to an agent that can be named, or to one that was replaced', () => {
   const names = new Set(startTable.flatMap(({ id, info }) => [id, info]))
   expect(quirkRows.map(({ agent }) => agent).filter((agent) => !names.has(agent) && agent !== 'codex-acp')).toEqual([])
 })

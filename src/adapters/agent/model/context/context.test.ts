@@ -25,7 +25,7 @@ function told(story: readonly string[]): string {
 }
 
 describe('compaction', () => {
-  test('by hand keeps a summary and what came last, also through a restart', async () => {
+  test('on request keeps a summary and the last messages, also after a restart', async () => {
     const { house, model } = houseWith([says(long), says('SUMMARY'), says('Yes.'), says('Again.')])
     const { session, reader } = await house.open()
     await ask(session, 'p1', 'Tell me all')
@@ -43,7 +43,7 @@ describe('compaction', () => {
     expect(reader.entries.filter(({ kind }) => kind === 'compaction')).toHaveLength(2)
   })
 
-  test('by hand says why it failed, and leaves all as it is', async () => {
+  test('on request that fails says why, and changes nothing', async () => {
     const { house, model } = houseWith([says(long), breaks('', keyRefused), says('Yes.')])
     const { session, reader } = await house.open()
     await ask(session, 'p1', long)
@@ -55,7 +55,7 @@ describe('compaction', () => {
     expect(failed).toEqual(['MODEL_KEY'])
   })
 
-  test('by hand finds nothing in a session in which nothing was said', async () => {
+  test('on request in an empty session does nothing', async () => {
     const { house, model } = houseWith([])
     const { session, reader } = await house.open()
     await ask(session, 'p1', '/compact')
@@ -63,7 +63,7 @@ describe('compaction', () => {
     expect(model.requests).toHaveLength(0)
   })
 
-  test('comes by itself when the window is nearly full', async () => {
+  test('starts by itself when the context window is nearly full', async () => {
     const full = { usage: { ...usage, input: 890 } }
     const { house, model } = houseWith([
       async function* () {
@@ -79,7 +79,7 @@ describe('compaction', () => {
     expect(story(model.requests[2]?.messages ?? [])).toEqual([expect.stringContaining('SUMMARY'), 'user: How are you?'])
   })
 
-  test('comes by itself where the provider does not count, and what it uses is told all the same', async () => {
+  test('starts by itself where the provider does not count tokens, and the usage is reported anyway', async () => {
     const silent = { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } }
     const { house, model } = houseWith([
       async function* () {
@@ -96,7 +96,7 @@ describe('compaction', () => {
     expect(story(model.requests[2]?.messages ?? [])[0]).toContain('SUMMARY')
   })
 
-  test('comes once when the provider says that it is too long', async () => {
+  test('starts once when the provider says that the request is too long', async () => {
     const tooLong = new ParleyError('MODEL_CONTEXT', asked)
     const { house, model } = houseWith([says(long), breaks('', tooLong), says('SUMMARY'), says('Fine.')])
     const { session, reader } = await house.open()
@@ -110,7 +110,7 @@ describe('compaction', () => {
   })
 })
 
-test('a conversation that is too long to be summarized loses its beginning, and begins with a person all the same', async () => {
+test('a conversation that is too long to be summarized loses its beginning, and still begins with a user message', async () => {
   const tooLong = new ParleyError('MODEL_CONTEXT', asked)
   const { house, model } = houseWith([
     calls({ id: 'c1', name: 'unknown' }),
@@ -128,8 +128,8 @@ test('a conversation that is too long to be summarized loses its beginning, and 
   ])
 })
 
-describe('a failure that passes', () => {
-  test('is waited for in sight, as long as the provider says', async () => {
+describe('a temporary failure of a provider', () => {
+  test('is retried after the pause that the provider names, and the pause is shown', async () => {
     const limited = new ParleyError('MODEL_RATE_LIMIT', { ...asked, retryAfterMs: 8_000 })
     const { house, model } = houseWith([breaks('', limited), says('Here I am.')])
     const { session, reader } = await house.open()
@@ -142,7 +142,7 @@ describe('a failure that passes', () => {
     expect(reader.text).toBe('Here I am.')
   })
 
-  test('after words goes on where they ended', async () => {
+  test('after partial text continues where it ended', async () => {
     const broken = new ParleyError('MODEL_STREAM', { ...asked, reason: 'cut' })
     const { house, model } = houseWith([breaks('Half a ', broken), says('sentence.')])
     const { session, reader } = await house.open()
@@ -157,7 +157,7 @@ describe('a failure that passes', () => {
     ])
   })
 
-  test('is hardly waited for where no server listens', async () => {
+  test('is retried quickly where no server listens', async () => {
     const absent = new ParleyError('MODEL_ABSENT', { ...asked, reason: 'no server listens there' })
     const { house, model } = houseWith(Array.from({ length: 4 }, () => breaks('', absent)))
     const { session, reader } = await house.open()
@@ -171,7 +171,7 @@ describe('a failure that passes', () => {
     expect(reader.entries.at(-1)).toMatchObject({ stopReason: 'error', error: { code: 'MODEL_ABSENT' } })
   })
 
-  test('is given up after six attempts, and a cancel ends the wait', async () => {
+  test('is given up after six attempts, and a cancel ends the pause', async () => {
     const down = new ParleyError('MODEL_NETWORK', { ...asked, reason: 'refused' })
     const { house, model } = houseWith(Array.from({ length: 7 }, () => breaks('', down)))
     const { session, reader } = await house.open()
@@ -191,7 +191,7 @@ describe('a failure that passes', () => {
 })
 
 describe('instructions', () => {
-  test('of the roots stand in the system prompt, those of directories come with the first result there', async () => {
+  test('of the roots are in the system prompt, those of directories come with the first tool result there', async () => {
     mkdirSync(join(root, 'deep'))
     writeFileSync(join(root, 'CLAUDE.md'), 'Be kind.')
     writeFileSync(join(root, 'deep', 'AGENTS.md'), 'Be deep.')
@@ -219,7 +219,7 @@ describe('a slash command', () => {
     expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'review'])
   })
 
-  test('that is a link out of the project is not offered, and not read', async () => {
+  test('that links out of the project is not offered, and not read', async () => {
     const prompts = join(root, 'work', '.parley', 'prompts')
     mkdirSync(join(prompts, 'directory.md'), { recursive: true })
     writeFileSync(join(root, 'secret.md'), 'A secret.')
@@ -235,14 +235,14 @@ describe('a slash command', () => {
     expect(session.existing.commands.map(({ name }) => name)).toEqual(['compact', 'tools', 'in'])
   })
 
-  test('that is unknown is sent to the model as it is', async () => {
+  test('that is unknown is sent to the model as text', async () => {
     const { house, model } = houseWith([says('Hm.')])
     const { session } = await house.open()
     await ask(session, 'p1', '/usr/bin/env is what?')
     expect(story(model.requests[0]?.messages ?? [])).toEqual(['user: /usr/bin/env is what?'])
   })
 
-  test('that needs no model asks none', async () => {
+  test('that needs no model sends no request', async () => {
     const { house, model } = houseWith([])
     const { session, reader } = await house.open()
     await ask(session, 'p1', '/tools')
@@ -251,8 +251,8 @@ describe('a slash command', () => {
   })
 })
 
-describe('what people choose and what it costs', () => {
-  test('the model and its effort count from the next step on, and the costs add up', async () => {
+describe('model settings and costs', () => {
+  test('the model and its effort apply from the next step on, and the costs add up', async () => {
     const { house, model } = houseWith([says('One.'), says('Two.')])
     const { session, reader } = await house.open()
     await ask(session, 'p1')

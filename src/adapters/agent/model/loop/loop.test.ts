@@ -13,7 +13,7 @@ function withTool(house: House, name: string, { words = 'done', readOnly = true 
 }
 
 describe('a turn', () => {
-  test('without tools is one step, and the next turn goes on where it ended', async () => {
+  test('without tools is one step, and the next turn continues the conversation', async () => {
     const { house, model } = houseWith([says('Hello Ada.'), says('You are Ada.')])
     const { session, reader } = await house.open()
     await ask(session, 'p1', 'I am Ada')
@@ -33,7 +33,7 @@ describe('a turn', () => {
     expect(house.tools.called).toEqual(['look'])
   })
 
-  test('has what its prompt mentions of an MCP server, and is notified once when that changes', async () => {
+  test('has the MCP resources that its prompt mentions, and is notified once when they change', async () => {
     const { house, model } = houseWith([
       says('I see.'),
       calls({ id: 'c1', name: 'look' }),
@@ -58,7 +58,7 @@ describe('a turn', () => {
     expect(JSON.stringify(model.requests.at(-1)?.messages).match(/Changed since it was read/gu)).toHaveLength(1)
   })
 
-  test('ends after so many steps', async () => {
+  test('ends at the limit of steps', async () => {
     const forever = Array.from({ length: 10 }, (_, at) => calls({ id: `c${at}`, name: 'look' }))
     const { house } = houseWith(forever, { maxSteps: 3 })
     const { session, reader } = await withTool(house, 'look').open()
@@ -82,7 +82,7 @@ describe('a turn', () => {
     expect(ends(reader.entries)).toEqual([stop])
   })
 
-  test('in which the model answers with nothing says so', async () => {
+  test('in which the model answers with nothing says that', async () => {
     const { house } = houseWith([says('')])
     const { session, reader } = await house.open()
     await ask(session, 'p1')
@@ -105,7 +105,7 @@ describe('a turn', () => {
     expect(story(model.requests[3]?.messages ?? [])).toEqual([...told, 'model: Fine.', 'user: Still?'])
   })
 
-  test('tells the model of each step exactly the tools of that moment [T10]', async () => {
+  test('sends with each step the tools of that moment [T10]', async () => {
     const { house, model } = houseWith([calls({ id: 'c1', name: 'b' }), says('Done.')])
     house.tools.add(
       'b',
@@ -123,7 +123,7 @@ describe('a turn', () => {
 })
 
 describe('calls of one step', () => {
-  test('run side by side when all of them only read', async () => {
+  test('run in parallel when all of them only read', async () => {
     const { house } = houseWith([calls({ id: 'c1', name: 'slow' }, { id: 'c2', name: 'quick' }), says('Done.')])
     let release = (): void => {}
     const both = new Promise<void>((resolve) => (release = resolve))
@@ -186,8 +186,8 @@ describe('calls of one step', () => {
   })
 })
 
-describe('a turn that was cut', () => {
-  test('by a cancel keeps what was said, and the model hears of it', async () => {
+describe('an interrupted turn', () => {
+  test('by a cancel keeps its text, and the model is informed', async () => {
     const { house, model } = houseWith([hangs('Half a sen'), says('Go on.')])
     const { session, reader } = await house.open()
     await begin(session, 'p1')
@@ -203,7 +203,7 @@ describe('a turn that was cut', () => {
     ])
   })
 
-  test('by a kill in a stream goes on with what people saw', async () => {
+  test('by a kill in a stream continues with the text that clients received', async () => {
     const { house, model } = houseWith([hangs('Half a sen'), says('tence.'), says('Bye.')])
     const { session, reader } = await house.open()
     await begin(session, 'p1')
@@ -219,7 +219,7 @@ describe('a turn that was cut', () => {
     expect(begins(model.sent[2], model.sent[1])).toBe(true)
   })
 
-  test('by a kill in a tool call has one result for it, which stays', async () => {
+  test('by a kill in a tool call has one result for the call', async () => {
     const { house, model } = houseWith([
       calls({ id: 'c1', name: 'look' }, { id: 'c2', name: 'stuck' }),
       says('I see.'),
@@ -249,7 +249,7 @@ describe('a turn that was cut', () => {
   })
 })
 
-describe('a question that waits through a restart', () => {
+describe('a permission request that waits through a restart', () => {
   const answers = [
     calls({ id: 'c1', name: 'look' }, { id: 'c2', name: 'write' }, { id: 'c3', name: 'look' }),
     says('Written.'),
@@ -258,7 +258,7 @@ describe('a question that waits through a restart', () => {
   test.each([
     ['allow_once', ['write', 'look'], 'result c2: written'],
     ['reject_once', ['look'], 'error c2: Not allowed. The tool was not run.'],
-  ])('goes on with %s, and nothing runs twice', async (optionId, called, told) => {
+  ])('continues with %s, and nothing runs twice', async (optionId, called, told) => {
     const { house, model } = houseWith(answers)
     withTool(withTool(house, 'look', { words: 'a cat' }), 'write', { words: 'written', readOnly: false })
     const { session } = await house.open()
@@ -280,7 +280,7 @@ describe('a question that waits through a restart', () => {
 })
 
 describe('a model that fails', () => {
-  test('for good ends the turn with its own sentence, and the next turn knows', async () => {
+  test('permanently ends the turn with the error, and the next turn has it', async () => {
     const { house, model } = houseWith([breaks('Half', new Error('The key is wrong.')), says('Fine.')])
     const { session, reader } = await house.open()
     await ask(session, 'p1')

@@ -37,8 +37,8 @@ const seqs = (client: WireClient) => client.updates.map(({ seq }) => seq)
 const phases = (client: WireClient) =>
   client.updates.flatMap(({ update }) => (update['_meta'] as Fields | undefined)?.['parley/phase'] ?? [])
 
-describe('a prompt by one', () => {
-  test('appears to the others with its words, and to its sender without', async () => {
+describe('a prompt of one client', () => {
+  test('is sent with its text to the other clients, and without it to its sender', async () => {
     const { ada, bob, sessionId } = await two(openStreet())
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
     await quiet()
@@ -47,7 +47,7 @@ describe('a prompt by one', () => {
     expect(bob.text).toBe(ada.text)
   })
 
-  test('of two at once waits for the other, and both end', async () => {
+  test('is queued behind a prompt sent at the same time, and both end', async () => {
     const { ada, bob, sessionId } = await two(openStreet())
     const answers = [ada, bob].map((one) => one.request('session/prompt', prompt(sessionId, 'Hello')))
     expect((await Promise.all(answers)).map(({ result }) => result)).toEqual([
@@ -58,7 +58,7 @@ describe('a prompt by one', () => {
 })
 
 describe('session/cancel', () => {
-  test('by any client ends the turn that runs, and of the prompts that wait only its own', async () => {
+  test('by any client ends the running turn, and withdraws only the queued prompts of that client', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)
@@ -77,7 +77,7 @@ describe('session/cancel', () => {
 })
 
 describe('$/cancel_request', () => {
-  test('withdraws a prompt that waits, and nothing else', async () => {
+  test('withdraws a queued prompt, and nothing else', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)
@@ -92,7 +92,7 @@ describe('$/cancel_request', () => {
 })
 
 describe('a connection that drops', () => {
-  test('is a detach: the turn runs on, and so do the prompts that its client had waiting', async () => {
+  test('detaches the client: the turn continues, and so do the client’s queued prompts', async () => {
     const street = openStreet()
     const go = signal()
     street.house.agent.script = async (turn) => {
@@ -111,7 +111,7 @@ describe('a connection that drops', () => {
   })
 })
 
-test('a cancel with a prompt of another behind it: all see the end before that prompt, and its words once', async () => {
+test('a cancel before a queued prompt of another client: all see the end of the turn, then that prompt once', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const wanted = { clientCapabilities: { _meta: { 'parley/notifications': ['turn', 'queue'] } } }
@@ -138,7 +138,7 @@ test('a cancel with a prompt of another behind it: all see the end before that p
   expect(place(ada, isTurn('cancelling'))).toBeLessThan(place(ada, isWords('Second')))
 })
 
-describe('closing by one', () => {
+describe('session/close by one client', () => {
   test('cancels the prompts of all clients, notifies all, and refuses prompts after that', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
@@ -158,14 +158,14 @@ describe('closing by one', () => {
     }
   })
 
-  test('twice is closing once', async () => {
+  test('twice closes once', async () => {
     const { ada, bob, sessionId } = await two(openStreet())
     const answers = [ada, bob, ada].map((one) => one.request('session/close', { sessionId }))
     expect((await Promise.all(answers)).map(({ result }) => result)).toEqual([{}, {}, {}])
     expect(phases(bob)).toEqual(['closed'])
   })
 
-  test('does not end the session: a client that loads it gets the conversation, and nothing about the close', async () => {
+  test('keeps the session: a client that loads it gets the conversation, and nothing about the close', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
@@ -179,7 +179,7 @@ describe('closing by one', () => {
     expect(result).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('and opening again by another client: clients that watched see every entry once and can prompt again', async () => {
+  test('and a load by another client: attached clients see every entry once and can prompt again', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
@@ -196,7 +196,7 @@ describe('closing by one', () => {
     expect(result).toEqual({ stopReason: 'end_turn' })
   })
 
-  test('while a slow client is far behind: it has all that was said before and after', async () => {
+  test('while a slow client is lagging: it gets every entry before and after', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     bob.stall()
@@ -210,7 +210,7 @@ describe('closing by one', () => {
   })
 })
 
-test('a session that another writer has taken is closed for the clients that watch it, until a client opens it again', async () => {
+test('a session that another writer has taken is closed for its clients, until a client opens it again', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const { ada, bob, sessionId } = await two(street)
@@ -226,7 +226,7 @@ test('a session that another writer has taken is closed for the clients that wat
   expect(phases(bob)).toEqual(['closed', 'idle'])
 })
 
-test('a prompt that waits behind a turn is answered when the journal turns out to be damaged', async () => {
+test('a queued prompt is answered when the journal is found to be damaged', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const { ada, bob, sessionId } = await two(street)
@@ -242,8 +242,8 @@ test('a prompt that waits behind a turn is answered when the journal turns out t
   expect(phases(bob).at(-1)).toBe('closed')
 })
 
-describe('deleting by one', () => {
-  test('cancels the prompts of all clients, notifies all, and there is no such session then', async () => {
+describe('session/delete by one client', () => {
+  test('cancels the prompts of all clients, notifies all, and removes the session', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const { ada, bob, sessionId } = await two(street)
@@ -260,12 +260,12 @@ describe('deleting by one', () => {
   })
 })
 
-describe('what one declares', () => {
+describe('directories and MCP servers that a client declares', () => {
   const server = (name: string, command = 'true') => ({ name, command, args: [], env: [] })
   const names = (street: Street) =>
     [...street.house.tools.current].map(({ servers }) => servers.map(({ name }) => name))
 
-  test('gives its own prompts its directories, also when they waited and it has gone', async () => {
+  test('hold for its own prompts, also when they were queued and the client has left', async () => {
     const street = openStreet()
     const go = turnsWait(street)
     const ada = await street.client()
@@ -287,7 +287,7 @@ describe('what one declares', () => {
     ])
   })
 
-  test('joins the servers of the others by name; none takes nothing away, and a name said again is the newer one', async () => {
+  test('are merged by server name: an empty list removes nothing, and the newer of two entries with one name counts', async () => {
     const street = openStreet()
     const { sessionId } = await two(street, { mcpServers: [server('docs')] })
     const carl = await street.client()
@@ -299,7 +299,7 @@ describe('what one declares', () => {
     expect(request?.servers).toMatchObject([{ name: 'docs', command: 'false' }, { name: 'files' }])
   })
 
-  test('names at most a hundred servers, alone or together with the others; what is too much changes nothing', async () => {
+  test('are at most a hundred servers, alone or with the other clients’; more are refused without a change', async () => {
     const street = openStreet()
     const some = (word: string, count: number) => Array.from({ length: count }, (_, n) => server(`${word}${n}`))
     const ada = await street.client()
@@ -315,17 +315,20 @@ describe('what one declares', () => {
     expect(names(street).map((all) => all.length)).toEqual([100])
   })
 
-  test.each(['session/load', 'session/resume'])('counts not what the same client replaces with %s', async (method) => {
-    const street = openStreet()
-    const some = (word: string) => Array.from({ length: 60 }, (_, n) => server(`${word}${n}`))
-    const ada = await street.client()
-    const sessionId = await create(ada, { mcpServers: some('a') })
-    const again = await ada.request(method, opening(sessionId, { mcpServers: some('b') }))
-    expect(again.error).toBeUndefined()
-    expect(names(street)).toEqual([some('b').map(({ name }) => name)])
-  })
+  test.each(['session/load', 'session/resume'])(
+    'are counted without those that the same client replaces with %s',
+    async (method) => {
+      const street = openStreet()
+      const some = (word: string) => Array.from({ length: 60 }, (_, n) => server(`${word}${n}`))
+      const ada = await street.client()
+      const sessionId = await create(ada, { mcpServers: some('a') })
+      const again = await ada.request(method, opening(sessionId, { mcpServers: some('b') }))
+      expect(again.error).toBeUndefined()
+      expect(names(street)).toEqual([some('b').map(({ name }) => name)])
+    },
+  )
 
-  test('does not pile up, and is never in the way of those who are there', async () => {
+  test('do not accumulate, and never block attached clients', async () => {
     const street = openStreet()
     const ada = await street.client()
     const sessionId = await create(ada, { mcpServers: [server('first')] })
@@ -340,7 +343,7 @@ describe('what one declares', () => {
     expect(names(street)).toEqual([Array.from({ length: 60 }, (_, n) => `c${n}`)])
   })
 
-  test('does not disturb the turn that runs: it keeps the tools that it began with', async () => {
+  test('do not change the tools of the running turn', async () => {
     const street = openStreet()
     const go = turnsWait(street)
     const { ada, bob, sessionId } = await two(street, { mcpServers: [server('docs')] })
@@ -354,7 +357,7 @@ describe('what one declares', () => {
     expect(street.house.tools.running).toBe(1)
   })
 
-  test('goes with it, but not from its own prompt that still runs', async () => {
+  test('are removed when it leaves, but not from its own running prompt', async () => {
     const street = openStreet()
     const go = turnsWait(street)
     const ada = await street.client()
@@ -372,7 +375,7 @@ describe('what one declares', () => {
     expect(names(street)).toEqual([['files']])
   })
 
-  test('stays while no client is attached, for the next client that names none', async () => {
+  test('stay while no client is attached, for the next client that names none', async () => {
     const street = openStreet()
     const ada = await street.client()
     const sessionId = await create(ada, { mcpServers: [server('docs')] })
@@ -383,7 +386,7 @@ describe('what one declares', () => {
     expect(street.house.tools.opened).toHaveLength(1)
   })
 
-  test('is forgotten when what it asked for was refused', async () => {
+  test('are dropped when its request is refused', async () => {
     const street = openStreet()
     const { bob, sessionId } = await two(street)
     const beyond = { mcpServers: [server('docs')], _meta: { 'parley/after': 1_000 } }
@@ -393,8 +396,8 @@ describe('what one declares', () => {
   })
 })
 
-describe('a session without clients for a minute', () => {
-  test('leaves memory with its tools, and opens again whole', async () => {
+describe('a session that has had no client for a minute', () => {
+  test('is unloaded with its tools, and loads again completely', async () => {
     const street = openStreet()
     const { ada, bob, sessionId } = await two(street)
     await ada.request('session/prompt', prompt(sessionId, 'Hello'))
@@ -417,7 +420,7 @@ describe('a session without clients for a minute', () => {
     })
   })
 
-  test('stays while a turn runs', async () => {
+  test('is not unloaded while a turn runs', async () => {
     const street = openStreet()
     street.house.agent.script = untilCancelled
     const ada = await street.client()
@@ -429,7 +432,7 @@ describe('a session without clients for a minute', () => {
     expect(street.house.sessions.counts().working).toBe(1)
   })
 
-  test('and is opened in that very moment has one writer', async () => {
+  test('and is opened while it is unloaded has one writer', async () => {
     const street = openStreet()
     const { house } = street
     const ada = await street.client()

@@ -21,15 +21,15 @@ async function leaveWhileOpening(street: Street, method: string, params: object)
 
 const server = { name: 'docs', command: 'docs', args: [], env: [] }
 
-describe('a client that leaves while', () => {
-  test('a new session is made: there is no such session, and none of its servers runs', async () => {
+describe('a client that disconnects while', () => {
+  test('session/new runs: no session is created, and none of its MCP servers runs', async () => {
     const street = openStreet()
     await leaveWhileOpening(street, 'session/new', { cwd, mcpServers: [server] })
     expect(await street.house.sessions.list({ limit: 10 })).toEqual([])
     expect(street.house.tools.running).toBe(0)
   })
 
-  test('a session is forked: there is no fork', async () => {
+  test('session/fork runs: no fork is created', async () => {
     const street = openStreet(undefined, { experimental: true })
     const ada = await street.client()
     const sessionId = await create(ada)
@@ -38,7 +38,7 @@ describe('a client that leaves while', () => {
   })
 
   test.each(['session/load', 'session/resume'])(
-    '%s is answered: it is not there, and the session leaves memory when the others have gone',
+    '%s is answered: it is not attached, and the session is unloaded when the others have left',
     async (method) => {
       const street = openStreet()
       const ada = await street.client()
@@ -58,7 +58,7 @@ describe('a client that leaves while', () => {
     },
   )
 
-  test('two sessions are opened under one request id: it is attached to neither', async () => {
+  test('it opens two sessions under one request id: it is attached to neither', async () => {
     const street = openStreet()
     const ada = await street.client()
     const ids = [await create(ada), await create(ada)]
@@ -78,7 +78,7 @@ describe('a client that leaves while', () => {
     }
   })
 
-  test('it loads: a question that all others decline is a no', async () => {
+  test('it loads: a permission request that all others decline is rejected', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       const { outcome } = await turn.ask({ toolCallId: 'c1', patch: { title: 'x' }, options, state: null })

@@ -12,7 +12,7 @@ cleanUp()
 /** What no agent of ours offers, and a journal that was damaged or written by another version may hold. */
 const unshowable = [null] as never
 
-test('an entry that cannot be shown is replaced by a sentence, live and in a load, and the entries after it are sent', async () => {
+test('an entry that cannot be rendered is replaced by a sentence, live and in a load, and the entries after it are sent', async () => {
   const street = openStreet()
   street.house.agent.script = async (turn) => {
     await turn.say(text('before '))
@@ -32,7 +32,7 @@ test('an entry that cannot be shown is replaced by a sentence, live and in a loa
     expect(client.text).toMatch(/before .*Entry \d+ of this session could not be shown.*after/su)
 })
 
-test('a client that cannot be sent something is cut off, and gets all that it missed when it resumes from its cursor', async () => {
+test('a client whose update cannot be sent is disconnected, and gets all that it missed when it resumes from its cursor', async () => {
   const street = openStreet()
   const { house } = street
   const ada = await street.client()
@@ -59,7 +59,7 @@ test('a client that cannot be sent something is cut off, and gets all that it mi
   expect(ada.text).toBe('Hello!Hello!')
 })
 
-test('a journal that cannot be read for a moment does not answer a prompt whose turn runs', async () => {
+test('a journal that cannot be read for a moment does not fail a prompt whose turn runs', async () => {
   const street = openStreet()
   const { house } = street
   house.agent.script = async (turn) => {
@@ -82,7 +82,7 @@ test('a journal that cannot be read for a moment does not answer a prompt whose 
   expect(ada.text).toMatch(/The end\.$/u)
 })
 
-test('a load in whose middle the journal cannot be read for a moment takes that long, and is whole', async () => {
+test('a load during which the journal cannot be read for a moment waits, and is complete', async () => {
   const street = openStreet()
   const { house } = street
   const ada = await street.client()

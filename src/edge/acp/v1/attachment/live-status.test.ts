@@ -33,7 +33,7 @@ function talkative(street: Street) {
   return go
 }
 
-test('a client that did not ask gets none, and unknown names are ignored', async () => {
+test('a client that did not subscribe gets no live status, and unknown names are ignored', async () => {
   const street = openStreet()
   const plain = await street.client()
   const other = await street.client(wanting(['weather']))
@@ -44,7 +44,7 @@ test('a client that did not ask gets none, and unknown names are ignored', async
   expect([...notices(plain), ...notices(other)]).toEqual([])
 })
 
-test('what can be asked for is said in initialize', async () => {
+test('initialize advertises the notifications that a client can subscribe to', async () => {
   const client = await openStreet().client()
   const notifications = expect.arrayContaining(ALL) as string[]
   const parley = { cursor: {}, promptId: {}, adopt: {}, role: 'admin', notifications }
@@ -52,7 +52,7 @@ test('what can be asked for is said in initialize', async () => {
 })
 
 test.each(['session/new', 'session/load', 'session/resume'])(
-  '%s is followed by how everything stands',
+  '%s is followed by the whole live status',
   async (method) => {
     const street = openStreet()
     const first = await street.client()
@@ -67,7 +67,7 @@ test.each(['session/new', 'session/load', 'session/resume'])(
   },
 )
 
-test('the turn is sent as it changes, after the entries that changed it', async () => {
+test('the phase of the turn is sent after the entries that changed it', async () => {
   const street = openStreet()
   street.house.agent.script = async (turn) => {
     await turn.ask({ toolCallId: 'c', patch: { title: 'T' }, options: [option('allow_once')], state: 1 })
@@ -89,7 +89,7 @@ test('the turn is sent as it changes, after the entries that changed it', async 
   expect(phases(ada).at(-1)).toBe('closed')
 })
 
-test('the queue shows whose prompts wait, and their beginnings', async () => {
+test('the queue has the sender and the first words of each queued prompt', async () => {
   const street = openStreet()
   const go = talkative(street)
   const ada = await street.client(wanting(['queue']))
@@ -109,7 +109,7 @@ test('the queue shows whose prompts wait, and their beginnings', async () => {
   expect(bob.last('_parley/queue')).toEqual({ sessionId, prompts: [] })
 })
 
-test('presence knows everyone by the name that they gave, comes and goes with them', async () => {
+test('presence has each client by the name that it gave, while it is attached', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['presence']))
   const sessionId = await create(ada)
@@ -126,7 +126,7 @@ test('presence knows everyone by the name that they gave, comes and goes with th
   expect(ada.last('_parley/presence')).toEqual({ sessionId, clients: [me] })
 })
 
-test('MCP servers are sent as they come and go', async () => {
+test('the state of MCP servers is sent when it changes', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['mcp']))
   const sessionId = await create(ada, { mcpServers: [{ name: 'docs', command: 'true', args: [], env: [] }] })
@@ -142,7 +142,7 @@ test('MCP servers are sent as they come and go', async () => {
   expect(ada.all('_parley/mcp')).toHaveLength(told)
 })
 
-test('a deleted session is announced to the clients that asked', async () => {
+test('a deleted session is announced to subscribed clients', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['turn']))
   const sessionId = await create(ada)
@@ -151,7 +151,7 @@ test('a deleted session is announced to the clients that asked', async () => {
   expect(phases(ada).at(-1)).toBe('deleted')
 })
 
-test('a client that does not read misses what was in between, and gets how it is in the end', async () => {
+test('a client that does not read misses intermediate states, and gets the last one', async () => {
   const street = openStreet()
   const ada = await street.client(wanting(['presence', 'turn']))
   const sessionId = await create(ada)

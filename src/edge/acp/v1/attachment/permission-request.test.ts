@@ -67,8 +67,8 @@ test('one client answers, the request is withdrawn from the others, and a late a
   expect(street.house.reported).toEqual([])
 })
 
-describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
-  test('leaves the question to the others, and is not asked again', async () => {
+describe.each(NONE)('a client that answers a permission request with %s', (_what, reply) => {
+  test('leaves the request to the other clients, and is not asked again', async () => {
     const { clients, sessionId, id } = await asked(2)
     const [ada, bob] = clients as [WireClient, WireClient]
     await answer(ada, reply)
@@ -82,7 +82,7 @@ describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
     expect(questions(ada)).toHaveLength(1)
   })
 
-  test('is a no when no other client is attached', async () => {
+  test('rejects the call when no other client is attached', async () => {
     const { clients, id } = await asked(1)
     const [ada] = clients as [WireClient]
     await answer(ada, reply)
@@ -90,7 +90,7 @@ describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
     expect(outcomes).toEqual([{ outcome: 'cancelled' }])
   })
 
-  test('has said no when the others have no answer either', async () => {
+  test('rejects the call when the other clients have no answer either', async () => {
     const { clients, id } = await asked(3)
     for (const client of clients) await answer(client, reply)
     await clients[0]?.answerTo(id)
@@ -98,7 +98,7 @@ describe.each(NONE)('whoever is asked and answers with %s', (_what, reply) => {
   })
 })
 
-test('the transcript says that no user said no', async () => {
+test('the transcript says that the call was not rejected by a user', async () => {
   const { clients, id } = await asked(1)
   const [ada] = clients as [WireClient]
   await answer(ada, UNKNOWN)
@@ -107,7 +107,7 @@ test('the transcript says that no user said no', async () => {
   expect(ada.text).toContain('Delete all')
 })
 
-test('with no client attached it waits, in the journal alone after a minute, and the next client is asked anew', async () => {
+test('with no client attached the request waits, after a minute only in the journal, and the next client is asked', async () => {
   const { clients, sessionId } = await asked(1)
   await clients[0]?.leave()
   await street.house.clock.advance(59_000)
@@ -122,7 +122,7 @@ test('with no client attached it waits, in the journal alone after a minute, and
   expect(outcomes).toMatchObject([{ optionId: 'allow_once' }])
 })
 
-test('with no client attached it leaves memory with the prompts behind it, which run once it is answered', async () => {
+test('with no client attached the session is unloaded with its queued prompts, which run once the request is answered', async () => {
   const { clients, sessionId } = await asked(1)
   clients[0]?.ask('session/prompt', prompt(sessionId, 'And then', 'second'))
   await quiet()
@@ -144,7 +144,7 @@ test('with no client attached it leaves memory with the prompts behind it, which
   expect((await bob.answerTo('adopted')).result).toEqual({ stopReason: 'end_turn' })
 })
 
-test('with no client attached it leaves memory, and has the servers of its client again when it continues', async () => {
+test('with no client attached the session is unloaded, and has the MCP servers of its client again when it continues', async () => {
   const ada = await street.client()
   const mcpServers = [{ name: 'docs', command: '/bin/docs', args: [], env: [] }]
   const sessionId = await create(ada, { mcpServers })
@@ -164,7 +164,7 @@ test('with no client attached it leaves memory, and has the servers of its clien
   expect(street.house.tools.opened.at(-1)?.servers).toEqual([])
 })
 
-test('a client that disconnects has not answered: the others still can', async () => {
+test('a client that disconnects leaves the request to the others', async () => {
   const { clients, id } = await asked(2)
   const [ada, bob] = clients as [WireClient, WireClient]
   await answer(bob, UNKNOWN)
@@ -176,7 +176,7 @@ test('a client that disconnects has not answered: the others still can', async (
   expect(outcomes).toMatchObject([{ optionId: 'reject_once' }])
 })
 
-test('does not keep anyone from cancelling, and is taken back then', async () => {
+test('a cancel withdraws an open permission request', async () => {
   const { clients, sessionId, id } = await asked(2)
   const [ada, bob] = clients as [WireClient, WireClient]
   bob.notify('session/cancel', { sessionId })

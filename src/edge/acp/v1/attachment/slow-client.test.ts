@@ -9,7 +9,7 @@ cleanUp()
 
 const MIB = 1024 * 1024
 
-test('gets a bounded part of a flood, delays no other client, and gets the rest when it reads again', async () => {
+test('a slow client has a bounded buffer, delays no other client, and gets the rest when it reads again', async () => {
   const street = openStreet()
   const word = 'x'.repeat(32 * 1024)
   street.house.agent.script = async (turn) => {
@@ -31,7 +31,7 @@ test('gets a bounded part of a flood, delays no other client, and gets the rest 
   expect(bob.text === ada.text).toBe(true)
 }, 60_000)
 
-test('and sends one request after the other is cut off; the session and the others continue, and it can come back', async () => {
+test('a slow client that sends request after request is disconnected; the session continues for the others, and it can reconnect', async () => {
   const street = openStreet()
   const ada = await street.client()
   const bob = await street.client()

@@ -22,8 +22,8 @@ const count = (client: WireClient, method: string) => asked(client).filter((one)
 const updateOf = (client: WireClient, status: string) =>
   client.updates.findLast(({ update }) => update['status'] === status)?.update
 
-describe('the client whose prompt runs', () => {
-  test('is asked after it was sent the call, and no other client is', async () => {
+describe('a request to the client whose prompt runs', () => {
+  test('is sent after the tool call, and to no other client', async () => {
     agentDoes(reads)
     const { ada, bob, id } = await inCompany()
     const request = await answer(ada, 'fs/read_text_file', { result: { content: 'not saved yet' } })
@@ -37,7 +37,7 @@ describe('the client whose prompt runs', () => {
     expect(updateOf(bob, 'completed')).toBeDefined()
   })
 
-  test('is asked after it was sent the call also when it is slow to read', async () => {
+  test('is sent after the tool call also when the client is slow to read', async () => {
     agentDoes(async (turn) => {
       for (let n = 0; n < 100; n += 1) await turn.say(text('x'.repeat(64 * 1024)))
       return reads(turn)
@@ -57,7 +57,7 @@ describe('the client whose prompt runs', () => {
     expect(told).toBeLessThan(ada.received.indexOf(request))
   })
 
-  test('is the one that sent the prompt, also when it waited behind that of another', async () => {
+  test('goes to the sender of the prompt, also when that prompt was queued', async () => {
     agentDoes(reads)
     const { ada, bob, sessionId } = await inCompany()
     const second = bob.ask('session/prompt', prompt(sessionId, 'And now I', 'p2'))
@@ -67,7 +67,7 @@ describe('the client whose prompt runs', () => {
     expect([count(ada, 'fs/read_text_file'), count(bob, 'fs/read_text_file')]).toEqual([1, 1])
   })
 
-  test('cannot be spoken for: an answer by its id from another connection counts nothing', async () => {
+  test('is not answered by a response from another connection', async () => {
     agentDoes(reads)
     const { ada, bob, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('fs/read_text_file'))
@@ -82,7 +82,7 @@ describe('the client whose prompt runs', () => {
     ['nothing', {}],
     ['words that sound like it', { fs: { readTextFile: 'yes', writeTextFile: 1 }, terminal: {}, elicitation: {} }],
     ['null', { fs: null, terminal: null, elicitation: { form: null, url: null } }],
-  ])('is asked nothing when it offers %s', async (_what, abilities) => {
+  ])('is not sent when the client advertises %s', async (_what, abilities) => {
     const offered: unknown[] = []
     agentDoes(({ client }) => {
       offered.push(client.readTextFile, client.writeTextFile, client.terminals, client.elicit)
@@ -93,7 +93,7 @@ describe('the client whose prompt runs', () => {
     expect([...asked(ada), ...asked(bob)]).toEqual([])
   })
 
-  test('may offer one thing and not the other', async () => {
+  test('is possible for each capability alone', async () => {
     const offered: unknown[] = []
     agentDoes(({ client: { readTextFile, writeTextFile, elicit } }) => {
       offered.push(readTextFile === undefined, writeTextFile === undefined, Object.keys(elicit ?? {}))
@@ -103,7 +103,7 @@ describe('the client whose prompt runs', () => {
     expect(offered).toEqual([true, false, ['url']])
   })
 
-  test('is asked on when it opens the session again meanwhile', async () => {
+  test('stays open when the client loads the session again meanwhile', async () => {
     agentDoes(reads)
     const { ada, sessionId, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('fs/read_text_file'))
@@ -114,8 +114,8 @@ describe('the client whose prompt runs', () => {
   })
 })
 
-describe('a client that leaves while it is asked', () => {
-  test('ends the wait at once with one clear sentence, and no other client is asked', async () => {
+describe('a client that disconnects before it has answered', () => {
+  test('fails the request at once with one clear sentence, and no other client is asked', async () => {
     agentDoes(reads)
     const { ada, bob } = await inCompany()
     await ada.until(isAsked('fs/read_text_file'))
@@ -127,7 +127,7 @@ describe('a client that leaves while it is asked', () => {
     expect(asked(bob)).toEqual([])
   })
 
-  test('takes its terminals with it, and their call says so, whatever the agent does meanwhile', async () => {
+  test('loses its terminals, and their tool call says so, whatever the agent does meanwhile', async () => {
     scene.street.house.agent.script = async (turn) => {
       await turn.client.terminals?.create({ command: 'make' })
       return untilCancelled(turn)
@@ -140,7 +140,7 @@ describe('a client that leaves while it is asked', () => {
     expect(updateOf(bob, 'failed')).toBeDefined()
   })
 
-  test('serves nothing any more: the same turn finds no client to ask', async () => {
+  test('is not asked again in the same turn', async () => {
     const offered: unknown[] = []
     scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
@@ -155,7 +155,7 @@ describe('a client that leaves while it is asked', () => {
     expect(offered).toEqual([undefined])
   })
 
-  test('and comes back for its prompt serves again what it offers', async () => {
+  test('is asked again once it has reconnected for its prompt', async () => {
     scene.street.house.agent.script = async (turn) => {
       await turn.client.readTextFile?.({ path: '/a.txt' }).catch(() => undefined)
       await scene.street.house.clock.sleep(1_000)
@@ -190,7 +190,7 @@ describe('a cancel', () => {
         }),
     ],
     ['elicitation/create', (turn) => turn.client.elicit?.url?.({ message: 'Sign in', url: 'https://example.com' })],
-  ])('takes %s back and ends the turn, though the client never answers', async (method, act) => {
+  ])('withdraws %s and ends the turn, though the client never answers', async (method, act) => {
     agentDoes(act)
     const { ada, sessionId, id } = await inCompany({ ...ALL, fs: { [camel(method)]: true } })
     const request = await ada.until(isAsked(method))
@@ -199,7 +199,7 @@ describe('a cancel', () => {
     expect(withdrawn(ada)).toEqual([request.id])
   })
 
-  test('before a question has reached its client leaves nothing to take back', async () => {
+  test('before a request has reached its client sends no withdrawal', async () => {
     agentDoes(async (turn) => {
       // The disk is slow with this, and what follows waits behind it.
       await turn.say(text('Let me see.'))
@@ -221,7 +221,7 @@ describe('a terminal is released', () => {
   const made = (client: WireClient) => answer(client, 'terminal/create', { result: { terminalId: 'term-1' } })
   const released = (client: WireClient) => client.all('terminal/release').map(({ terminalId }) => String(terminalId))
 
-  test('when the agent lets go of it, once its call says how it ended', async () => {
+  test('when the agent releases it, once its call has the exit status', async () => {
     agentDoes(async (turn) => {
       const terminal = await creates(turn)
       await terminal?.waitForExit()
@@ -251,7 +251,7 @@ describe('a terminal is released', () => {
     expect(shown).toBeLessThan(gone ?? 0)
   })
 
-  test('when the turn ends and the agent has forgotten it', async () => {
+  test('when the turn ends and the agent has not released it', async () => {
     agentDoes(async (turn) => void (await creates(turn)))
     const { ada, id } = await inCompany()
     await made(ada)
@@ -260,7 +260,7 @@ describe('a terminal is released', () => {
     expect(updateOf(ada, 'failed')).toMatchObject({ content: [{ type: 'terminal' }, { type: 'content' }] })
   })
 
-  test('when the turn is cancelled, though the agent does not listen', async () => {
+  test('when the turn is cancelled, though the agent ignores that', async () => {
     scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       return new Promise(() => {})
@@ -272,7 +272,7 @@ describe('a terminal is released', () => {
     await ada.until(isAsked('terminal/release'))
   })
 
-  test('when the agent breaks', async () => {
+  test('when the agent throws', async () => {
     scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       throw new Error('broken')
@@ -297,7 +297,7 @@ describe('a terminal is released', () => {
     expect(ada.text).toContain('Broken.')
   })
 
-  test('when it was made after its request was given up', async () => {
+  test('when it was created after its request had timed out', async () => {
     agentDoes(creates)
     const { ada, sessionId, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('terminal/create'))
@@ -309,7 +309,7 @@ describe('a terminal is released', () => {
     expect(released(ada)).toEqual(['late'])
   })
 
-  test('when the client takes too long to make it', async () => {
+  test('when the client takes too long to create it', async () => {
     agentDoes(creates)
     const { ada, id } = await inCompany()
     const { id: requestId } = await ada.until(isAsked('terminal/create'))
@@ -321,7 +321,7 @@ describe('a terminal is released', () => {
     expect(withdrawn(ada)).toEqual([requestId])
   })
 
-  test('when the owner stops in order', async () => {
+  test('when the server stops gracefully', async () => {
     scene.street.house.agent.script = async (turn) => {
       await creates(turn)
       return untilCancelled(turn)
@@ -334,8 +334,8 @@ describe('a terminal is released', () => {
   })
 })
 
-describe('what comes back', () => {
-  test('with an error is reported in the client’s words, in the call and to the agent', async () => {
+describe('the answer of a client', () => {
+  test('with an error is quoted in the tool call and to the agent', async () => {
     agentDoes(reads)
     const { ada, bob, id } = await inCompany()
     await answer(ada, 'fs/read_text_file', { error: { code: -32002, message: 'No such\nfile.' } })
@@ -354,7 +354,7 @@ describe('what comes back', () => {
     expect(ada.text).toContain('is invalid')
   })
 
-  test('of a write shows what has changed', async () => {
+  test('to a write shows what has changed', async () => {
     agentDoes((turn) => turn.client.writeTextFile?.({ path: '/a.txt', content: 'new' }))
     const { ada, bob, id } = await inCompany()
     await answer(ada, 'fs/read_text_file', { result: { content: 'old' } })
@@ -378,7 +378,7 @@ describe('outside the directories of the turn', () => {
     ['lines are counted from 1', (turn) => turn.client.readTextFile?.({ path: '/tmp/a', line: 0 }), 'from 1'],
   ]
 
-  test.each(refused)('%s, and the client is not even asked', async (_what, act, says) => {
+  test.each(refused)('%s is refused, and the client is not asked', async (_what, act, says) => {
     agentDoes(act)
     const ada = await scene.street.client({ clientCapabilities: ALL })
     const sessionId = await create(ada, { cwd: '/tmp' })

@@ -17,7 +17,7 @@ const FORM = { message: 'Who are you?', schema: SCHEMA }
 describe('input', () => {
   const form = (turn: Turn) => turn.client.elicit?.form?.(FORM)
 
-  test('by a form goes to one client, and its values count when they are as the form has them', async () => {
+  test('by a form goes to one client, and its values are checked against the form', async () => {
     agentDoes(form)
     const { ada, bob, id } = await inCompany()
     const request = await answer(ada, 'elicitation/create', {
@@ -46,7 +46,7 @@ describe('input', () => {
     expect(ada.text).not.toContain('accept')
   })
 
-  test('leaves in the journal that it was asked for and how it ended, and nothing of what was said', async () => {
+  test('is stored in the journal as a request and its outcome, without the values', async () => {
     scene.street.house.agent.script = async (turn) => {
       await form(turn)
       return 'end_turn'

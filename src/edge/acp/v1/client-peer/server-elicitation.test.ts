@@ -57,7 +57,7 @@ describe('a server that asks while its tool runs', () => {
     ['pages', PAGE, { form: {} }],
     ['pages, and no form takes their place', PAGE, { form: {} }],
     ['anything', FORM, {}],
-  ])('is declined in words by a client that does not offer %s', async (_what, question, offered) => {
+  ])('is declined with a reason for a client that does not advertise %s', async (_what, question, offered) => {
     const { ada, bob, id } = await booking(question, offered)
     await ada.answerTo(id)
     expect(answers).toEqual([{ action: 'decline' }])
@@ -76,7 +76,7 @@ describe('a server that asks while its tool runs', () => {
     expect(ada.received.filter(isAsked)).toEqual([])
   })
 
-  test('gets nothing that is not as the form has it [U6]', async () => {
+  test('gets no values that do not fit the form [U6]', async () => {
     const { ada, id } = await booking(FORM, { form: {} })
     ada.send({ id: (await ada.until(isAsked)).id, result: { action: 'accept', content: { day: 'tomorrow' } } })
     await ada.answerTo(id)

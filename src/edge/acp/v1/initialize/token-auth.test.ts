@@ -12,8 +12,8 @@ const guarded = (): Street => openStreet(new House(), { token: 'open sesame' })
 const bringing = (token: unknown) => ({ _meta: { 'parley/token': token } })
 const METHOD = 'parley-token'
 
-describe('without a token to demand', () => {
-  test('there is nothing to authenticate with, and nothing to log out of', async () => {
+describe('a server without a token', () => {
+  test('has no authentication method, and no logout', async () => {
     const client = await openStreet().client()
     expect(client.received[0]?.result).toMatchObject({ authMethods: [] })
     expect(client.received[0]?.result?.['agentCapabilities']).not.toHaveProperty('auth')
@@ -24,8 +24,8 @@ describe('without a token to demand', () => {
   })
 })
 
-describe('a server that demands a token', () => {
-  test('says so, and how to give it', async () => {
+describe('a server with a token', () => {
+  test('advertises how to authenticate', async () => {
     const client = await guarded().client()
     expect(client.received[0]?.result).toMatchObject({
       authMethods: [{ id: METHOD, name: expect.any(String) as string }],
@@ -44,12 +44,12 @@ describe('a server that demands a token', () => {
     ['session/delete', { sessionId: 's-1' }],
     ['_parley/rename', { sessionId: 's-1', title: 'x' }],
     ['_parley/fork', { sessionId: 's-1' }],
-  ])('refuses %s before that', async (method, params) => {
+  ])('refuses %s before authentication', async (method, params) => {
     const { error } = await (await guarded().client()).request(method, params)
     expect(error).toMatchObject({ code: -32_000, data: { code: 'AUTH_REQUIRED' } })
   })
 
-  test('protects all other methods about sessions, and answers _parley/status', async () => {
+  test('protects all session methods, and answers _parley/status', async () => {
     const told = async () => 'sentinel'
     const methods = { '_parley/search': told, '_parley/servers': told, '_parley/status': told }
     const client = await openStreet(new House(), { token: 'open sesame', methods }).client()
@@ -59,7 +59,7 @@ describe('a server that demands a token', () => {
     expect(await client.request('_parley/status', {})).toMatchObject({ result: 'sentinel' })
   })
 
-  test('lets in a client that authenticates, on this connection only', async () => {
+  test('accepts a client that authenticates, on this connection only', async () => {
     const street = guarded()
     const [client, other] = [await street.client(), await street.client()]
     const { result } = await client.request('authenticate', { methodId: METHOD, ...bringing('open sesame') })
@@ -68,24 +68,27 @@ describe('a server that demands a token', () => {
     expect((await other.request('session/load', opening(sessionId))).error?.code).toBe(-32_000)
   })
 
-  test('lets in a client that sends the token with initialize', async () => {
+  test('accepts a client that sends the token with initialize', async () => {
     const client = await guarded().client(bringing('open sesame'))
     expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
   })
 
-  test('keeps a client in: a second initialize takes nothing back', async () => {
+  test('keeps a client authenticated after a second initialize', async () => {
     const client = await guarded().client(bringing('open sesame'))
     await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
     expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
   })
 
-  test.each([['open sesam'], ['open sesame '], [''], [7], [undefined]])('does not take %j for it', async (token) => {
-    const client = await guarded().client(bringing(token))
-    const { error } = await client.request('authenticate', { methodId: METHOD, ...bringing(token) })
-    expect(error).toMatchObject({ code: -32_000, data: { code: 'AUTH_FAILED' } })
-    expect(JSON.stringify(client.received)).not.toContain('open sesame"')
-    expect((await client.request('session/list', {})).error?.code).toBe(-32_000)
-  })
+  test.each([['open sesam'], ['open sesame '], [''], [7], [undefined]])(
+    'does not accept %j as the token',
+    async (token) => {
+      const client = await guarded().client(bringing(token))
+      const { error } = await client.request('authenticate', { methodId: METHOD, ...bringing(token) })
+      expect(error).toMatchObject({ code: -32_000, data: { code: 'AUTH_FAILED' } })
+      expect(JSON.stringify(client.received)).not.toContain('open sesame"')
+      expect((await client.request('session/list', {})).error?.code).toBe(-32_000)
+    },
+  )
 
   test.each([
     [{ methodId: 'oauth' }, 'AUTH_METHOD_UNKNOWN'],
@@ -95,7 +98,7 @@ describe('a server that demands a token', () => {
     expect(error).toMatchObject({ code: -32_602, data: { code } })
   })
 
-  test('sends nothing more to a client that has logged out; its turns run on', async () => {
+  test('sends nothing more to a client that has logged out; its turns continue', async () => {
     const street = guarded()
     const go = signal()
     street.house.agent.script = async (turn) => {

@@ -12,7 +12,7 @@ cleanUp()
 
 const titles = (client: WireClient) => client.updates.flatMap(({ update }) => update['title'] ?? [])
 
-test('what can be asked is advertised', async () => {
+test('initialize advertises the extension methods', async () => {
   const client = await openStreet().client()
   const names = [
     'page',
@@ -63,7 +63,7 @@ describe('_parley/rename', () => {
 })
 
 describe.each(['_parley/force_cancel', '_parley/release'])('%s', (method) => {
-  test('of a session whose agent has no process ends none, and refuses a session that is not there', async () => {
+  test('ends no process where the agent has none, and refuses an unknown session', async () => {
     const client = await openStreet().client()
     const sessionId = await create(client)
     expect((await client.request(method, { sessionId })).result).toEqual({ ended: false })
@@ -72,7 +72,7 @@ describe.each(['_parley/force_cancel', '_parley/release'])('%s', (method) => {
   })
 })
 
-test('a turn that is cancelled by force ends for everyone; a release leaves it alone', async () => {
+test('a forced cancel ends the turn for all clients; a release leaves it alone', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const [one, other] = [await street.client(), await street.client()]
@@ -163,7 +163,7 @@ describe('an agent that a client names', () => {
     expect(client.text).toBe('otherHello!')
   })
 
-  test('leaves a session that it opens with its own agent, unless a person chose it', async () => {
+  test('does not change the agent of an existing session, unless a user chose it', async () => {
     const street = openStreet(houseOfTwo())
     const sessionId = await create(await street.client())
     const passing = await street.client(naming('script:/other'))
@@ -178,7 +178,7 @@ describe('an agent that a client names', () => {
     expect([passing.text, choosing.text]).toEqual(['Hello!other', 'other'])
   })
 
-  test('and that does not exist is refused with the session, not with initialize', async () => {
+  test('that does not exist is refused with the session, not with initialize', async () => {
     const client = await openStreet(houseOfTwo()).client(naming('script:/nowhere'))
     expect(client.received[0]?.error).toBeUndefined()
     const { error } = await client.request('session/new', { cwd: '/', mcpServers: [] })

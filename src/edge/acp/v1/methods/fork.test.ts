@@ -7,23 +7,23 @@ import { modes } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
-test('a server that was not set to offer it has no such method', async () => {
+test('a server without the setting has no method session/fork', async () => {
   const client = await openStreet().client()
   expect(client.received[0]?.result?.['agentCapabilities']).not.toMatchObject({ sessionCapabilities: { fork: {} } })
   const { error } = await client.request('session/fork', { sessionId: await create(client), cwd })
   expect(error?.code).toBe(-32_601)
 })
 
-describe('a server that offers it', () => {
+describe('session/fork', () => {
   const experimental = (house = new House()) => openStreet(house, { experimental: true })
 
-  test('says so', async () => {
+  test('is advertised', async () => {
     expect((await experimental().client()).received[0]?.result).toMatchObject({
       agentCapabilities: { sessionCapabilities: { fork: {} } },
     })
   })
 
-  test('gives a session that continues from there with the same settings, and repeats no update', async () => {
+  test('creates a session that continues from there with the same settings, and repeats no update', async () => {
     const house = new House()
     house.agent.modes = modes
     const client = await experimental(house).client()
@@ -53,7 +53,7 @@ describe('a server that offers it', () => {
     [{ cwd: '/tmp' }, 'SESSION_CWD_DIFFERS'],
     [{ cwd: 'work' }, 'PATH_NOT_ABSOLUTE'],
     [{ additionalDirectories: ['b'] }, 'PATH_NOT_ABSOLUTE'],
-  ])('refuses %j, and makes nothing', async (params, code) => {
+  ])('refuses %j, and creates nothing', async (params, code) => {
     const street = experimental()
     const client = await street.client()
     const sessionId = await create(client)

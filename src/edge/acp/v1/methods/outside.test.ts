@@ -48,7 +48,7 @@ describe('_parley/answer', () => {
     expect(again.result).toEqual(first.result)
   })
 
-  test('of a session that a restart suspended lets its turn go on', async () => {
+  test('of a session that a restart suspended resumes its turn', async () => {
     const street = openStreet()
     const { sessionId, requestId } = await waiting(street)
     const next = new House(street.house.disk)
@@ -76,7 +76,7 @@ describe('_parley/answer', () => {
   })
 })
 
-describe('the queue', () => {
+describe('the prompt queue', () => {
   const remote = { transport: 'websocket', isLocalUser: false, role: 'prompt' } as const
 
   async function queued() {
@@ -89,7 +89,7 @@ describe('the queue', () => {
     return { street, one, sessionId, ends }
   }
 
-  test('is changed by other clients too: a prompt taken back, another one taken first', async () => {
+  test('can be changed by other clients: a prompt withdrawn, another one moved to the front', async () => {
     const { street, sessionId, ends } = await queued()
     const other = await street.client()
     const ask = async (method: string, params: Fields) => (await other.request(method, { sessionId, ...params })).result
@@ -118,7 +118,7 @@ describe('the queue', () => {
     expect(claim.error?.data).toMatchObject({ code: 'ROLE_TOO_LOW' })
   })
 
-  test('is changed by who comes back for its own prompt, and once', async () => {
+  test('can be changed once by a client that reconnects for its own prompt', async () => {
     const { street, sessionId } = await queued()
     const principal = { ...remote, name: 'phone' }
     const before = await street.client({}, { principal })
@@ -136,7 +136,7 @@ describe('the queue', () => {
   })
 })
 
-test('a session is unread until its person has seen the end, on whichever device, and a restart keeps that', async () => {
+test('a session is unread until its user has seen the end on any device, also after a restart', async () => {
   let stored: StoredMarks = {}
   const house = new House()
   const seen = new SeenMarks({}, { now: () => house.clock.now(), save: async (marks) => void (stored = marks) })
@@ -170,7 +170,7 @@ test('a session is unread until its person has seen the end, on whichever device
   expect(rowAt(page)).toMatchObject({ unread: true })
 })
 
-test('an outline has all prompts with their places', async () => {
+test('an outline has all prompts with their sequence numbers', async () => {
   const client = await openStreet().client({ clientInfo: { name: 'editor', version: '1' } })
   const sessionId = await create(client)
   for (const words of ['first', 'x'.repeat(500)]) await client.request('session/prompt', prompt(sessionId, words))
@@ -183,7 +183,7 @@ test('an outline has all prompts with their places', async () => {
   })
 })
 
-test('a client that asked gets a sign of life every 20 seconds; a ping is answered, `$/ping` ignored', async () => {
+test('a client that asked gets a keep-alive every 20 seconds; a ping is answered, `$/ping` ignored', async () => {
   const street = openStreet()
   const one = await street.client({ clientCapabilities: { _meta: { 'parley/notifications': ['alive'] } } })
   const other = await street.client()

@@ -32,7 +32,7 @@ const talks: Script = async (turn) => {
   return 'end_turn'
 }
 
-test('pages need no attachment, and together they are what a load sends', async () => {
+test('pages need no attachment, and together have what a load sends', async () => {
   const street = openStreet()
   street.house.agent.script = talks
   const one = await street.client()
@@ -47,7 +47,7 @@ test('pages need no attachment, and together they are what a load sends', async 
   expect([...new Set(turns)]).toEqual(['t1', 't2', 't3'])
 })
 
-test('a client that resumes in mid-word and pages what came before has every entry once', async () => {
+test('a client that resumes in mid-message and pages what came before has every entry once', async () => {
   const street = openStreet()
   const goOn = signal()
   street.house.agent.script = async (turn) => {

@@ -17,7 +17,7 @@ const adopt = (promptId: string, requestId: number | string, after?: number) => 
   _meta: { 'parley/prompts': [{ promptId, requestId }], ...(after === undefined ? {} : { 'parley/after': after }) },
 })
 
-test('a resume with a cursor tells, after its response, what came after it, and no state again', async () => {
+test('resume with a cursor: a client gets only what it missed, after the response', async () => {
   const street = openStreet()
   const first = await street.client()
   const sessionId = await create(first)
@@ -88,7 +88,7 @@ test.each(['session/load', 'session/resume'])('%s refuses a cursor beyond the en
   expect(error).toMatchObject({ code: -32602, data: { code: 'CURSOR_BEYOND', after: 1_000 } })
 })
 
-test('a prompt that still runs answers on the connection that adopted it, once, after its last words', async () => {
+test('a running prompt is answered on the connection that adopted it, once, after its last update', async () => {
   const street = openStreet()
   const more = signal()
   street.house.agent.script = async (turn) => {
@@ -118,7 +118,7 @@ test('a prompt that still runs answers on the connection that adopted it, once, 
   expect(second.updates.some(({ update }) => update.sessionUpdate === 'user_message_chunk')).toBe(false)
 })
 
-test('a prompt that ended meanwhile answers with its true end, after the entries up to it', async () => {
+test('a prompt that ended meanwhile is answered with its stop reason, after the entries up to it', async () => {
   const street = openStreet()
   const first = await street.client()
   const sessionId = await create(first)
@@ -146,17 +146,20 @@ test('a prompt that was never accepted is answered as interrupted', async () => 
   expect(error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
 })
 
-test.each([7, '', {}, false])('a name of a prompt that is none is refused, lest it run twice: %j', async (promptId) => {
-  const street = openStreet()
-  const client = await street.client()
-  const sessionId = await create(client)
-  const named = { ...prompt(sessionId, 'Hello'), _meta: { 'parley/promptId': promptId } }
-  const { error } = await client.request('session/prompt', named)
-  expect(error?.data).toMatchObject({ code: 'PARAMS_INVALID' })
-  expect(street.house.disk.stored(sessionId)).toBe(1)
-})
+test.each([7, '', {}, false])(
+  'an invalid prompt id is refused, for the prompt could run twice: %j',
+  async (promptId) => {
+    const street = openStreet()
+    const client = await street.client()
+    const sessionId = await create(client)
+    const named = { ...prompt(sessionId, 'Hello'), _meta: { 'parley/promptId': promptId } }
+    const { error } = await client.request('session/prompt', named)
+    expect(error?.data).toMatchObject({ code: 'PARAMS_INVALID' })
+    expect(street.house.disk.stored(sessionId)).toBe(1)
+  },
+)
 
-test('prompts that a kill -9 cut or left waiting are answered as interrupted, for every client at any time', async () => {
+test('prompts that kill -9 interrupted or left in the queue are answered as interrupted, to every client at any time', async () => {
   const street = openStreet()
   street.house.agent.script = untilCancelled
   const first = await street.client()

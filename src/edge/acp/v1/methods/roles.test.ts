@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 describe('a new session', () => {
-  test('is in a directory that has one already; admin names any', async () => {
+  test('is only created in a directory that has a session already; admin may name any', async () => {
     const foreign = { cwd: '/tmp', mcpServers: [] }
     expect(await create(await as('prompt'))).toMatch(/./u)
     for (const role of ['prompt', 'approve'] as const)
@@ -34,12 +34,12 @@ describe('a new session', () => {
     expect(refusal(await (await as('admin')).request('session/new', foreign))).toBeUndefined()
   })
 
-  test.each(['//', '/./', '/tmp/..'])('is not in %s, which is only another name of one', async (path) => {
+  test.each(['//', '/./', '/tmp/..'])('is not created in %s, another spelling of such a directory', async (path) => {
     const answer = await (await as('approve')).request('session/new', { cwd: path, mcpServers: [] })
     expect(refusal(answer)).toBe('DIRECTORY_FOREIGN')
   })
 
-  test('has no MCP server and no further directory of its client, unless that is admin', async () => {
+  test('has no MCP server and no additional directory of its client, unless its role is admin', async () => {
     const approver = await as('approve')
     const servers = { cwd, mcpServers: [stdioServer] }
     const directories = { cwd, mcpServers: [], additionalDirectories: ['/tmp'] }
@@ -48,7 +48,7 @@ describe('a new session', () => {
     expect(refusal(await (await as('admin')).request('session/new', directories))).toBeUndefined()
   })
 
-  test('has the MCP servers of the settings, which anyone may name', async () => {
+  test('has the MCP servers of the settings, which every role may name', async () => {
     const initialize = { protocolVersion: 1, clientCapabilities: {} }
     const principal = { transport: 'websocket', isLocalUser: false, role: 'prompt' } as const
     const mcpServersOf = async (directory: string) => (directory === cwd ? ['notes'] : [])
@@ -64,7 +64,7 @@ describe('a new session', () => {
     expect((await prompter.request('session/resume', renamed)).error).toBeUndefined()
   })
 
-  test('has no script of its client as agent, unless that is admin', async () => {
+  test('cannot have a script of its client as agent, unless its role is admin', async () => {
     const meta = { _meta: { 'parley/agent': 'script:/tmp/x.jsonl' } }
     expect(refusal(await (await as('approve', meta)).request('session/new', { cwd, mcpServers: [] }))).toBe(
       'ROLE_TOO_LOW',
@@ -77,7 +77,7 @@ describe('a new session', () => {
   })
 })
 
-describe('a stored session is opened by a reader', () => {
+describe('a client with the role read opens a stored session', () => {
   test.each(['session/load', 'session/resume'])('with %s', async (method) => {
     expect((await (await as('read')).request(method, opening(sessionId))).error).toBeUndefined()
   })
@@ -93,7 +93,7 @@ describe('a stored session is opened by a reader', () => {
   })
 })
 
-test('only clients that may approve are asked; the others see the call and wait', async () => {
+test('only clients that may approve get permission requests; the others see the call', async () => {
   street.house.agent.script = async (turn) => {
     const options = [option('allow_once'), option('reject_once')]
     await turn.ask({ toolCallId: 'c1', patch: { title: 'Delete all' }, options, state: 1 })

@@ -36,7 +36,7 @@ const setMode = (client: WireClient, sessionId: string, modeId: string) =>
 
 describe('modes and options', () => {
   test.each(['session/load', 'session/resume'])(
-    'are in the answer to session/new and %s, as they are now',
+    'are in the response of session/new and %s, with their current values',
     async (method) => {
       const client = await modal().client()
       const { result } = await client.request('session/new', { cwd: '/', mcpServers: [] })
@@ -50,12 +50,12 @@ describe('modes and options', () => {
     },
   )
 
-  test('are not there for an agent that has none', async () => {
+  test('are left out for an agent that has none', async () => {
     const { result } = await (await openStreet().client()).request('session/new', { cwd: '/', mcpServers: [] })
     expect(Object.keys(result ?? {}).toSorted()).toEqual(['_meta', 'sessionId'])
   })
 
-  test('change for every client, also the one that changed them, and before the answer', async () => {
+  test('are sent to every client when they change, also to the one that changed them, before the response', async () => {
     const street = modal()
     const [ada, bob] = [await street.client(), await street.client()]
     const sessionId = await create(ada)
@@ -74,7 +74,7 @@ describe('modes and options', () => {
     )
   })
 
-  test('can be set while a turn runs, which sees them at once', async () => {
+  test('can be set while a turn runs, and take effect at once', async () => {
     const street = modal()
     const go = signal()
     street.house.agent.script = async (turn) => {
@@ -91,7 +91,7 @@ describe('modes and options', () => {
     expect(client.text).toBe('code')
   })
 
-  test('setting one is answered with all of them, and a mode follows the option that means it', async () => {
+  test('setting one is answered with all of them, and the option of category mode changes the mode', async () => {
     const client = await modal().client()
     const sessionId = await create(client)
     const { result } = await client.request('session/set_config_option', { sessionId, configId: 'way', value: 'code' })
@@ -107,7 +107,7 @@ describe('modes and options', () => {
     ['session/set_config_option', { configId: 'model', value: 'huge' }, 'CONFIG_VALUE_UNKNOWN'],
     ['session/set_config_option', { configId: 'model', type: 'boolean', value: true }, 'CONFIG_VALUE_UNKNOWN'],
     ['session/set_config_option', { configId: 'model' }, 'PARAMS_INVALID'],
-  ])('%s with %j is refused', async (method, params, code) => {
+  ])('%s to %j is refused', async (method, params, code) => {
     const client = await modal().client()
     const { error } = await client.request(method, { sessionId: await create(client), ...params })
     expect(error).toMatchObject({ code: -32_602, data: { code } })
@@ -120,7 +120,7 @@ describe('modes and options', () => {
     expect(error?.data).toMatchObject({ code: 'SESSION_NOT_ATTACHED' })
   })
 
-  test('that are true or false are there for clients that know them, and for no others', async () => {
+  test('of type boolean are sent only to clients that know them', async () => {
     const street = modal()
     const [knowing, plain] = [await street.client(knows('booleans')), await street.client()]
     const sessionId = await create(knowing)
@@ -156,8 +156,8 @@ describe('modes and options', () => {
   })
 })
 
-describe('how full the context is', () => {
-  test('is sent as it changes, and once, before the response, to a client that loads or resumes', async () => {
+describe('context usage', () => {
+  test('is sent when it changes, and once, before the response, to a client that loads or resumes', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       for (const used of [10, 20]) await turn.usage({ used, size: 100, cost: { amount: 0.5, currency: 'USD' } })
@@ -181,8 +181,8 @@ describe('how full the context is', () => {
   })
 })
 
-describe('who joins in mid-sentence', () => {
-  test('gets the title, the commands and the usage at their places: no two updates have one seq', async () => {
+describe('a client that joins in mid-message', () => {
+  test('gets title, commands and usage with sequence numbers of their own', async () => {
     const street = openStreet()
     const go = signal()
     street.house.agent.script = async (turn) => {
@@ -218,7 +218,7 @@ describe('who joins in mid-sentence', () => {
 })
 
 describe('a notice', () => {
-  test('is sent live to clients that show notices, and never again', async () => {
+  test('is sent live to clients that show notices, and is not stored', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.say(text('One. '))
@@ -244,7 +244,7 @@ describe('a notice', () => {
 })
 
 describe('a compaction', () => {
-  test('is sent to clients that know it, also later, and not to others', async () => {
+  test('is sent to clients that know compactions, also in a load, and not to others', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.compact('k1', { status: 'in_progress' })
@@ -273,8 +273,8 @@ describe('a compaction', () => {
   })
 })
 
-describe('the name of a session', () => {
-  test('that a person gave is not changed by the agent', async () => {
+describe('the title of a session', () => {
+  test('that a user gave is not changed by the agent', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.title('By the agent')
@@ -290,7 +290,7 @@ describe('the name of a session', () => {
 })
 
 describe('commands', () => {
-  test('that the agent changed are sent as a list to every client, and again to one that loads', async () => {
+  test('that the agent changed are sent to every client, and to one that loads later', async () => {
     const street = openStreet()
     street.house.agent.script = async (turn) => {
       await turn.offerCommands([{ name: 'plan', description: 'Plans', hint: 'what' }])
@@ -317,7 +317,7 @@ describe('prompt content', () => {
     { type: 'resource_link', uri: 'file:///c', name: 'c', size: 3 },
   ]
 
-  test('that the agent takes arrives unchanged: at the agent, at other clients, and in later loads', async () => {
+  test('that the agent accepts arrives unchanged: at the agent, at other clients, and in later loads', async () => {
     const house = new House()
     house.agents.kinds = { image: true, audio: true, embeddedContext: true }
     const street = openStreet(house)
@@ -343,7 +343,7 @@ describe('prompt content', () => {
   })
 
   test.each(blocks.filter(({ type }) => type !== 'text' && type !== 'resource_link'))(
-    '$type that the agent does not take is refused, and nothing is stored',
+    '$type that the agent does not accept is refused, and nothing is stored',
     async (block) => {
       const client = await openStreet().client()
       const sessionId = await create(client)

@@ -4,7 +4,7 @@ import { updateOf } from './entry-to-update.ts'
 
 const place = { seq: 1, at: 1 }
 
-test('a cancelled call has failed, and its content says why', () => {
+test('a cancelled tool call has the status failed, and its content says why', () => {
   const content = [{ type: 'content', content: { type: 'text', text: 'Cancelled; it may have run.' } }] as const
   const patch = { status: 'cancelled', content } as const
   expect(updateOf({ ...place, kind: 'tool_call_patched', toolCallId: 'c1', patch })).toEqual({
@@ -15,7 +15,7 @@ test('a cancelled call has failed, and its content says why', () => {
   })
 })
 
-test('who decided about a call, and what the core has further fields for, stands in _meta', () => {
+test('fields that ACP v1 does not have, such as who decided about a call, stand in _meta', () => {
   const permission = { decision: 'allow', by: 'rule', why: 'rule “allow command npm test”' } as const
   const call = { title: 'npm test', permission, meta: { own: 1 } }
   expect(updateOf({ ...place, kind: 'tool_call', toolCallId: 'c1', call })).toEqual({
@@ -32,14 +32,14 @@ test('who decided about a call, and what the core has further fields for, stands
   })
 })
 
-test('what an external agent said in v1 goes out as it came, and in another protocol not at all', () => {
+test('an update of an external agent is sent unchanged if it is ACP v1, and otherwise not at all', () => {
   const update = { sessionUpdate: 'weather_update', sky: 'blue' }
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update })).toEqual(update)
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update: 'rain' })).toBeUndefined()
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v9', update })).toBeUndefined()
 })
 
-test('nor does an update that Parley sends itself, which could contradict it', () => {
+test('an update of an external agent that Parley sends itself, such as the mode, is not sent', () => {
   const update = { sessionUpdate: 'current_mode_update', currentModeId: 'ask' }
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update })).toBeUndefined()
 })

@@ -47,8 +47,8 @@ async function talked() {
   return { street, editor, page, loaded, sessionId }
 }
 
-describe('places', () => {
-  test('are on every update of a client that wants them, live and in a load alike, and on no other', async () => {
+describe('sequence numbers and turn ids', () => {
+  test('are on every update to a client that asked for them, live and in a load, and on no other', async () => {
     const { editor, page, loaded } = await talked()
     const turns = (client: WireClient) =>
       new Set(placesIn(client).map((place) => `${String(place['parley/seq'])} ${String(place['parley/turn'])}`))
@@ -77,8 +77,8 @@ describe('places', () => {
   })
 })
 
-describe('the answer to a permission request', () => {
-  test('goes to every client that asked for it, once live and once in a load', async () => {
+describe('the outcome of a permission request', () => {
+  test('is sent to every client that asked for it, once live and once in a load', async () => {
     const { editor, page, loaded, sessionId } = await talked()
     const outcome = { outcome: 'selected', optionId: 'allow_once', kind: 'allow_once' }
     const told = { sessionId, toolCallId: 'c1', outcome, by: 'page', requestId: expect.any(String) }
@@ -87,7 +87,7 @@ describe('the answer to a permission request', () => {
     expect(resolvedIn(editor)).toEqual([])
   })
 
-  test('names the request by the id that it was asked with', async () => {
+  test('has the id of the request', async () => {
     const { page } = await talked()
     const asked = page.received.flatMap(({ method, params }) =>
       method === 'session/request_permission' ? [params?.['_meta'] as Fields] : [],

@@ -31,7 +31,7 @@ const asks = async (house: House): Promise<void> => {
   }
 }
 
-test('a client that asked gets all sessions, then what changes, without having any open', async () => {
+test('a subscribed client gets all sessions, then the changes, without opening any', async () => {
   const street = openStreet()
   await asks(street.house)
   const one = await street.client()
@@ -57,7 +57,7 @@ test('a client that asked gets all sessions, then what changes, without having a
   expect(one.all('_parley/sessions')).toEqual([])
 })
 
-test('words of a turn are no news; its end is, once', async () => {
+test('chunks of a turn are not sent; its end is, once', async () => {
   const street = openStreet()
   const one = await street.client()
   const sessionId = await create(one)
@@ -69,7 +69,7 @@ test('words of a turn are no news; its end is, once', async () => {
   expect(phases).toEqual(['idle', 'working', 'idle'])
 })
 
-test('a session that ended while nobody looked is unread', async () => {
+test('a session whose turn ended while no client was attached is unread', async () => {
   const street = openStreet()
   const one = await street.client()
   const sessionId = await create(one)
@@ -81,7 +81,7 @@ test('a session that ended while nobody looked is unread', async () => {
   expect(listOf(watcher).get(sessionId)).toMatchObject({ unread: true })
 })
 
-test('a list of more rows than one notification has comes whole, before what changes meanwhile', async () => {
+test('a list that needs several notifications is complete before later changes are sent', async () => {
   const house = new House()
   for (let number = 0; number < 1_001; number += 1)
     await house.sessions.create({ cwd: '/', additionalDirectories: [], mcpServers: [] })
@@ -95,7 +95,7 @@ test('a list of more rows than one notification has comes whole, before what cha
   expect(listOf(watcher).size).toBe(1_001)
 })
 
-test('a server that demands a token tells nothing before it was given, nor after a logout', async () => {
+test('a server with a token sends no list before authentication, nor after a logout', async () => {
   const street = openStreet(new House(), { token: 'sesame' })
   const watcher = await street.client(watching)
   await quiet()
@@ -110,7 +110,7 @@ test('a server that demands a token tells nothing before it was given, nor after
   expect(told(watcher)).toHaveLength(1)
 })
 
-test('a list is filtered, and says in `_meta` what the live list says', async () => {
+test('session/list can be filtered, and has the fields of the live list in `_meta`', async () => {
   const street = openStreet()
   await asks(street.house)
   const one = await street.client()
