@@ -222,3 +222,23 @@ test('a tool call of a script waits ten seconds for MCP servers that still conne
   expect(await ended).toBe('end_turn')
   expect(called).toEqual(['missing'])
 })
+
+test('the list of models is asked for when the session has been opened, and for none that has been closed by then', async () => {
+  const clock = new TestClock()
+  let asked = 0
+  const models = Object.assign(modelsOf(), {
+    discover: async () => {
+      asked += 1
+      return []
+    },
+  })
+  const own = openAgents({ ...options(), clock, models })
+  await (await own.open('model:puppet:one', session)).close()
+  await clock.advance(100)
+  expect(asked).toBe(0)
+  await own.open('model:puppet:one', session)
+  await clock.advance(99)
+  expect(asked).toBe(0)
+  await clock.advance(1)
+  expect(asked).toBe(1)
+})

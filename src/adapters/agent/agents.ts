@@ -131,6 +131,12 @@ class LoadedOnce {
   }
 }
 
+/**
+ * The list of models is asked for when the session has been opened. It loads an HTTP client, a megabyte of code, for which the
+ * client that opens the first session of a server would wait. Milliseconds.
+ */
+const REFRESH_AFTER_MS = 100
+
 /** The model agents: those with the server's own variables, and those with the variables of a client. */
 class AgentsByModels {
   readonly #options: AgentsOptions
@@ -156,7 +162,7 @@ class AgentsByModels {
   /** It follows the variables of the session's clients: a model may become reachable while the session is open. */
   open(model: string, session: AgentSession): Agent {
     const agents = (): ModelAgents => this.of(session.variables)
-    agents().refresh()
+    const refreshing = this.#options.clock.setTimer(REFRESH_AFTER_MS, () => agents().refresh())
     this.#sessions.add(session)
     return {
       get capabilities() {
@@ -164,7 +170,10 @@ class AgentsByModels {
       },
       commandsFor: (tools) => agents().commandsFor(tools, session.roots),
       run: (turn) => agents().run(turn, model),
-      close: async () => void this.#sessions.delete(session),
+      close: async () => {
+        refreshing.cancel()
+        this.#sessions.delete(session)
+      },
     }
   }
 
