@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from './clock.ts'
 
-test('a hundred may wait for one signal without a word on stderr', async () => {
+test('a hundred waits for one signal print no warning', async () => {
   const warnings: Error[] = []
   const hear = (warning: Error): number => warnings.push(warning)
   process.on('warning', hear)

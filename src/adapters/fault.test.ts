@@ -22,14 +22,14 @@ test('a step fails the n-th time, and only that time', () => {
   expect(() => faults.at('turn.ended')).toThrow('turn.ended (1)')
 })
 
-test('a step is held up', async () => {
+test('a step is delayed', async () => {
   const faults = faultsFrom([{ point: 'tool.started', action: 'delay', nth: 1, ms: 5 }])
   const held = faults.at('tool.started')
   expect(held).toBeInstanceOf(Promise)
   await held
 })
 
-test('what is ordered later is counted from then on', () => {
+test('a fault that is set later counts steps from then on', () => {
   const during = join(mkdtempSync(join(tmpdir(), 'parley-fault-')), 'now')
   const faults = faultsFrom([{ point: 'turn.started', action: 'throw', nth: 2, during }])
   for (let n = 0; n < 3; n += 1) expect(faults.at('turn.started')).toBeUndefined()

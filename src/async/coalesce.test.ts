@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../adapters/clock.ts'
 import { coalesce } from './coalesce.ts'
 
-test('one run at a time, few of them, and the last request is always followed by a run', async () => {
+test('requests are merged into few runs, one at a time, and the last request is followed by a run', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 30 }), async (turns) => {
       const over = new AbortController()
@@ -44,7 +44,7 @@ test('a pause lies between two runs, and the signal ends it', async () => {
   expect(runs).toBe(1)
 })
 
-test('runs that find nothing to do come less and less often, and after one that does the pause is short again', async () => {
+test('pauses grow while runs find nothing to do, and are short again after one that does', async () => {
   const over = new AbortController()
   const pauses: number[] = []
   const clock = { ...systemClock, sleep: async (ms: number) => void pauses.push(Math.ceil(ms / 10) * 10) }

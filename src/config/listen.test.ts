@@ -13,9 +13,9 @@ describe('an address to listen on', () => {
         { host: '127.0.0.1', port: 2 },
       ],
     ],
-  ])('%j is understood', (text, addresses) => expect(parseListen(text)).toEqual(addresses))
+  ])('%j is accepted', (text, addresses) => expect(parseListen(text)).toEqual(addresses))
 
-  test.each(['x', '70000', 'a b:1', 'http://x:1', ':1', '', '1,'])('%j is none', (text) =>
+  test.each(['x', '70000', 'a b:1', 'http://x:1', ':1', '', '1,'])('%j is refused', (text) =>
     expect(parseListen(text)).toBeUndefined(),
   )
 })
@@ -25,14 +25,15 @@ describe('without TLS', () => {
   const listen = (text: string) => parseListen(text) ?? []
 
   test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0', '127.evil.example:0', '1, 0.0.0.0:1'])(
-    '%s, which others can reach, is refused',
+    '%s, which other machines can reach, is refused',
     (text) => {
       expect(() => requireSafe(listen(text), plain)).toThrow(/--tls-cert/u)
       expect(() => requireSafe(listen(text), { insecureHttp: true })).not.toThrow()
     },
   )
 
-  test.each(['7777', 'localhost:1', '127.1.2.3:1', '[::1]:1'])('%s, which others cannot reach, is used', (text) =>
-    expect(() => requireSafe(listen(text), plain)).not.toThrow(),
+  test.each(['7777', 'localhost:1', '127.1.2.3:1', '[::1]:1'])(
+    '%s, which other machines cannot reach, is accepted',
+    (text) => expect(() => requireSafe(listen(text), plain)).not.toThrow(),
   )
 })

@@ -9,7 +9,7 @@ import { ignoredPlaces, stateDirectory, userFile } from './places.ts'
 const directory = mkdtempSync(join(tmpdir(), 'parley-despite-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-test('a file that cannot be read changes nothing of where the state is, and is told of', async () => {
+test('an invalid settings file is reported, and the state directory stays the same', async () => {
   const environment = { PARLEY_HOME: join(directory, 'state'), XDG_CONFIG_HOME: directory }
   mkdirSync(join(directory, 'parley'))
   writeFileSync(join(directory, 'parley', 'parley.toml'), 'agnet = "guide"\n')
@@ -20,13 +20,13 @@ test('a file that cannot be read changes nothing of where the state is, and is t
   expect((await loadLenient(environment, directory)).fault).toBeUndefined()
 })
 
-test('a relative state directory is refused, with what to type: each directory would have sessions of its own', async () => {
+test('a relative state directory is refused with the absolute one, for each working directory would have its own sessions', async () => {
   const environment = { PARLEY_HOME: 'state', XDG_CONFIG_HOME: directory }
   for (const load of [loadLenient(environment, '/here'), loadConfig({}, environment, '/here')])
     await expect(load).rejects.toThrow('type PARLEY_HOME=/here/state')
 })
 
-test('a directory that the environment names by a relative path is ignored, as XDG says, and that is told', async () => {
+test('a relative XDG directory is ignored, as the specification demands, with a warning', async () => {
   const environment = { XDG_STATE_HOME: 'state', XDG_CONFIG_HOME: './config' }
   expect(stateDirectory(environment)).toBe(stateDirectory({}))
   expect(userFile(environment)).toBe(userFile({}))

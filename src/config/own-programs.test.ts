@@ -38,13 +38,13 @@ test('a program of the system is found by its absolute path, whatever stands bef
   expect(await found(system, [join(around, 'alias')])).toBe(join(system, 'tool'))
 })
 
-test('there is none where only the project has one, or what has its name cannot be executed', async () => {
+test('a program that only the project has, or that is not executable, is not found', async () => {
   expect(await found(`:${around}/project/bin:${around}/alias/bin`)).toBeUndefined()
   expect(await found(`${around}/alias`, [join(around, 'alias')])).toBeUndefined()
   expect(await new ProgramFinder(join(around, 'links')).find('data', [])).toBeUndefined()
   expect(await found('')).toBeUndefined()
 })
 
-test('without PATH the usual directories are searched', async () => {
+test('without PATH the standard directories are searched', async () => {
   expect(await new ProgramFinder(undefined).find('sh', [around])).toMatch(/^\/(?:usr\/)?bin\/sh$/u)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isPipe, requirePrivate, socketPathOf } from './socket.ts'
 
-test('a path that every system takes is beside the journal', () => {
+test('a path of valid length is beside the journal', () => {
   expect(socketPathOf('/home/ada/state', 'linux')).toBe('/home/ada/state/server.sock')
   expect(socketPathOf(`/${'long/'.repeat(30)}`, 'darwin')).not.toContain('long')
 })

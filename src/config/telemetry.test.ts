@@ -3,7 +3,7 @@ import { telemetryChoice, wantsTelemetry } from './telemetry.ts'
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:4318/base/'
 
-test('an endpoint alone is enough, and nothing is wanted without it', () => {
+test('an endpoint enables telemetry, and without it there is none', () => {
   expect([{}, { OTEL_EXPORTER_OTLP_ENDPOINT }].map(wantsTelemetry)).toEqual([false, true])
   expect(wantsTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBe(false)
   expect(telemetryChoice({ OTEL_EXPORTER_OTLP_ENDPOINT })).toEqual({
@@ -31,7 +31,7 @@ test.each([
   expect(choice).toEqual({ reason: expect.stringMatching(/^OTEL_(?!.*secret)/u) })
 })
 
-test('both ways of HTTP can be chosen, and for gRPC the reason says what to use instead', () => {
+test('both HTTP encodings can be chosen, and gRPC is refused with what to use instead', () => {
   const chosen = (protocol: string) =>
     telemetryChoice({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: protocol })
   for (const protocol of ['http/json', 'http/protobuf'])

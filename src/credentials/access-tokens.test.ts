@@ -27,7 +27,7 @@ test('a token is 256 random bits, and only its hash is kept, in a file with mode
   expect(tokens.all()).toEqual([{ name: 'ci', role: 'prompt', created: '2026-01-02T03:04:05.000Z' }])
 })
 
-test('a token may reach only some sessions', () => {
+test('a token can be limited to some sessions', () => {
   tokens.add('ci', 'prompt', { sessions: ['s1'] })
   tokens.add('home', 'read', { directories: ['/home/ada'] })
   expect(tokens.all().map(({ scope }) => scope)).toEqual([{ sessions: ['s1'] }, { directories: ['/home/ada'] }])
@@ -48,7 +48,7 @@ test('the last use is kept to the minute', () => {
   expect(tokens.all()).toEqual([])
 })
 
-test('a name is taken once, and removed once', () => {
+test('a name can be used once, and removed once', () => {
   tokens.add('ci', 'read')
   expect(() => tokens.add('ci', 'admin')).toThrow(/already/u)
   for (const name of ['', ' ', '../x', '-x', 'a b', 'x'.repeat(65)]) {
@@ -58,7 +58,7 @@ test('a name is taken once, and removed once', () => {
 })
 
 test.each(['{', '[]', '{"tokens":[{"name":"a","role":"root","created":"x","sha256":""}]}', 'null'])(
-  'the file %s lets nobody in, and is not quoted',
+  'with the file %s no token is accepted, and the file is not quoted',
   (text) => {
     writeFileSync(file(), text)
     for (const read of [() => tokens.all(), () => tokens.add('ci', 'read')]) {

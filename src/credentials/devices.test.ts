@@ -20,7 +20,7 @@ afterEach(() => rmSync(home, { recursive: true }))
 const file = () => join(home, 'devices.json')
 const names = () => devices.all().map(({ name }) => name)
 
-test('a code of 128 random bits makes a device once, and neither it nor the token is kept', () => {
+test('a pairing code of 128 random bits creates a device once; neither it nor the token is stored', () => {
   const code = devices.offer({ role: 'approve' }).code
   expect(code).toMatch(/^[\w-]{26}$/u)
   const { device, token } = devices.pair(code, 'Firefox on Linux')
@@ -33,7 +33,7 @@ test('a code of 128 random bits makes a device once, and neither it nor the toke
   for (const secret of [code.slice(4), token.slice('parley_'.length)]) expect(everything.join('')).not.toContain(secret)
 })
 
-test('a code may be used for ten minutes', () => {
+test('a pairing code is valid for ten minutes', () => {
   const [early, late] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
   time += 10 * 60_000 - 1
   devices.pair(early, 'a')
@@ -42,7 +42,7 @@ test('a code may be used for ten minutes', () => {
   expect(names()).toEqual(['a'])
 })
 
-test('five wrong tries end a code, four do not, and those at another are not counted', () => {
+test('five wrong attempts end a code, four do not, and those for another code do not count', () => {
   const [code, other] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
   const wrong = `${code.slice(0, 4)}${'x'.repeat(22)}`
   for (let tries = 0; tries < 4; tries += 1) expect(() => devices.pair(wrong, 'x')).toThrow(/not complete/u)
@@ -52,7 +52,7 @@ test('five wrong tries end a code, four do not, and those at another are not cou
   expect(devices.pair(other, 'phone').device.name).toBe('phone')
 })
 
-test('a device is named by who offers, else by itself, else by us; two never have one name', () => {
+test('a device is named by the inviting user, else by itself, else by Parley; names are unique', () => {
   const pair = (said: string, name?: string) =>
     devices.pair(devices.offer({ role: 'read', ...(name !== undefined && { name }) }).code, said).device.name
   expect(pair('Firefox', "Ada's phone")).toBe("Ada's phone")
@@ -62,7 +62,7 @@ test('a device is named by who offers, else by itself, else by us; two never hav
     expect(() => devices.offer({ role: 'read', name })).toThrow(/cannot be the name of a device/u)
 })
 
-test('a device is one until it is not used for 90 days, or is removed by its name or id', () => {
+test('a device is valid until it was not used for 90 days, or is removed by name or id', () => {
   const ids = ['a', 'b', 'c'].map((name) => devices.pair(devices.offer({ role: 'read' }).code, name).device.id)
   time += 89 * DAY
   devices.used(devices.stored()[0]?.sha256 ?? '')

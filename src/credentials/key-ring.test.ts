@@ -28,7 +28,7 @@ function held(secret: string): TokenHolder {
   return holder
 }
 
-test('a credential is known by all of its characters', () => {
+test('a credential is compared as a whole', () => {
   const token = credentials.tokens.add('ci', 'prompt')
   const device = credentials.devices.pair(credentials.devices.offer({ role: 'approve' }).code, 'phone').token
   const { code, link } = credentials.shares.add({ sessionId: 's1', tools: false, forMs: HOUR })
@@ -40,7 +40,7 @@ test('a credential is known by all of its characters', () => {
     expect(ring().holderOf(wrong)).toBeUndefined()
 })
 
-test('what is removed, or has another role or scope, counts no longer as what it was', () => {
+test('a credential that was removed, or has another role or scope, is no longer the same', () => {
   const { tokens } = credentials
   const holder = held(tokens.add('ci', 'admin'))
   expect(ring().changeFor(holder)).toBeUndefined()
@@ -59,7 +59,7 @@ test('what is removed, or has another role or scope, counts no longer as what it
   expect(ring().changeFor(holder)).toBe('removed')
 })
 
-test('a share link ends when its time is over', () => {
+test('a share link expires', () => {
   const holder = held(credentials.shares.add({ sessionId: 's1', tools: true, forMs: HOUR }).code)
   time += HOUR - 1
   expect(ring().changeFor(holder)).toBeUndefined()
@@ -68,12 +68,12 @@ test('a share link ends when its time is over', () => {
   expect(credentials.shares.all()).toEqual([])
 })
 
-test('no share link lasts longer than 30 days', () => {
+test('a share link is valid for 30 days at most', () => {
   const { link } = credentials.shares.add({ sessionId: 's1', tools: true, forMs: 1_000 * HOUR })
   expect(link.until).toBe('2026-02-01T03:04:05.000Z')
 })
 
-test('share links are taken back by their id, or all of a session', () => {
+test('share links are revoked by id, or all of a session', () => {
   const add = (sessionId: string) => credentials.shares.add({ sessionId, tools: true, forMs: HOUR }).link
   const [first] = [add('s1'), add('s2'), add('s2')]
   expect(credentials.shares.remove(first?.id ?? '')).toEqual([first])
@@ -81,14 +81,14 @@ test('share links are taken back by their id, or all of a session', () => {
   expect(() => credentials.shares.remove('s2')).toThrow(/There is no share link "s2"/u)
 })
 
-test('a device that leaves is known no longer, and the others still are', () => {
+test('a device that logs out is no longer accepted, and the others are', () => {
   const pair = () => held(credentials.devices.pair(credentials.devices.offer({ role: 'read' }).code, 'x').token)
   const [one, other] = [pair(), pair()]
   credentials.leave(one)
   expect([ring().changeFor(one), ring().changeFor(other)]).toEqual(['removed', undefined])
 })
 
-test('a damaged file lets nobody in and is reported; those of the others still count', () => {
+test('with a damaged file its credentials are refused and it is reported; other files still count', () => {
   const token = credentials.tokens.add('ci', 'read')
   credentials.shares.add({ sessionId: 's1', tools: true, forMs: HOUR })
   expect(ring().isWhole).toBe(true)

@@ -74,7 +74,7 @@ function edgesOf(network: string): readonly string[] {
   return [value, value + size / 2n, value + size - 1n].map((one) => textOf(one, bits))
 }
 
-describe('what is set aside', () => {
+describe('reserved addresses', () => {
   test.each(REGISTRIES)('%s is not public, from its first to its last address', (network) => {
     expect(edgesOf(network).map(addressScope)).not.toContain('public')
   })
@@ -110,17 +110,17 @@ describe('what is set aside', () => {
     '64:ff9b::101:101',
     '::ffff:1.1.1.1',
     '::ffff:101:101',
-  ])('%s beside them is public', (address) => expect(addressScope(address)).toBe('public'))
+  ])('%s next to them is public', (address) => expect(addressScope(address)).toBe('public'))
 
-  test.each(['', 'localhost', '127.1', '0x7f.1', '2130706433', '::g', '1.2.3.4.5'])('%j is no address', (text) =>
+  test.each(['', 'localhost', '127.1', '0x7f.1', '2130706433', '::g', '1.2.3.4.5'])('%j is not an address', (text) =>
     expect(addressScope(text)).toBe('never'),
   )
 })
 
-describe('however it is written', () => {
+describe('in any notation', () => {
   const anyAddress = ipV4()
 
-  test('an IPv4 address within an IPv6 one leads where it leads itself, or nowhere', () => {
+  test('an IPv4 address within an IPv6 one has the scope of the IPv4 address, or none', () => {
     assert(
       property(anyAddress, (address) => {
         const low = textOf(bigOf(address).value, 128).split(':').slice(6).join(':')
@@ -136,7 +136,7 @@ describe('however it is written', () => {
     )
   })
 
-  test('nothing outside 2000::/3 is public, but what a translator leads on to', () => {
+  test('nothing outside 2000::/3 is public, except NAT64 addresses', () => {
     assert(
       property(bigInt(0n, (1n << 128n) - 1n), (value) => {
         const address = textOf(value, 128)
@@ -150,7 +150,7 @@ describe('however it is written', () => {
     expect(['fe80::1%eth0', '::1%lo'].map(addressScope)).toEqual(['never', 'loopback']))
 })
 
-test('a server may name what is as deep as itself or less, and never what is no host', () => {
+test('a server may name addresses of its own scope or a wider one, and never an address that is no host', () => {
   const all = ['public', 'private', 'loopback', 'never'] as const
   expect(all.map((home) => all.filter((there) => mayName(home, there)))).toEqual([
     ['public'],

@@ -28,6 +28,6 @@ test.each(names(EXECUTED))('%s is executed later', (name) => {
   expect(executorOf(`/${name}`)).toEqual(expect.any(String))
 })
 
-test.each(names(PLAIN))('%s is not', (name) => {
+test.each(names(PLAIN))('%s is not executed later', (name) => {
   expect(executorOf(`/home/ada/project/${name}`)).toBeUndefined()
 })

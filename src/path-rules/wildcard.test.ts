@@ -39,7 +39,7 @@ describe('a path', () => {
   ])('%j against %j: %j', (pattern, path, isFit) => expect(fitsPath(pattern, path)).toBe(isFit))
 })
 
-test('a pattern made to take for ever does not', () => {
+test('a hostile pattern is matched in bounded time', () => {
   expect(fitsWord(`${'a*'.repeat(400)}b`, 'a'.repeat(4_000))).toBe(false)
   expect(fitsPath(`${'**/a/'.repeat(300)}b`, 'a/'.repeat(2_000))).toBe(false)
 })

@@ -12,25 +12,25 @@ function destroys(line: string): boolean {
   return assessCommandLine(line).effect === 'destroys'
 }
 
-describe('a command that destroys', () => {
-  test('is told, however it is written', () => {
+describe('a destructive command', () => {
+  test('is recognised, however it is written', () => {
     const lines = linesOf('destroy.txt')
     expect(lines.length).toBeGreaterThan(500)
     expect(lines.filter((line) => !destroys(line))).toEqual([])
   })
 
-  test('is told behind whatever runs it', () => {
+  test('is recognised behind any wrapper', () => {
     const missed = linesOf('destroy.txt').flatMap((line) => behindOthers(line).filter((one) => !destroys(one)))
     expect(missed).toEqual([])
   })
 
-  test('is not seen where there is none', () => {
+  test('is not reported for harmless commands', () => {
     const lines = linesOf('harmless.txt')
     expect(lines.length).toBeGreaterThan(400)
     expect(lines.filter((line) => destroys(line))).toEqual([])
   })
 
-  test('is told in a moment of any line, and when in doubt it is one', () => {
+  test('is recognised in bounded time for any line, and assumed in doubt', () => {
     for (const line of [
       '('.repeat(50_000),
       '"'.repeat(50_001),
@@ -50,7 +50,7 @@ describe('a command that destroys', () => {
     expect(destroys(`echo ${'a'.repeat(9_000)}`)).toBe(true)
   })
 
-  test('is told of every letter of Unicode, outside quotes and within', () => {
+  test('is recognised with any Unicode character, quoted or not', () => {
     const all = Array.from({ length: 0x11_00_00 }, (_, code) => String.fromCodePoint(code))
     for (let at = 0; at < all.length; at += 500) {
       const letters = all.slice(at, at + 500)
@@ -58,7 +58,7 @@ describe('a command that destroys', () => {
     }
   })
 
-  test('is told of any mixture of what means something to the shell and what does not', () => {
+  test('is recognised in any mixture of shell syntax and text', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' }))), (pieces) => {
         expect(typeof destroys(pieces.join(''))).toBe('boolean')
@@ -68,7 +68,7 @@ describe('a command that destroys', () => {
     )
   })
 
-  test('and an always is said in a moment of any line', () => {
+  test('has an approval prefix in bounded time for any line', () => {
     for (const line of [`${'a'.repeat(99_999)};`, `${'"a" '.repeat(25_000)}'`]) expect(approvalPrefix(line)).toBe(line)
   })
 })
@@ -116,7 +116,7 @@ describe('a command that only reads', () => {
     'awk 1 a',
     'ls & make',
     'f() { make; }; ls',
-  ])('%s is not one', (line) => expect(assessCommandLine(line).effect).toBe('changes'))
+  ])('%s does not only read', (line) => expect(assessCommandLine(line).effect).toBe('changes'))
 
   test('names the options and variables that make a program do more than its name says', () => {
     expect(assessCommandLine('git -c core.x=y diff --ext-diff').extras).toEqual(['--ext-diff', '-c'])

@@ -15,7 +15,7 @@ function gate<Value>() {
   return { promise, resolve: (value: Value) => open(value) }
 }
 
-test('work that never ends keeps the next waiting for a minute, and one that has given up does not let others pass', async () => {
+test('a holder that never finishes blocks the next for a minute, and one that gives up does not break the lock', async () => {
   const path = join(directory, 'file')
   const clock = new TestClock()
   const first = gate<string>()

@@ -14,7 +14,7 @@ test('folding piece by piece gives the same text as folding at once', () => {
   )
 })
 
-test('letters that compose over several characters keep their place', () => {
+test('composed characters keep their offsets', () => {
   const text = 'ｶﾞｽ ᄒ\u1161\u11ab Σας'
   const folded = foldWithOffsets(text)
   expect(folded.text).toBe('ガス 한 σασ')

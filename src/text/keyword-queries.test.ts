@@ -30,7 +30,7 @@ test('a question of nothing but stop words is taken literally', () => {
   expect(queriesFor('？！')).toEqual([])
 })
 
-test('what is too long for a word is not looked for', () => {
+test('strings too long for a word are not searched for', () => {
   expect(queriesFor(`${'x'.repeat(100_000)} and crashes ${'卷'.repeat(1000)}`)).toEqual(['crashes'])
 })
 

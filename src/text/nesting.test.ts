@@ -3,7 +3,7 @@ import { isNestedDeeper } from './nesting.ts'
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`)
 
-test('what stands in nothing, and in itself on some levels', () => {
+test('flat and nested values', () => {
   expect(isNestedDeeper('a', 0)).toBe(false)
   expect(isNestedDeeper([], 0)).toBe(true)
   expect(isNestedDeeper([], 1)).toBe(false)

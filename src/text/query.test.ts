@@ -23,7 +23,7 @@ function marked(text: string, query: string): readonly string[] {
   return findMatches(text, parseQuery(query)).map(([start, end]) => text.slice(start, end))
 }
 
-describe('what a query finds', () => {
+describe('matches of a query', () => {
   test('a run of Chinese finds every text that contains it, and no other', () => {
     const find = library(['磁盘阵列，卷组', '用软RAID做阵列', '列出卷标', '阵。列', '阵 列'])
     expect(find('阵列')).toEqual(['磁盘阵列，卷组', '用软RAID做阵列'])
@@ -32,7 +32,7 @@ describe('what a query finds', () => {
     expect(find('列出卷')).toEqual(['列出卷标'])
   })
 
-  test('Chinese and Latin in one part stand next to each other, with or without the customary space', () => {
+  test('Chinese and Latin in one word must be adjacent, with or without a space', () => {
     const find = library(['软RAID', '软 RAID', '软件RAID', 'RAID软', '软RAID5', '软，RAID', '软（RAID）'])
     expect(find('软RAID')).toEqual(['软RAID', '软 RAID', '软RAID5'])
     expect(find('软 RAID')).toHaveLength(6)
@@ -77,13 +77,13 @@ describe('what a query finds', () => {
     expect(find('हिन्दी')).toEqual(['हिन्दी में'])
   })
 
-  test('a phrase goes on over a wrapped line, never over a paragraph', () => {
+  test('a phrase may span a wrapped line, never a paragraph', () => {
     const find = library(['磁盘阵\n列', '磁盘阵\n\n列'])
     expect(find('阵列')).toEqual(['磁盘阵\n列'])
   })
 })
 
-describe('what is highlighted', () => {
+describe('highlighted ranges', () => {
   test('offsets are those of the original text', () => {
     expect(findMatches('用软RAID做阵列', parseQuery('阵列 软raid'))).toEqual([
       [1, 6],
@@ -108,7 +108,7 @@ const document = fc
   .map((pieces) => pieces.join(''))
 const documents = fc.array(document, { minLength: 1, maxLength: 12 })
 
-describe('for any documents', () => {
+describe('for random documents', () => {
   test('a Chinese query finds what contains it', () => {
     fc.assert(
       fc.property(documents, fc.array(fc.constantFrom(...HAN), { minLength: 1, maxLength: 3 }), (texts, characters) => {
@@ -138,7 +138,7 @@ describe('for any documents', () => {
     )
   })
 
-  test('a mixed run finds its pieces next to each other', () => {
+  test('a mixed run finds its parts adjacent to each other', () => {
     fc.assert(
       fc.property(documents, fc.constantFrom(...HAN), fc.constantFrom('raid', '5'), (texts, han, word) => {
         const adjacent = new RegExp(`${han}\\s*${word}`, 'iu')
@@ -149,7 +149,7 @@ describe('for any documents', () => {
     )
   })
 
-  test('what the index finds is what gets highlighted, in any script', () => {
+  test('what the index finds is highlighted, in any script', () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
       fc.property(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { characterBoundary, formatCount, shortenMiddle } from './shorten.ts'
 
-describe('a text that is made shorter', () => {
-  test('keeps its beginning and its last line, and names what is left out', () => {
+describe('a shortened text', () => {
+  test('keeps its beginning and its last line, and says how much is left out', () => {
     const text = `${'x'.repeat(200)}\n`.repeat(100) + '[Exit code 1.]'
     const noted: [number, number][] = []
     const short = shortenMiddle(text, 3_000, (left, from) => {

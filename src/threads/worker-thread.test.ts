@@ -36,13 +36,13 @@ function started() {
   return { thread, ends }
 }
 
-test('is answered, or refused with the error of the catalogue that the thread names', async () => {
+test('a call is answered, or fails with the error of the thread', async () => {
   const { thread } = started()
   expect(await thread.call('repeat', { deep: [1, 2] })).toEqual({ deep: [1, 2] })
   await expect(thread.call('refuse', 's-1')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
 })
 
-test('is refused when the thread throws, and so is every later one', async () => {
+test('a call fails when the thread throws, and so does every later one', async () => {
   const { thread, ends } = started()
   const [silent, thrown] = [thread.call('silence', undefined), thread.call('throw', 'out of luck')]
   await expect(thrown).rejects.toThrow('out of luck')
@@ -51,7 +51,7 @@ test('is refused when the thread throws, and so is every later one', async () =>
   expect(ends).toMatchObject([{ message: 'out of luck' }])
 })
 
-test('is refused when the thread is ended in the middle of it', async () => {
+test('a call fails when the thread is terminated during it', async () => {
   const { thread, ends } = started()
   const silent = thread.call('silence', undefined)
   void thread.terminate()
@@ -59,7 +59,7 @@ test('is refused when the thread is ended in the middle of it', async () => {
   expect(ends).toEqual([undefined])
 })
 
-test('with a value that cannot be copied is refused, and the thread goes on', async () => {
+test('a call with a value that cannot be cloned fails, and the thread continues', async () => {
   const { thread } = started()
   await expect(thread.call('repeat', () => 1)).rejects.toThrow(/could not be cloned/)
   expect(await thread.call('repeat', 2)).toBe(2)

@@ -12,7 +12,7 @@ const CONTRACT = 'test/contracts/journal.ts'
 const JOURNAL_TEST = 'src/adapters/journal/sqlite/sqlite.test.ts'
 const SPAWN_TEST = 'src/adapters/process/spawn.test.ts'
 const ENDS_ALL =
-  'of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark'
+  'of kill -9, no process that it started survives: none that ignores SIGTERM, left its group or dropped the marker'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -140,7 +140,10 @@ export const mutants: readonly Mutant[] = [
     inside: 'tryLock',
     findText: 'BEGIN EXCLUSIVE',
     put: 'BEGIN',
-    test: ['src/adapters/journal/sqlite/lock/lock.test.ts', 'of many that start at once exactly one owns'],
+    test: [
+      'src/adapters/journal/sqlite/lock/lock.test.ts',
+      'of many owners that start at once exactly one gets the lock',
+    ],
   },
   {
     mechanism: 'fencing: who has lost its files tells nothing more',
@@ -307,7 +310,7 @@ export const mutants: readonly Mutant[] = [
     put: 'await Promise.all($servers.map((server) => server.settled()))',
     test: [
       'src/adapters/tool-registry/stdio.test.ts',
-      'opening never waits, and one slow, one silent and one missing server cost the others nothing',
+      'opening never waits, and a slow, a silent and a missing server do not delay the others',
     ],
   },
   {
@@ -316,7 +319,7 @@ export const mutants: readonly Mutant[] = [
     inside: 'StdioTransport.#hear',
     find: '$heard % BURST_MESSAGES > 0',
     put: '$heard > 0',
-    test: ['src/adapters/mcp/transport/stdio.test.ts', 'without end says %s: it is read with rests in between'],
+    test: ['src/adapters/mcp/transport/stdio.test.ts', 'a server that sends %s without end is read with pauses'],
   },
   {
     mechanism: 'bad input: what is nested beyond all use is refused at the door',

@@ -5,7 +5,7 @@ import { openChecker } from '../../../test/fixtures/tools/checker.ts'
 const one = openChecker({ threads: 1 })
 afterAll(() => one.close())
 
-test('a thread that has compiled as many schemas as it keeps is replaced, and what waits for it goes on', async () => {
+test('a thread that has compiled its limit of schemas is replaced, and waiting checks continue', async () => {
   const wrong = async (key: number): Promise<string | undefined> =>
     (await one.checkSchema({ key, schema: { type: 'integer' }, value: 'a text' }, {})).wrong
   const first = Array.from({ length: 499 }, (_, key) => key)
@@ -14,7 +14,7 @@ test('a thread that has compiled as many schemas as it keeps is replaced, and wh
   expect(all).toEqual(['they must be integer', 'they must be integer', 'they must be integer'])
 })
 
-test('a thread that has died while it had nothing to do is replaced', async () => {
+test('a thread that died while idle is replaced', async () => {
   const threads: Worker[] = []
   const note = (thread: Worker) => threads.push(thread)
   process.on('worker', note)

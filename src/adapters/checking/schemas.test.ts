@@ -18,7 +18,7 @@ function checker(among = threads) {
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 
 describe('arguments', () => {
-  test('that fit pass, others are named', async () => {
+  test('that fit pass; the others are named', async () => {
     const { check, faults } = checker()
     const schema = object({ n: { type: 'integer', minimum: 1 } }, { required: ['n'], additionalProperties: false })
     expect(await check(schema, { n: 1 })).toBeUndefined()
@@ -27,7 +27,7 @@ describe('arguments', () => {
     expect(faults).toEqual([])
   })
 
-  test('pass either half of a schema that contradicts itself, which is said once', async () => {
+  test('pass if they fit one half of a schema that contradicts itself, which is reported once', async () => {
     const { check, faults } = checker()
     const schema = object(
       { page: { type: 'number', enum: ['1', '2'] }, word: { type: 'string' } },
@@ -40,14 +40,14 @@ describe('arguments', () => {
     expect(faults).toEqual(['it: /properties/page wants type "number" but its enum has no such value'])
   })
 
-  test('keep what else the contradicting schema asked for', async () => {
+  test('are checked against the rest of a schema that contradicts itself', async () => {
     const { check } = checker()
     const schema = object({ page: { type: 'number', enum: ['1', '22'], anyOf: [{ maxLength: 1 }] } })
     expect(await check(schema, { page: '1' })).toBeUndefined()
     expect(await check(schema, { page: '22' })).toBeDefined()
   })
 
-  test('pass a schema that cannot be understood, which is said once [J1]', async () => {
+  test('pass a schema that cannot be compiled, which is reported once [J1]', async () => {
     const { check, faults } = checker()
     for (const schema of [
       object({ a: { $ref: 'https://example.com/schema.json' } }),
@@ -71,7 +71,7 @@ describe('arguments', () => {
     expect(faults).toEqual([])
   })
 
-  test('of two schemas with one $id do not meet', async () => {
+  test('of two schemas with one $id are checked separately', async () => {
     const { check } = checker()
     expect(
       await check({ $id: 'https://example.com/x', ...object({ a: { type: 'string' } }) }, { a: 's' }),
@@ -82,7 +82,7 @@ describe('arguments', () => {
   })
 })
 
-describe('a schema that takes long', () => {
+describe('a schema that takes too long', () => {
   const slow = (n: number) => object({ [`a${n}`]: { type: 'string', pattern: '^(a|a)*$' } })
   const value = (n: number) => ({ [`a${n}`]: `${'a'.repeat(60)}!` })
   const SLOW = 'it could not be checked in time: it takes too much time or memory'
@@ -103,7 +103,7 @@ describe('a schema that takes long', () => {
     await hasty.close()
   })
 
-  test('holds up no other server, however many of them one has', async () => {
+  test('delays no other MCP server, however many such schemas one server has', async () => {
     const both = openChecker({ threads: 2 })
     const [bad, good] = [checker(both), checker(both)]
     const checks = Array.from({ length: 20 }, (_, n) => bad.check(slow(n), value(n)))
@@ -113,7 +113,7 @@ describe('a schema that takes long', () => {
     expect(new Set(await Promise.all(checks))).toEqual(new Set([undefined]))
   })
 
-  test('and one that wants more memory than there is ends only its thread', async () => {
+  test('and one that needs too much memory ends only its thread', async () => {
     const small = openChecker({ heapMegabytes: 32 })
     const { check, faults } = checker(small)
     const next = (n: number) => ({ $ref: `#/$defs/l${n + 1}` })

@@ -15,8 +15,8 @@ const body = oneof(
 )
 const stored = array(tuple(integer({ min: 0, max: 2_000_000_000_000 }), body), { maxLength: 300 })
 
-describe('a bundle', () => {
-  test('gives back every entry as it was, whatever it is', () => {
+describe('packed entries', () => {
+  test('are unpacked unchanged, whatever they contain', () => {
     assert(
       property(integer({ min: 1, max: 1e9 }), stored, (first, entries) => {
         const given = { at: entries.map(([at]) => at), bodies: entries.map(([, text]) => text) }
@@ -32,20 +32,20 @@ describe('a bundle', () => {
     )
   })
 
-  test('takes little more room than the words that differ', () => {
+  test('take little more room than the parts that differ', () => {
     const words = Array.from({ length: 100 }, (_, n) => `w${n % 10} `)
     const rows = packEntries(1, { at: words.map(() => 7), bodies: words.map(chunk) }, MOST_BYTES)
     expect(rows).toHaveLength(1)
     expect(rows[0]?.body.length).toBeLessThan(words.join('').length * 1.5)
   })
 
-  test('keeps each text whole, so that a search of the file finds it', () => {
+  test('have each text in one piece, so that a search of the file finds it', () => {
     const words = ['chunk 11 of 20', 'chunk 12 of 20', 'chunk 13 of 20']
     const [row] = packEntries(1, { at: [1, 1, 1], bodies: words.map(chunk) }, MOST_BYTES)
     for (const word of words) expect(row?.body).toContain(word)
   })
 
-  test('fits into the room that was given, in any language and however its entries came', () => {
+  test('fit into the given size, in any language and any grouping', () => {
     const words = Array.from({ length: 1000 }, (_, n) => (n % 2 === 0 ? '软件阵列卷组 ' : 'plain words '))
     const rows = packEntries(1, { at: words.map((_, n) => n * 50), bodies: words.map(chunk) }, MOST_BYTES)
     for (const row of rows) expect(Buffer.byteLength(row.body)).toBeLessThan(960)

@@ -17,8 +17,8 @@ function called(toolName: string, input: string) {
   return collector.end?.message.parts[0]
 }
 
-describe('a call', () => {
-  test('keeps its arguments as they are', () => {
+describe('a tool call', () => {
+  test('keeps its arguments unchanged', () => {
     expect(called('echo', '{"a":[1,{"b":null}]}')).toMatchObject({ name: 'echo', args: { a: [1, { b: null }] } })
     expect(called('echo', ' ')).toMatchObject({ args: {} })
   })
@@ -28,7 +28,7 @@ describe('a call', () => {
     ['nested without end', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['deep inside an object', `{"a":${'{"b":'.repeat(5_000)}1${'}'.repeat(5_000)}}`],
     ['longer than any file that is written', JSON.stringify({ a: 'x'.repeat(5_000_000) })],
-  ])('that is %s is malformed, and little of it is kept', (_what, input) => {
+  ])('that is %s is malformed, and only its beginning is kept', (_what, input) => {
     expect(called('echo', input)).toMatchObject({ args: {}, malformed: input.slice(0, 1_000) })
   })
 

@@ -53,7 +53,7 @@ async function failureAt(url: string): Promise<unknown> {
   throw new Error('nothing failed')
 }
 
-test.each(['http', 'https'])('what listens there does not speak %s', async (scheme) => {
+test.each(['http', 'https'])('a server that does not speak %s is reported', async (scheme) => {
   const error = await failureAt(`${scheme}://127.0.0.1:${await somethingElse()}/v1`)
   expect(error).toMatchObject({ code: 'MODEL_ABSENT' })
   expect(String(error)).toMatch(new RegExp(`what listens there does not speak ${scheme}\\b`, 'u'))
@@ -64,7 +64,7 @@ test.each([
   ['CERT_HAS_EXPIRED', 'has expired'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'of another host'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'no known authority'],
-])('a certificate that cannot be trusted is not tried again: %s', (code, words) => {
+])('an untrusted certificate is not retried: %s', (code, words) => {
   const cause = Object.assign(new Error(code), { code })
   const blamed = { provider: provider('https://p.example/v1'), model: 'p:m', watch: { endReason: undefined }, now: 0 }
   try {

@@ -96,7 +96,7 @@ function streamed(parts: readonly ModelPart[], kind: 'text' | 'thought'): string
   return parts.flatMap((part) => (part.kind === kind ? [part.text] : [])).join('')
 }
 
-test('every recorded stream has a case', () => {
+test('every recorded stream has a test case', () => {
   const names = (['anthropic', 'openai', 'google'] as const).flatMap((kind) =>
     readdirSync(new URL(kind, recorded)).map((file) => `${kind}/${file.replace(/\.sse$/u, '')}`),
   )
@@ -122,7 +122,7 @@ describe.each(CUTS)('in pieces of %i bytes', (everyBytes) => {
   })
 })
 
-describe('what a provider wants back', () => {
+describe('metadata that a provider needs back', () => {
   test.each([
     ['anthropic/thinking-and-calls', ['c2lnbmF0dXJlLTE=', 'toolu_01First', 'toolu_02Second']],
     ['anthropic/redacted-thinking', ['b3BhcXVl', 'c2lnbmF0dXJlLTI=']],

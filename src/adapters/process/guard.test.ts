@@ -36,7 +36,7 @@ async function startedByHand(script: string, channel: Writable) {
 }
 
 describe.concurrent('the guard', () => {
-  test('ends a child that has registered and not yet become its program', async () => {
+  test('ends a child that has registered but not yet executed its program', async () => {
     const guard = openGuard({ marker: 'test-window', path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand(
       'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done',
@@ -47,7 +47,7 @@ describe.concurrent('the guard', () => {
     expect((await ended)[1]).toBe('SIGTERM')
   })
 
-  test('that was closed turns away a child on its way to its program', async () => {
+  test('that was closed refuses a child before it executes its program', async () => {
     const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: systemClock })
     const script = 'echo before; while echo "#" >&3; do sleep 0.01; done'
     const { child } = await startedByHand(script, await guard.channel())
@@ -56,7 +56,7 @@ describe.concurrent('the guard', () => {
     expect((await ended)[1]).toBe('SIGPIPE')
   })
 
-  test('waits, when the server is killed, for a child on its way to its program, and ends it', async () => {
+  test('ends a child that is about to execute its program when the server is killed', async () => {
     const server = spawn(process.execPath, ['--import', 'tsx', late], { stdio: ['ignore', 'pipe', 'inherit'] })
     children.add(server)
     const child = Number(await linesOf(server.stdout)())
@@ -67,7 +67,7 @@ describe.concurrent('the guard', () => {
     await until(() => !runs(child) && running('test-killed').length === 0)
   })
 
-  test('for which no descriptor is left fails to start, and harms no other child', async () => {
+  test('that cannot start for lack of descriptors fails, and affects no other child', async () => {
     const script = 'ulimit -n 100 && exec "$0" --import tsx "$1"'
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script, process.execPath, crowded])
     expect(stdout.trim().split('\n')).toEqual([
@@ -77,7 +77,7 @@ describe.concurrent('the guard', () => {
     ])
   })
 
-  test('leaves alone what was unregistered', async () => {
+  test('does not touch a process group that was unregistered', async () => {
     const guard = openGuard({ marker: 'test-forget', path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     const pid = child.pid as number
@@ -153,7 +153,7 @@ describe.concurrent('the guard', () => {
     await expect(lines()).rejects.toThrow('ended after ""')
   })
 
-  test('shrugs at HUP, INT and TERM', async () => {
+  test('ignores HUP, INT and TERM', async () => {
     const processes = openProcesses({
       boot: { home: 'test', id: 'shrug' },
       environment: process.env,
@@ -182,7 +182,7 @@ describe.concurrent('the guard', () => {
     expect((await ended)[1]).toBe('SIGTERM')
   })
 
-  test('that dies while a child is starting does not keep it from starting', async () => {
+  test('that dies while a child is starting does not prevent the start', async () => {
     const processes = openProcesses({
       boot: { home: 'test', id: 'dying' },
       environment: process.env,

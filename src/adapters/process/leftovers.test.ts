@@ -17,7 +17,7 @@ async function sleeper(marker: string): Promise<ChildProcess> {
   return child
 }
 
-test('a new owner ends what earlier owners of its state left, and nothing of its own or of others', async () => {
+test('a new owner ends the processes that earlier owners of its state directory left, and no others', async () => {
   const old = await sleeper('ledger-old')
   const own = await sleeper('ledger-new')
   const foreign = await sleeper('ledgerbook-old')

@@ -58,7 +58,7 @@ test('processes of macOS come from ps', async () => {
   ])
 })
 
-test('a ps that fails tells nothing', async () => {
+test('a ps that fails gives an empty table', async () => {
   const table = macosTable(failing)
   expect([await table.rows(), await table.marked()]).toEqual([undefined, []])
 })

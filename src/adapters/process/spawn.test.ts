@@ -43,7 +43,7 @@ describe('a child', () => {
     expect(await child.exited).toEqual({ code: 0, signal: null })
   })
 
-  test.concurrent('that ended at once has left all that it said for a late reader', async () => {
+  test.concurrent('that ended at once has its whole output readable later', async () => {
     const child = await open().processes.spawn(shell('printf said; printf why >&2; exit 3'))
     expect(await child.exited).toEqual({ code: 3, signal: null })
     await child.stderrRead
@@ -51,7 +51,7 @@ describe('a child', () => {
     expect(child.stderrTail()).toBe('why')
   })
 
-  test.concurrent('has said why once its stderr was read, also what comes after its exit is known', async () => {
+  test.concurrent('has its last stderr lines, also those that arrive after its exit', async () => {
     const patient = { ...systemClock, setTimer: () => ({ cancel: () => undefined }) }
     // What it leaves behind ends it, and learns from its input that this was heard of.
     const last = `exec 5<&0; setsid sh -c 'kill $PPID; read -r _ <&5; echo why >&2' & wait`
@@ -60,7 +60,7 @@ describe('a child', () => {
     expect(child.stderrTail()).toBe('why\n')
   })
 
-  test.concurrent('whose stderr another process holds open is not waited for without end', async () => {
+  test.concurrent('whose stderr another process holds open is not waited for without limit', async () => {
     const child = await open().processes.spawn(shell(`setsid sh -c 'echo why >&2; kill $PPID; exec sleep 1000' & wait`))
     await child.stderrRead
     expect(child.stderrTail()).toBe('why\n')
@@ -73,7 +73,7 @@ describe('a child', () => {
     expect([await line(), await line()]).toEqual([String(child.pid), '/usr'])
   })
 
-  test.concurrent('sees the allow-listed environment, its own additions, the marker, and no secret of ours [S12 G11]', async () => {
+  test.concurrent('gets the allow-listed environment, its own variables and the marker, and no secret of Parley [S12 G11]', async () => {
     const { processes, marker } = open({
       HOME: '/home/sam',
       PATH: process.env.PATH,
@@ -102,7 +102,7 @@ describe('a child', () => {
     )
   })
 
-  test.concurrent('may write ten megabytes of complaints without being held up; the last of them are kept [S2]', async () => {
+  test.concurrent('may write ten megabytes to stderr without blocking; the end of it is kept [S2]', async () => {
     const child = await open().processes.spawn(shell('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done'))
     expect(await linesOf(child.stdout)()).toBe('done')
     await child.stderrRead
@@ -110,13 +110,13 @@ describe('a child', () => {
     expect(Buffer.byteLength(child.stderrTail())).toBeLessThanOrEqual(4096)
   })
 
-  test.concurrent('is not quoted from the middle of a word, which could be the end of a secret', async () => {
+  test.concurrent('is quoted from the start of a word, for half a word could be the end of a secret', async () => {
     const child = await open().processes.spawn(shell('echo "secret-$(head -c 4090 /dev/zero | tr "\\0" x) end" >&2'))
     await child.stderrRead
     expect(child.stderrTail()).toBe(' end\n')
   })
 
-  test.concurrent('that is not read waits, and loses nothing', async () => {
+  test.concurrent('whose output is not read is paused, and loses nothing', async () => {
     const child = await open().processes.spawn(shell('head -c 3000000 /dev/zero; echo end >&2'))
     await until(() => runs(child.pid))
     let size = 0
@@ -124,7 +124,7 @@ describe('a child', () => {
     expect(size).toBe(3_000_000)
   })
 
-  test.concurrent('that does not read holds its writer up until it ends, and then the write fails', async () => {
+  test.concurrent('that does not read blocks its writer until it ends, and then the write fails', async () => {
     const child = await open().processes.spawn(shell('sleep 1000'))
     const written = child.write(Buffer.alloc(4_000_000))
     const state = await Promise.race([written.then(() => 'taken'), systemClock.sleep(100).then(() => 'waiting')])
@@ -135,7 +135,7 @@ describe('a child', () => {
     await expect(child.write(Buffer.from('late'))).rejects.toThrow(/^sh has ended \(signal SIGTERM\)/)
   })
 
-  test.concurrent('that closes its input is PROCESS_GONE for its writer and nothing worse', async () => {
+  test.concurrent('that closes its input fails the write with PROCESS_GONE', async () => {
     const child = await open().processes.spawn(shell('exec <&-; echo closed; sleep 1000'))
     await linesOf(child.stdout)()
     await expect(child.write(Buffer.alloc(1_000_000))).rejects.toMatchObject({ code: 'PROCESS_GONE' })
@@ -152,7 +152,7 @@ describe('stopping', () => {
     expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
-  test.concurrent('asks at once where the end of an input is not awaited', async () => {
+  test.concurrent('sends SIGTERM at once where closing its input is not awaited', async () => {
     const child = await open().processes.spawn(shell('echo up; exec sleep 1000'))
     await linesOf(child.stdout)()
     // Whoever waits for its input to matter waits longer than this test may take.
@@ -160,21 +160,21 @@ describe('stopping', () => {
     expect(await child.exited).toEqual({ code: null, signal: 'SIGTERM' })
   })
 
-  test.concurrent('asks before it kills [S3]', async () => {
+  test.concurrent('sends SIGTERM before SIGKILL [S3]', async () => {
     const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
     await linesOf(child.stdout)()
     await child.stop(50)
     expect(await child.exited).toEqual({ code: 7, signal: null })
   })
 
-  test.concurrent('is what happens to the rest of the group when its leader ends by itself', async () => {
+  test.concurrent('ends the rest of the group when its leader ends by itself', async () => {
     const child = await open().processes.spawn(shell('sleep 1000 & echo $!; exit 0'))
     const grandchild = Number(await linesOf(child.stdout)())
     await child.exited
     await until(() => !runs(grandchild))
   })
 
-  test.concurrent('one child ends what left its group too, and nothing of the others', async () => {
+  test.concurrent('one child ends its processes that left the group too, and none of the others', async () => {
     const { processes } = open()
     const [child, other] = await Promise.all([processes.spawn(shell(DESERTED)), processes.spawn(shell(DESERTED))])
     const deserter = Number(await linesOf(child.stdout)())
@@ -184,7 +184,7 @@ describe('stopping', () => {
     expect([runs(other.pid), runs(stays)]).toEqual([true, true])
   })
 
-  test.concurrent('everything ends what left its group too, and the guard', async () => {
+  test.concurrent('everything ends processes that left their group too, and the guard', async () => {
     const { processes, marker } = open()
     const child = await processes.spawn(shell(DESERTED))
     const deserter = Number(await linesOf(child.stdout)())
@@ -210,7 +210,7 @@ describe('stopping', () => {
 })
 
 describe('a start', () => {
-  test.concurrent('of a missing command says so', async () => {
+  test.concurrent('of a missing command is reported', async () => {
     const { processes } = open()
     const missing = { command: 'no-such-command', args: [], cwd: '/', env: {} }
     await expect(processes.spawn(missing)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
@@ -220,7 +220,7 @@ describe('a start', () => {
     await expect(processes.spawn({ ...missing, command: '' })).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
   })
 
-  test.concurrent('of a file that may not be executed says so', async () => {
+  test.concurrent('of a file that is not executable is reported', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-'))
     writeFileSync(join(folder, 'tool'), 'data', { mode: 0o644 })
     const spec = { command: 'tool', args: [], cwd: '/', env: { PATH: folder } }
@@ -230,25 +230,25 @@ describe('a start', () => {
     })
   })
 
-  test.concurrent('looks on the PATH of the child', async () => {
+  test.concurrent('uses the PATH of the child', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-'))
     writeFileSync(join(folder, 'only-here'), '#!/bin/sh\necho "found $1"\n', { mode: 0o755 })
     const spec = { command: 'only-here', args: ['$(it) "s"'], cwd: '/', env: { PATH: `/nowhere:${folder}:/bin` } }
     expect(await textOf(await open().processes.spawn(spec))).toBe('found $(it) "s"\n')
   })
 
-  test.concurrent('in a directory that is not there says so', async () => {
+  test.concurrent('in a missing directory is reported', async () => {
     const started = open().processes.spawn(shell('true', { cwd: '/no/such/directory' }))
     await expect(started).rejects.toThrow('/no/such/directory is not a directory')
   })
 
-  test.concurrent('with a variable that no shell can pass on is refused, without its value', async () => {
+  test.concurrent('with a variable that no shell can pass on is refused, and its value is not quoted', async () => {
     const started = open().processes.spawn(shell('true', { env: { 'my.key': 'sentinel-secret' } }))
     await expect(started).rejects.toThrow(/"my\.key" has a name/)
     await expect(started).rejects.not.toThrow(/sentinel/)
   })
 
-  test.concurrent('that is no longer wanted leaves nothing behind', async () => {
+  test.concurrent('that is cancelled leaves nothing behind', async () => {
     const { processes, marker } = open()
     const abort = new AbortController()
     const started = processes.spawn(shell('sleep 1000'), abort.signal)
@@ -261,7 +261,7 @@ describe('a start', () => {
 describe('when the server dies', () => {
   const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
 
-  test.concurrent('of kill -9, nothing that it started lives on: not the stubborn, not a deserter, not who forgot its mark [S5]', async () => {
+  test.concurrent('of kill -9, no process that it started survives: none that ignores SIGTERM, left its group or dropped the marker [S5]', async () => {
     const id = systemClock.id()
     const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
       stdio: ['ignore', 'pipe', 'inherit'],

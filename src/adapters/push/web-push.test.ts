@@ -27,7 +27,7 @@ const pushing = (services: readonly string[] = [], reported: unknown[] = []) =>
     report: (error) => void reported.push(error),
   })
 
-test('the example of RFC 8291 comes out byte by byte', () => {
+test('the example of RFC 8291 is reproduced byte by byte', () => {
   const target = {
     endpoint: '',
     p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
@@ -58,17 +58,17 @@ test.each([
   ['https://push.example/abc', false],
   ['file:///etc/passwd', false],
   ['nonsense', false],
-])('an endpoint is a push service that is known, or nothing: %s is %s', (endpoint, isTaken) => {
+])('an endpoint must belong to a known push service: %s is %s', (endpoint, isTaken) => {
   expect(pushing().takes({ endpoint, ...keys })).toBe(isTaken)
 })
 
-test('keys that are none are not taken', () => {
+test('malformed keys are refused', () => {
   const endpoint = 'https://fcm.googleapis.com/fcm/send/abc'
   for (const odd of [{ p256dh: 'AAAA' }, { p256dh: randomBytes(65).toString('base64url') }, { auth: 'AAAA' }])
     expect(pushing().takes({ endpoint, ...keys, ...odd })).toBe(false)
 })
 
-test('what is sent is signed by keys that stay and that only the user can read; a service that was named may be near', async () => {
+test('requests are signed by keys that are stored for the user only; a configured service may be on this machine', async () => {
   const seen: { headers: Record<string, unknown>; bytes: number }[] = []
   let status = 201
   const service = createServer((incoming, outgoing) => {
@@ -116,7 +116,7 @@ test('what is sent is signed by keys that stay and that only the user can read; 
   })
 })
 
-test('one that is not named is not reached on this machine, whatever its name leads to', async () => {
+test('a service that is not configured is never reached on this machine, whatever its host name resolves to', async () => {
   const reported: unknown[] = []
   expect(
     await pushing([], reported).send(

@@ -59,7 +59,7 @@ test.each(['http/json', 'http/protobuf'] as const)(
   },
 )
 
-test('what waits is bounded, and what does not fit is counted', async () => {
+test('the queue is bounded, and dropped items are counted', async () => {
   const { collector, exporter, add } = await exporting()
   for (let count = 0; count < 2_050; count += 1) add('work')
   await exporter.close()
@@ -69,7 +69,7 @@ test('what waits is bounded, and what does not fit is counted', async () => {
   expect(exporter.dropped).toBe(3)
 })
 
-test('spans are sent in the background, and again after a collector failed, which is said once', async () => {
+test('spans are sent in the background, and again after a collector failed, which is logged once', async () => {
   const { collector, notes, clock, exporter, add } = await exporting()
   const requests = async (count: number): Promise<void> => {
     while (collector.received.length < count) await clock.advance(5_000)
@@ -87,7 +87,7 @@ test('spans are sent in the background, and again after a collector failed, whic
   expect(exporter.dropped).toBe(0)
 })
 
-test('a collector that never answers holds the end up for a bounded time', async () => {
+test('a collector that never answers delays the end for a bounded time', async () => {
   const { collector, clock, exporter, add } = await exporting()
   collector.status = 0
   add('work')

@@ -54,7 +54,7 @@ describe('a registry over HTTP', () => {
 
 describe('a server over Streamable HTTP', () => {
   for (const answers of ['json', 'stream'] as const) {
-    test.concurrent(`is listed, called and left by answers as ${answers}, with the client's headers on every request [H1]`, async () => {
+    test.concurrent(`is listed, called and closed with answers as ${answers}, with the client's headers on every request [H1]`, async () => {
       const server = await served({ answers })
       const headers = [
         ['X-Team', 'blue'],
@@ -81,7 +81,7 @@ describe('a server over Streamable HTTP', () => {
     })
   }
 
-  test.concurrent('that takes three seconds is met all the same, and one that refuses is named with its status alone', async () => {
+  test.concurrent('that takes three seconds is connected anyway, and one that refuses is reported with its status only', async () => {
     const slow = await served({ slowMs: 1000 })
     const refusing = await served({ status: 503 })
     const registry = open(
@@ -98,7 +98,7 @@ describe('a server over Streamable HTTP', () => {
     )
   })
 
-  test.concurrent('that is not there, or is no address at all, says so without its secrets [L7]', async () => {
+  test.concurrent('that is unreachable, or has an invalid address, is reported without its secrets [L7]', async () => {
     const gone = await startHttpServer()
     await gone.close()
     const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
@@ -113,7 +113,7 @@ describe('a server over Streamable HTTP', () => {
     expect(JSON.stringify(list)).not.toContain('sentinel')
   })
 
-  test.concurrent('tells of its new tools, also after its stream was lost', async () => {
+  test.concurrent('notifies of new tools, also after its stream was lost', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -126,7 +126,7 @@ describe('a server over Streamable HTTP', () => {
     await until(() => namesOf(registry).includes('web__unheard'))
   })
 
-  test.concurrent('whose answer breaks off is lost at once and not asked again', async () => {
+  test.concurrent('whose answer breaks off fails the call at once, and the call is not repeated', async () => {
     const server = await served({ answers: 'stream' })
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -145,7 +145,7 @@ describe('a server over Streamable HTTP', () => {
     expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
   })
 
-  test.concurrent('that has forgotten the session is met anew, once, and the call goes through', async () => {
+  test.concurrent('that has forgotten the session is connected again, once, and the call succeeds', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -157,7 +157,7 @@ describe('a server over Streamable HTTP', () => {
     expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(2)
   })
 
-  test.concurrent('that goes away fails, and comes back when it is needed again', async () => {
+  test.concurrent('that goes away fails, and is connected again when it is needed', async () => {
     const server = await served()
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -169,7 +169,7 @@ describe('a server over Streamable HTTP', () => {
     expect((await registry.ready(5000, signal)).servers[0]?.state).toBe('ready')
   })
 
-  test.concurrent('that went away unheard was not reached by the call', async () => {
+  test.concurrent('that went away unnoticed was not reached by the call', async () => {
     const server = await served({ quiet: true })
     const registry = open([web(server.url)])
     await registry.ready(5000, signal)
@@ -219,7 +219,7 @@ describe('a server of the newest protocol', () => {
     return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, add, seen }
   }
 
-  test.concurrent('is spoken to in it, from the first question to changes of its tools', async () => {
+  test.concurrent('is used with that protocol, from the handshake to changes of its tools', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
     const list = await registry.ready(5000, signal)
@@ -256,7 +256,7 @@ describe('a server of the newest protocol', () => {
 })
 
 describe('a server of the first protocol over HTTP', () => {
-  test.concurrent('is met over its stream of events, with the headers of the client', async () => {
+  test.concurrent('is connected over its event stream, with the headers of the client', async () => {
     const seen: (string | undefined)[] = []
     let stream: ServerResponse | undefined
     const http = createServer((request, response) => {
@@ -296,7 +296,7 @@ describe('a server of the first protocol over HTTP', () => {
   })
 })
 
-test.concurrent('a configured server that cannot be started costs only itself', async () => {
+test.concurrent('a configured server that cannot be started affects no other', async () => {
   const locate = (): Promise<McpServer> => Promise.reject(new Error('no index'))
   const docs = { name: 'docs', rules: {}, joins: { rules: {}, isProcess: false, identity: 'docs', locate } }
   const list = await open([stdioServer('other')], { configured: () => [docs] }).ready(5000, signal)

@@ -15,7 +15,7 @@ const pairs = fc.uniqueArray(fc.tuple(name, name), {
 })
 
 describe('a registry name', () => {
-  test('is legal, at most 64 long and never shared by two tools [T7]', () => {
+  test('is valid, has at most 64 characters and is unique [T7]', () => {
     fc.assert(
       fc.property(pairs, (tools) => {
         const names = tools.map(([server, tool]) => registryName(server, tool))
@@ -29,18 +29,18 @@ describe('a registry name', () => {
     fc.assert(fc.property(name, name, (server, tool) => registryName(server, tool).startsWith(registryPrefix(server))))
   })
 
-  test('stays as it is when it can', () => {
+  test('is unchanged if it is valid', () => {
     expect(registryName('docs', 'search_documents')).toBe('docs__search_documents')
     expect(registryName('my-docs_2', 'MinDocGlobalSearch')).toBe('my-docs_2__MinDocGlobalSearch')
   })
 
-  test('of another script or shape keeps what it can and says who it is', () => {
+  test('in another script or shape keeps its valid characters and gets a unique suffix', () => {
     expect(registryName('docs', '搜索')).toMatch(/^docs__x_[0-9a-f]{12}$/)
     expect(registryName('Café', 'get/user')).toMatch(/^Cafe__get_user_[0-9a-f]{12}$/)
     expect(registryName('docs', 'get/user')).not.toBe(registryName('docs', 'get user'))
   })
 
-  test('cannot be forged by a name that looks like a made one', () => {
+  test('cannot collide with a name that looks like a generated one', () => {
     const made = registryName('s', 'get user')
     expect(registryName('s', made.slice('s__'.length))).not.toBe(made)
   })

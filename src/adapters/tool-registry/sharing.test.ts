@@ -35,7 +35,7 @@ async function pidOf(registry: ToolRegistry, server: string): Promise<number> {
 }
 
 describe('registries of one session', () => {
-  test.concurrent('share a server that they name alike, and adding one starts only that', async () => {
+  test.concurrent('share a server with the same declaration, and adding one starts only that', async () => {
     const made = bench()
     const first = made.open([stdioServer('a')], 'one')
     const pid = await pidOf(first, 'a')
@@ -48,7 +48,7 @@ describe('registries of one session', () => {
     expect(runs(pid)).toBe(false)
   })
 
-  test.concurrent('the order of variables makes no difference, another value, directory or session does [Z7]', async () => {
+  test.concurrent('the order of variables makes no difference; another value, directory or session does [Z7]', async () => {
     const made = bench()
     const pid = await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one'), 'a')
     expect(await pidOf(made.open([stdioServer('a', {}, { Y: '2', X: '1' })], 'one'), 'a')).toBe(pid)
@@ -57,7 +57,7 @@ describe('registries of one session', () => {
     expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one', '/tmp'), 'a')).not.toBe(pid)
   })
 
-  test.concurrent('a server that is named anew is replaced alone, and what it was asked before it still answers', async () => {
+  test.concurrent('a server that is declared anew is replaced alone, and its open calls are still answered', async () => {
     const made = bench()
     const before = made.open([stdioServer('a'), stdioServer('b')], 'one')
     const [a, b] = [await pidOf(before, 'a'), await pidOf(before, 'b')]
@@ -73,7 +73,7 @@ describe('registries of one session', () => {
     expect(runs(b)).toBe(false)
   })
 
-  test.concurrent('a server that is wanted again while it ends is started when it is gone', async () => {
+  test.concurrent('a server that is needed again while it ends is started after its end', async () => {
     const made = bench(1500)
     const first = made.open([stdioServer('a', { stubborn: true })], 'one')
     const pid = await pidOf(first, 'a')
@@ -86,7 +86,7 @@ describe('registries of one session', () => {
     expect(runs(next)).toBe(true)
   })
 
-  test.concurrent('hear of its changes each, also after the other has left', async () => {
+  test.concurrent('each get its changes, also after the other has closed', async () => {
     const made = bench()
     const [first, second] = [made.open([stdioServer('a')], 'one'), made.open([stdioServer('a')], 'one')]
     await Promise.all([first.ready(20_000, signal), second.ready(20_000, signal)])
@@ -110,7 +110,7 @@ describe('registries of several sessions', () => {
     return made
   }
 
-  test.concurrent('have a process each, unless the configuration shares it, and then only with the same directories [N8]', async () => {
+  test.concurrent('have a process each, unless the configuration shares it, and then only for the same directories [N8]', async () => {
     const apart = wide({})
     expect(await pidOf(apart.open([stdioServer('a')]), 'a')).not.toBe(await pidOf(apart.open([stdioServer('a')]), 'a'))
     const together = wide(shared({ shared: true }))
@@ -125,7 +125,7 @@ describe('registries of several sessions', () => {
     expect(runs(pid)).toBe(false)
   })
 
-  test.concurrent('find a shared process that the last one left, until it has idled for long enough or the host closes', async () => {
+  test.concurrent('reuse a shared process that the last one left, until its idle timeout or the end of the host', async () => {
     const made = wide(shared({ shared: true, idleMs: 60_000 }))
     const first = made.open([stdioServer('a')])
     const pid = await pidOf(first, 'a')
@@ -143,7 +143,7 @@ describe('registries of several sessions', () => {
     await until(() => !runs(next))
   })
 
-  test.concurrent('are not asked by a shared server while both call it: it does not say whom it means', async () => {
+  test.concurrent('get no elicitation of a shared server while both call it, for it does not name the call', async () => {
     const made = wide({ ...shared({ shared: true }), elicitation: true })
     const server = { ...scriptedStdio('asks the person', messageLog().path), name: 's' }
     const [one, two] = [made.open([server]), made.open([server])]

@@ -49,7 +49,7 @@ describe('a registry over stdio', () => {
 })
 
 describe('connecting', () => {
-  test.concurrent('a server is met, asked who it is, and all pages of its tools are listed [S13]', async () => {
+  test.concurrent('a server is connected and initialized, and all pages of its tools are listed [S13]', async () => {
     const registry = bench().open([stdioServer('docs', { pageSize: 2 })])
     expect(registry.list()).toMatchObject({ tools: [], servers: [{ name: 'docs', state: 'connecting' }] })
     const list = await readied(registry)
@@ -77,12 +77,12 @@ describe('connecting', () => {
     expect(here.warnings.filter((warning) => warning.includes('more than 1000 tools'))).toHaveLength(1)
   })
 
-  test.concurrent('a server that prints a banner and nonsense is understood all the same', async () => {
+  test.concurrent('a server that prints other text to stdout works', async () => {
     const registry = bench().open([stdioServer('noisy', { junk: true })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test.concurrent('a server that ends at a question that it does not know is started afresh and met in the old way', async () => {
+  test.concurrent('a server that ends at an unknown request is started again with the older handshake', async () => {
     const log = messageLog()
     const registry = bench().open([stdioServer('old', { probe: 'exit', log: log.path })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
@@ -90,20 +90,20 @@ describe('connecting', () => {
     expect(new Set(log.read().map((message) => message.pid)).size).toBe(2)
   })
 
-  test.concurrent('a server that only stays silent at that question is kept', async () => {
+  test.concurrent('a server that is silent at that request is kept', async () => {
     const log = messageLog()
     const registry = bench({ limits: { probeMs: 100 } }).open([stdioServer('old', { probe: 'mute', log: log.path })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
     expect(new Set(log.read().map((message) => message.pid)).size).toBe(1)
   })
 
-  test.concurrent('a server that the question struck dumb is started afresh', async () => {
+  test.concurrent('a server that hangs after that request is started again', async () => {
     const limits = { probeMs: 100, silenceMs: 100, graceMs: 100 }
     const registry = bench({ limits }).open([stdioServer('old', { probe: 'wedge' })])
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test.concurrent('opening never waits, and one slow, one silent and one missing server cost the others nothing', async () => {
+  test.concurrent('opening never waits, and a slow, a silent and a missing server do not delay the others', async () => {
     const made = bench()
     const registry = made.open([
       stdioServer('slow', { slowMs: 3000 }),
@@ -129,7 +129,7 @@ describe('connecting', () => {
     )
   })
 
-  test.concurrent('a server that was waited for in vain is not waited for again, and one that was not is', async () => {
+  test.concurrent('a server that timed out once is not waited for again, and others are', async () => {
     const limits = { silenceMs: 3_600_000, connectMs: 3_600_000 }
     const registry = bench({ limits }).open([
       stdioServer('silent', { mute: true }),
@@ -145,7 +145,7 @@ describe('connecting', () => {
     expect(performance.now() - since).toBeLessThan((since - began) / 2)
   })
 
-  test.concurrent('waiting for servers ends with the wish for it', async () => {
+  test.concurrent('waiting for servers ends when it is cancelled', async () => {
     const registry = bench().open([stdioServer('silent', { mute: true })])
     const abort = new AbortController()
     const ready = registry.ready(60_000, abort.signal)
@@ -164,7 +164,7 @@ describe('connecting', () => {
     expect(carrying(made.marker)).toEqual([])
   })
 
-  test.concurrent('a server that ends at once says why, without its secrets', async () => {
+  test.concurrent('a server that ends at once is reported with its stderr, without its secrets', async () => {
     const server = {
       ...stdioServer('broken', {}, { TOKEN: 'sentinel-secret' }),
       args: ['-e', 'console.error("no", process.env.TOKEN); process.exit(4)'],
@@ -175,7 +175,7 @@ describe('connecting', () => {
     )
   })
 
-  test.concurrent('closing ends stubborn servers and their processes, also while they connect', async () => {
+  test.concurrent('closing ends servers that ignore it and their processes, also while they connect', async () => {
     const made = bench({ limits: { graceMs: 50 } })
     const ready = made.open([stdioServer('stubborn', { stubborn: true })])
     await readied(ready)
@@ -190,7 +190,7 @@ describe('connecting', () => {
 })
 
 describe('the list', () => {
-  test.concurrent('malformed tools cost only themselves, and a notice names them', async () => {
+  test.concurrent('malformed tools are left out, and a notice names them', async () => {
     const made = bench()
     const registry = made.open([stdioServer('sloppy', { malformed: true })])
     await readied(registry)
@@ -209,7 +209,7 @@ describe('the list', () => {
     )
   })
 
-  test.concurrent('two servers of one name, and names of every shape, are kept apart and are called by their own names', async () => {
+  test.concurrent('two servers of one name, and names of every shape, get unique names, and are called by their own', async () => {
     const odd = ['get user', 'get/user', '搜索', 'x'.repeat(100)].map((name) => ({
       name,
       inputSchema: { type: 'object' },
@@ -228,7 +228,7 @@ describe('the list', () => {
     expect(registry.list().servers.map((server) => server.name)).toEqual(['docs', 'docs 2'])
   })
 
-  test.concurrent('forty changes in a tenth of a second are few listings, and the last change is not lost', async () => {
+  test.concurrent('forty changes in 0.1 s cause few listings, and the last change is not lost', async () => {
     const log = messageLog()
     const registry = bench().open([stdioServer('stormy', { log: log.path })])
     const before = await readied(registry)
@@ -258,7 +258,7 @@ describe('a call', () => {
     return { registry, warnings: made.warnings }
   }
 
-  test.concurrent('of an unknown tool says so', async () => {
+  test.concurrent('of an unknown tool fails', async () => {
     const { registry } = await one()
     await expect(registry.call('s__nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
     await expect(registry.call('nothing', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
@@ -283,7 +283,7 @@ describe('a call', () => {
     expect(log.methods()).not.toContain('tools/call')
   })
 
-  test.concurrent('whose schema contradicts itself goes out, with one warning', async () => {
+  test.concurrent('whose schema contradicts itself is sent, with one warning', async () => {
     const { registry, warnings } = await one()
     for (const page of [1, '2']) {
       expect(await registry.call('s__search', { page }, withoutSignal())).toMatchObject({
@@ -298,7 +298,7 @@ describe('a call', () => {
     await expect(registry.call('s__search', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
   })
 
-  test.concurrent('that is cancelled is cancelled at the server within a tenth of a second [P3]', async () => {
+  test.concurrent('that is cancelled is cancelled at the server within 0.1 s [P3]', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const heard = (method: string) => log.read().filter((message) => message.method === method)
@@ -320,13 +320,13 @@ describe('a call', () => {
     expect(quickest).toBeLessThan(100)
   })
 
-  test.concurrent('that was cancelled before does not go out', async () => {
+  test.concurrent('that was cancelled before is not sent', async () => {
     const { registry } = await one()
     const call = registry.call('s__echo', { text: '' }, { signal: AbortSignal.abort() })
     await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
   })
 
-  test.concurrent('without an answer in its time is cancelled at the server and says so', async () => {
+  test.concurrent('without an answer before its timeout is cancelled at the server and fails', async () => {
     const log = messageLog()
     const { registry } = await one({}, { log: log.path })
     const call = registry.call('s__think', { ms: 60_000 }, withoutSignal({ timeoutMs: 100 }))
@@ -334,7 +334,7 @@ describe('a call', () => {
     await until(() => log.methods().includes('notifications/cancelled'))
   })
 
-  test.concurrent('that shows progress has its time anew with each sign', async () => {
+  test.concurrent('has its timeout restarted by each progress notification', async () => {
     const { registry } = await one()
     const seen: (string | undefined)[] = []
     const options = withoutSignal({ timeoutMs: 400, onProgress: (progress) => seen.push(progress.message) })
@@ -345,7 +345,7 @@ describe('a call', () => {
     expect(seen[0]).toBe('still')
   })
 
-  test.concurrent('that shows progress for ever ends all the same', async () => {
+  test.concurrent('that reports progress for ever ends anyway', async () => {
     const registry = bench({ limits: { callTotalMs: 300 } }).open([stdioServer('s')])
     await readied(registry)
     await expect(registry.call('s__think', { ms: 60_000, every: 20 }, withoutSignal())).rejects.toMatchObject({
@@ -353,7 +353,7 @@ describe('a call', () => {
     })
   })
 
-  test.concurrent('that its server refuses is an answer for the agent, without secrets', async () => {
+  test.concurrent('that its server refuses returns the refusal, without secrets', async () => {
     const { registry } = await one({ TOKEN: 'sentinel-secret' })
     const result = await registry.call('s__refuse', {}, withoutSignal())
     expect(result).toEqual({
@@ -362,7 +362,7 @@ describe('a call', () => {
     })
   })
 
-  test.concurrent('brings structured content, and brings it too when it is not what was promised', async () => {
+  test.concurrent('returns structured content, also when it does not match the output schema', async () => {
     const { registry } = await one()
     expect(await registry.call('s__answer', {}, withoutSignal())).toEqual({
       content: [{ type: 'text', text: '{"n":42}' }],
@@ -378,7 +378,7 @@ describe('a call', () => {
     expect(odd.warnings).toEqual(['MCP server s: a result of tool answer does not fit its outputSchema.'])
   })
 
-  test.concurrent('whose server dies is lost and not repeated; the server fails, its tools leave, and the next need brings it back', async () => {
+  test.concurrent('whose server dies fails and is not repeated; the server is started again when it is needed', async () => {
     const { registry } = await one({ TOKEN: 'sentinel-secret' })
     await expect(registry.call('s__die', {}, withoutSignal())).rejects.toThrow(
       /^The result of tool s__die was lost: it ended with exit code 3: token is \[hidden\]. It may have run.$/,
@@ -394,7 +394,7 @@ describe('a call', () => {
     expect((await readied(registry)).servers[0]?.state).toBe('ready')
   })
 
-  test.concurrent('reaches a server that sees its own variables and none of our secrets', async () => {
+  test.concurrent('reaches a server that has its own variables and none of Parley’s secrets', async () => {
     process.env.PARLEY_TEST_KEY = 'sentinel-secret'
     const { registry } = await one({ TOKEN: 'for-the-server' })
     const { content } = await registry.call('s__env', {}, withoutSignal())

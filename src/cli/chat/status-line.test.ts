@@ -28,12 +28,12 @@ function row(columns: number, more: Partial<Standing> = {}): string {
 }
 
 describe('the status line', () => {
-  test('says all of it where there is room', () =>
+  test('shows everything if there is room', () =>
     expect(row(140)).toBe(
       '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 2 queued · with ada@laptop (chat) ×2, Zed · 1f3a9c2b',
     ))
 
-  test('says first why nothing is to be seen of the agent', () =>
+  test('first shows why the agent sends nothing', () =>
     expect(row(60, { doing: 'claude starts (initialize)' })).toContain('  claude starts (initialize) · '))
 
   test.each([
@@ -41,18 +41,18 @@ describe('the status line', () => {
     [60, '  Large 软 · Ask · 25 % of 200k · 0.50 USD · 1f3a9c2b'],
     [30, '  Large 软 · Ask · 1f3a9c2b'],
     [20, '  1f3a9c2b'],
-  ])('leaves out what is least needed in %i columns', (columns, said) => expect(row(columns)).toBe(said))
+  ])('drops the least important parts in %i columns', (columns, said) => expect(row(columns)).toBe(said))
 
   test('names the agent where no model is set', () => expect(row(40, { settings: [] })).toMatch(/^ {2}guide · /u))
 
-  test('begins with what must be read now, and is never wider than the terminal', () => {
+  test('begins with the most urgent part, and is never wider than the terminal', () => {
     const urgent = 'Press Ctrl-C again to leave, or Ctrl-D.'
     expect(row(60, { urgent })).toBe(`  ${urgent} · 1f3a9c2b`)
     for (let columns = 20; columns < 100; columns += 1)
       expect(widthOf(row(columns, { urgent }))).toBeLessThanOrEqual(columns)
   })
 
-  test('has nothing of the names of others that could move the cursor', () =>
+  test('contains no control characters of names', () =>
     expect(row(140, { others: ['a\u001b[2Jb\nc'] })).toContain('with ab c'))
 })
 

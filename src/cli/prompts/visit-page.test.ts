@@ -24,7 +24,7 @@ const request = { sessionId: 's', message: 'docs: log in', url: 'https://example
 const kept = new AbortController().signal
 
 describe.runIf(process.platform === 'linux')('a page', () => {
-  test('is shown whole with its host, and opened by a program and not a shell once the person agrees [U7]', async () => {
+  test('is shown completely with its host, and opened by a program and not a shell once the user agrees [U7]', async () => {
     const { environment, opened } = browser()
     const asked: PermissionQuestion[] = []
     const ask = (question: PermissionQuestion) => {
@@ -53,7 +53,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
     expect(opened()).toBeUndefined()
   })
 
-  test('of which there is no browser to open it is left to the person, whole', async () => {
+  test('without a browser is printed completely', async () => {
     const notes: string[] = []
     const note = (_style: unknown, text: string) => void notes.push(text)
     const pages = pagesFor({ ask: () => Promise.resolve('accept'), note, environment: {} })
@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
   })
 
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'vscode://x', 'no address'])(
-    '%s is none, and no user is asked [Z5]',
+    '%s is refused, and no user is asked [Z5]',
     async (url) => {
       const ask = () => Promise.reject(new Error('was asked'))
       const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('a page', () => {
   )
 })
 
-describe('what is odd about an address is said [U7]', () => {
+describe('a suspicious address has a warning [U7]', () => {
   test.each([
     ['https://xn--80ak6aa92e.com/', 'reads "аррӏе.com"'],
     ['https://аррӏе.com/', 'reads "аррӏе.com"'],
@@ -81,7 +81,7 @@ describe('what is odd about an address is said [U7]', () => {
   ])('%s', (url, warning) => expect(readPage(url)?.warnings.join()).toContain(warning))
 
   test.each(['https://example.org:8443/x?y#z', 'http://127.0.0.1:33418/callback', 'http://localhost/'])(
-    'and nothing of %s',
+    'no warning for %s',
     (url) => expect(readPage(url)?.warnings).toEqual([]),
   )
 })

@@ -12,13 +12,13 @@ test.each([
   ['constructor', 1],
 ])('a turn that ends with %s exits %i', (end, code) => expect(exitOfStop(end)).toBe(code))
 
-test('an error exits 75 where trying again later may help, 2 where a setting is wrong, and else 1', () => {
+test('an error exits 75 if trying again later may help, 2 if a setting is wrong, and else 1', () => {
   const interrupted = new ParleyError('TURN_INTERRUPTED', { session: 's' })
   const wrong = new ParleyError('CONFIG_INVALID', { key: 'agent', value: '"x"', reason: 'why' })
   expect([interrupted, wrong, new Error('x')].map(exitOfError)).toEqual([75, 2, 1])
 })
 
-describe('of two ends', () => {
+describe('of two exit codes', () => {
   test.each([
     [0, 4, 4],
     [3, 5, 3],

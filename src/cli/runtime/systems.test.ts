@@ -7,7 +7,7 @@ import { ProgramFinder } from '../../config/own-programs.ts'
 import { openerFor } from './browser.ts'
 import { stopSignals } from './stop-signals.ts'
 
-test('each system has its program that opens the browser, and none where nobody would see it', () => {
+test('each system has its program that opens the browser, and none without a display', () => {
   expect(openerFor('win32', {})).toEqual({ name: 'rundll32', args: ['url.dll,FileProtocolHandler'] })
   expect(openerFor('darwin', {})?.name).toBe('open')
   expect(openerFor('linux', { DISPLAY: ':0' })?.name).toBe('xdg-open')
@@ -16,12 +16,12 @@ test('each system has its program that opens the browser, and none where nobody 
     expect(openerFor(platform, { SSH_CONNECTION: 'x', DISPLAY: ':0' })).toBeUndefined()
 })
 
-test('Windows has another signal than SIGTERM', () => {
+test('Windows is stopped by another signal than SIGTERM', () => {
   expect(stopSignals('linux')).toEqual(['SIGTERM', 'SIGINT', 'SIGHUP'])
   expect(stopSignals('win32')).toEqual(['SIGINT', 'SIGBREAK', 'SIGHUP'])
 })
 
-test('a program of Windows has an ending', async () => {
+test('a program name on Windows has an extension', async () => {
   const bin = mkdtempSync(join(tmpdir(), 'parley-bin-'))
   for (const name of ['git', 'git.exe']) {
     writeFileSync(join(bin, name), '')

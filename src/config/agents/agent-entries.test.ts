@@ -11,7 +11,7 @@ import { readAgentFiles, startable } from './agent-files.ts'
 const top = mkdtempSync(join(tmpdir(), 'parley-agents-'))
 afterAll(() => rmSync(top, { recursive: true, force: true }))
 
-test('an entry has all that it may say', () => {
+test('an entry can have every key', () => {
   const table = {
     command: '/opt/mine',
     args: ['acp', '--key', '${KEY}'],
@@ -44,7 +44,7 @@ test('an entry has all that it may say', () => {
   ])
 })
 
-describe('a mistake is named', () => {
+describe('an invalid entry is refused with its key', () => {
   test.each([
     [{ command: 'a', registry: 'b' }, 'agents.a.registry', 'not both'],
     [{ command: './a' }, 'agents.a.command', 'absolute path'],
@@ -60,7 +60,7 @@ describe('a mistake is named', () => {
     ])
   })
 
-  test('a name that means something else', () => {
+  test('a reserved name', () => {
     expect(readAgents({ model: { command: 'a' } }, 'user')).toMatchObject([{ fault: { reason: expect.any(String) } }])
   })
 })
@@ -77,7 +77,7 @@ describe('an agent of a project', () => {
   const read = () => readAgentFiles({ home, environment }, cwd).agents
   for (const directory of [home, cwd]) mkdirSync(directory)
 
-  test('waits for the user, and again when it has changed', () => {
+  test('waits for consent, and again when it has changed', () => {
     writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["${KEY}"]\n')
     const [first] = read()
     if (first === undefined) throw new Error('it was not found')

@@ -41,16 +41,16 @@ test.each([
   ['[providers.x]\nur = "x"\n', 'perhaps url is meant (FILE:2).'],
   ['agent = "guide"\n\n[mpc.files]\ncommand = "a"\n', 'there is no such setting; perhaps mcp is meant (FILE:3).'],
   ['[permission]\ndeny = []\n', 'perhaps permissions is meant (FILE:1).'],
-])('%j is told with the place where it stands', async (toml, told) => {
+])('%j is reported with its line and column', async (toml, told) => {
   expect(await toldOf(toml)).toContain(told)
 })
 
-test('what the environment says is told as that', async () => {
+test('a value of the environment is reported with its variable', async () => {
   const environment = { PARLEY_IDLE_MINUTES: 'soon' }
   expect(await toldOf('idle_minutes = 5\n', environment)).toContain('minutes from 0 (PARLEY_IDLE_MINUTES).')
 })
 
-describe('a project', () => {
+describe('the settings file of a project', () => {
   /** With PROJECT for its file. */
   async function loaded(toml: string) {
     writeFileSync(project, toml)
@@ -88,17 +88,17 @@ describe('a project', () => {
     ],
     ['agent = "guide\n', 'The settings PROJECT:1:15 cannot be read: this is no TOML'],
     [`# ${'x'.repeat(64 * 1024)}`, 'The settings PROJECT cannot be read: it is larger than 64 KiB.'],
-  ])('that says %j is warned about, and nothing is refused', async (toml, told) => {
+  ])('with %j gets a warning, and nothing is refused', async (toml, told) => {
     const { warnings, agent } = await loaded(toml)
     expect(warnings).toEqual([expect.stringContaining(told)])
     expect(agent).toEqual({ kind: 'auto' })
   })
 
-  test('what is right beside what is wrong counts', async () => {
+  test('has its valid keys applied beside invalid ones', async () => {
     expect((await loaded('agnet = 1\nagent = "guide"\n')).agent).toEqual({ kind: 'guide' })
   })
 
-  test('is told of its first mistakes, and how many more there are', async () => {
+  test('has its first mistakes reported, and the number of the others', async () => {
     const { warnings } = await loaded(Array.from({ length: 900 }, (_, at) => `k${at} = 1\n`).join(''))
     expect(warnings).toEqual([
       ...Array.from({ length: 5 }, () => expect.any(String)),
@@ -107,7 +107,7 @@ describe('a project', () => {
   })
 })
 
-test('a file of nearly the right name is told of', async () => {
+test('a settings file with a misspelled name is reported', async () => {
   const [mine, theirs] = [join(directory, 'parley', '.parley.toml'), join(directory, 'parley.toml')]
   for (const path of [mine, theirs]) writeFileSync(path, 'agent = "guide"\n')
   const { warnings, agent } = await loadConfig({}, { XDG_CONFIG_HOME: directory }, directory)
@@ -119,7 +119,7 @@ test('a file of nearly the right name is told of', async () => {
   ])
 })
 
-test('a script of the user’s file stands beside that file, and its calls are asked about', async () => {
+test('a script in the user’s file is relative to that file, and its tool calls need permission', async () => {
   const environment = { XDG_CONFIG_HOME: directory }
   const agentIn = async (env: Readonly<Record<string, string>>) => (await loadConfig({}, env, '/cloned')).agent
   writeFileSync(file, 'agent = "script:mine.jsonl"\n')
@@ -130,6 +130,6 @@ test('a script of the user’s file stands beside that file, and its calls are a
   rmSync(file)
 })
 
-test('a line that is long and full of brackets is no reason to wait', () => {
+test('a long line full of brackets is parsed in bounded time', () => {
   expect(positionOfKey('parley.toml', `${'['.repeat(200_000)}\nagent = 1`, 'agent')).toBe('parley.toml:2')
 })

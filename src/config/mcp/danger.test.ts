@@ -12,10 +12,10 @@ test.each([
   ['dd', ['if=/dev/zero', 'of=/dev/sda'], 'disks'],
   ['node', ['server.js', '--key', '/home/ada/.ssh/id_rsa'], 'keys'],
   ['docker', ['run', '--privileged', 'image'], 'container'],
-])('%s %j is warned of [Z2 Z3]', (command, args, word) => expect(dangerOf(command, args)).toContain(word))
+])('%s %j gets a warning [Z2 Z3]', (command, args, word) => expect(dangerOf(command, args)).toContain(word))
 
 test.each([
   ['npx', ['-y', '@modelcontextprotocol/server-filesystem', '/srv/files']],
   ['node', ['/opt/sudoku/server.js', '--form', 'farm', 'add']],
   ['uvx', ['mcp-server-git', '--repository', '/home/ada/ssh-notes']],
-])('%s %j is not', (command, args) => expect(dangerOf(command, args)).toBeUndefined())
+])('%s %j gets no warning', (command, args) => expect(dangerOf(command, args)).toBeUndefined())

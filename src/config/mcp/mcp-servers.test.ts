@@ -32,16 +32,16 @@ function place(user: string, project = '') {
   return { where, cwd, file: join(home, 'parley/parley.toml'), found, allowAll }
 }
 
-describe('a file of a project that nobody can read', () => {
+describe('an unreadable settings file of a project', () => {
   const breaking: readonly (readonly [string, string, (path: string) => unknown])[] = [
-    ['a pipe that nobody writes to', 'it is not a file', (path) => execFileSync('mkfifo', [path])],
+    ['a pipe without a writer', 'it is not a file', (path) => execFileSync('mkfifo', [path])],
     ['a directory', 'it is not a file', (path) => mkdirSync(path)],
     ['a giant', 'it is larger than 64 KiB', (path) => writeFileSync(path, `# ${'x'.repeat(2 ** 16)}`)],
     ['a link in a circle', 'ELOOP', (path) => symlinkSync(path, path)],
   ]
 
   test.each(breaking)(
-    '%s: keeps nobody waiting, is told, and costs the user nothing',
+    '%s: is reported at once, and the user’s own servers still work',
     async (_what, reason, breakIt) => {
       const { where, cwd } = place('[mcp.s]\ncommand = "x"\n')
       const file = join(cwd, '.parley.toml')
@@ -57,7 +57,7 @@ describe('a file of a project that nobody can read', () => {
   )
 })
 
-describe('what a table may say', () => {
+describe('the keys of a server', () => {
   test.each([
     [{ command: 'x', url: 'http://a' }, 'mcp.s.url', 'a server has a command or a url, not both'],
     [{ command: 'x', arg: [] }, 'mcp.s.arg', 'there is only command, args'],
@@ -74,11 +74,11 @@ describe('what a table may say', () => {
     [{ command: 'x', timeout_seconds: 0 }, 'mcp.s.timeout_seconds', 'it must be a number of seconds above 0'],
     [{ tools: { a: { max_seconds: '1' } } }, 'mcp.s.tools.a.max_seconds', 'it must be a number of seconds above 0'],
     ['x', 'mcp.s', 'a server is a table: command, or url'],
-  ])('not %j', (table, key, reason) => {
+  ])('%j is refused', (table, key, reason) => {
     expect(readMcp({ s: table }, 'user')).toMatchObject([{ fault: { key, reason: expect.stringContaining(reason) } }])
   })
 
-  test('a command is told what is wrong, with the file and without the value', async () => {
+  test('a command reports the mistake with the file and without the value', async () => {
     const { where, cwd, file } = place('[mcp.s]\ncommand = "x"\nenv = "sentinel-secret"\n')
     const loading = loadConfig({}, where.environment, cwd)
     await expect(loading).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
@@ -87,7 +87,7 @@ describe('what a table may say', () => {
     await expect(loading).rejects.not.toThrow('sentinel')
   })
 
-  test('what a login takes has the words of its own, and a project needs consent for it', () => {
+  test('login settings have their own keys, and need consent in a project', () => {
     const login = { client_id: 'a', client_secret: '${S}', scope: 'b', redirect_url: 'http://localhost:1/x' }
     const [read] = readMcp({ s: { url: 'http://a', login } }, 'user')
     const inside = { clientId: 'a', clientSecret: '${S}', scope: 'b', redirectUrl: 'http://localhost:1/x' }
@@ -100,7 +100,7 @@ describe('what a table may say', () => {
     expect(found()).toMatchObject([{ standing: 'waiting' }])
   })
 
-  test('limits are milliseconds inside, and one that is wrong leaves the others', () => {
+  test('limits are converted to milliseconds, and an invalid one does not affect the others', () => {
     const { where, cwd } = place('[mcp.bad]\n[mcp.s]\ncommand = 1\n[mcp.t]\nurl = "http://a"\ntimeout_seconds = 1.5\n')
     const { servers, faults } = readMcpFiles(where, cwd)
     expect(servers.map(({ entry }) => [entry.name, entry.rules])).toEqual([
@@ -114,7 +114,7 @@ describe('what a table may say', () => {
 describe('variables', () => {
   const http = { type: 'http', url: 'http://${HOST:-localhost}/', headers: { Key: 'Bearer ${KEY}' } } as const
 
-  test('are filled in, or named when nobody set them', () => {
+  test('are substituted, or named if they are not set', () => {
     expect(filledIn(http, { KEY: 'k' })).toEqual({
       place: { type: 'http', url: 'http://localhost/', headers: { Key: 'Bearer k' } },
     })
@@ -122,10 +122,10 @@ describe('variables', () => {
   })
 })
 
-describe("a project's server", () => {
+describe('an MCP server of a project', () => {
   const project = '[mcp.tool]\ncommand = "./tool"\n'
 
-  test('waits until exactly what it says is allowed, and no longer than that', () => {
+  test('waits for consent to exactly its settings', () => {
     const { where, cwd, found, allowAll } = place('', project)
     expect(found()).toMatchObject([{ standing: 'waiting', from: 'project' }])
     allowAll()
@@ -138,7 +138,7 @@ describe("a project's server", () => {
     expect(statSync(join(where.home, 'mcp-consent.json')).mode & 0o777).toBe(0o600)
   })
 
-  test('takes no place from one of the user before it is allowed', () => {
+  test('does not replace a server of the user before consent', () => {
     const { found, allowAll } = place('[mcp.tool]\nurl = "http://a"\n', project)
     expect(found().map(({ from, standing }) => [from, standing])).toEqual([
       ['user', 'active'],
@@ -148,7 +148,7 @@ describe("a project's server", () => {
     expect(found().map(({ standing }) => standing)).toEqual(['overruled', 'active'])
   })
 
-  test('that was allowed in one directory is not allowed in another', () => {
+  test('that was trusted in one directory is not trusted in another', () => {
     const { where, allowAll } = place('', project)
     allowAll()
     const elsewhere = join(where.home, 'elsewhere')
@@ -161,7 +161,7 @@ describe("a project's server", () => {
 describe('changing the file', () => {
   const text = `# mine\nagent = "guide" # yes\n\n# about a\n[mcp.a]\ncommand = "a"\nargs = [\n  "[mcp.b]",\n]\n\n[mcp.a.env]\nX = "1"\n\n# about b\n[mcp."b c"]\nurl = "http://b" # kept\n`
 
-  test('takes away one table with those below it, and no comment of another', () => {
+  test('removes one table with its sub-tables, and no comment of another', () => {
     const { file } = place(text)
     removeTable(file, mcp('a'))
     expect(readFileSync(file, 'utf8')).toBe(
@@ -171,7 +171,7 @@ describe('changing the file', () => {
     expect(readFileSync(file, 'utf8')).toBe('# mine\nagent = "guide" # yes\n\n# about a\n\n# about b\n')
   })
 
-  test('adds a table at the end, and taking it away again leaves what was', () => {
+  test('adds a table at the end, and removing it restores the file', () => {
     const { file } = place(text)
     addTable(file, mcp('new one'), { command: 'n', env: { K: '${K}' } })
     const changed = readFileSync(file, 'utf8')
@@ -181,14 +181,14 @@ describe('changing the file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
-  test('is left to people where it is not written as tables', () => {
+  test('is refused if the servers are not written as tables', () => {
     expect(withoutTable('mcp.a.command = "a"\n', ['mcp', 'a'])).toBeUndefined()
     const { file } = place('mcp = { a = { command = "a" } }\n')
     expect(() => addTable(file, mcp('b'), { command: 'b' })).toThrow('edit it yourself')
     expect(readFileSync(file, 'utf8')).toBe('mcp = { a = { command = "a" } }\n')
   })
 
-  test('keeps a link, and what is new is for the user alone', () => {
+  test('keeps a symbolic link, and a new file is readable by the user only', () => {
     const { where, file } = place('')
     const link = join(where.home, 'link.toml')
     symlinkSync(file, link)
@@ -200,7 +200,7 @@ describe('changing the file', () => {
 })
 
 describe('importing', () => {
-  test('takes the words of other tools, and says what it leaves out', () => {
+  test('accepts the formats of other tools, and names what it leaves out', () => {
     const mcpServers = {
       a: { type: 'stdio', command: 'npx', args: ['-y', 'a'], env: { KEY: '${env:KEY}', N: 1 }, cwd: '/x' },
       b: { serverUrl: 'https://b/mcp', headers: {}, disabled: true },
@@ -215,7 +215,7 @@ describe('importing', () => {
     ])
   })
 
-  test('of something else says so, without quoting it', () => {
+  test('of an unknown format is refused without quoting it', () => {
     expect(() => importedFrom('f.json', '{}')).toThrow('The file "f.json" cannot be used: it has no "mcpServers".')
     expect(() => importedFrom('f.json', '{"k": sentinel}')).toThrow(
       'The file "f.json" cannot be used: it is not valid JSON (line 1, column 7).',
@@ -229,7 +229,7 @@ describe('importing', () => {
     ['{"a": tru}', 1, 10],
     ['{"a": [1, 2', 1, 12],
     ['{} sentinel', 1, 4],
-  ])('the place where %j stops being JSON', (text, line, column) => {
+  ])('names the position where %j stops being JSON', (text, line, column) => {
     const place = `not valid JSON (line ${line}, column ${column}).`
     expect(() => importedFrom('f.json', text)).toThrow(place)
   })

@@ -51,7 +51,7 @@ test.each([
   [{ OLLAMA_HOST: '0.0.0.0:1111' }, 'ollama', 'http://127.0.0.1:1111/v1'],
   [{ OLLAMA_HOST: 'nas' }, 'ollama', 'http://nas:11434/v1'],
   [{ OPENAI_BASE_URL: 'nonsense://' }, 'openai', 'https://api.openai.com/v1'],
-])('%o puts a provider elsewhere', async (variables, name, url) => {
+])('%o sets another address for a provider', async (variables, name, url) => {
   expect(await provider(name, userWith('', variables as Record<string, string>))).toMatchObject({ url })
 })
 
@@ -88,7 +88,7 @@ test('the user’s file adds providers and describes their models', async () => 
   })
 })
 
-test('a well-known provider that is put elsewhere in the file does not get its key there by itself', async () => {
+test('a well-known provider with another address does not get its key from the environment', async () => {
   const moved = '[providers.openai]\nurl = "https://other.example/v1"'
   expect(await provider('openai', userWith(moved, { OPENAI_API_KEY: 'k' }))).toMatchObject({
     key: undefined,
@@ -98,17 +98,17 @@ test('a well-known provider that is put elsewhere in the file does not get its k
   expect(await provider('openai', userWith(meant, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: 'k' })
 })
 
-test('a server of this machine needs no key', async () => {
+test('a local server needs no key', async () => {
   const here = '[providers.openai]\nurl = "http://localhost:9999/v1"'
   expect(await provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
 })
 
-test('a server of this machine that is given a key may refuse it, and whose it is is told', async () => {
+test('a local server may refuse a key, and the error names the source of the key', async () => {
   const environment = userWith('', { OPENAI_BASE_URL: 'http://localhost:9999', OPENAI_API_KEY: 'k' })
   expect(await provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
 })
 
-test('a provider can be left out', async () => {
+test('a provider can be disabled', async () => {
   expect(await provider('ollama', userWith('[providers.ollama]\nenabled = false'))).toBeUndefined()
 })
 
@@ -121,14 +121,14 @@ test.each([
   ['[providers.openai]\nkey = "sentinel"', 'there is only kind, title, url'],
   ['[providers.openai]\nmodels = [{ name = "a", context_window = -1 }]', 'providers.openai.models.a.context_window'],
   ['providers = 3', 'providers cannot be'],
-])('%s is refused without its value', async (toml, says) => {
+])('%s is refused, and its value is not quoted', async (toml, says) => {
   const refused = loadConfig({}, userWith(toml), root)
   await expect(refused).rejects.toThrow(says)
   await expect(refused).rejects.not.toThrow('sentinel')
   expect((await modelsOf(userWith(toml))).faults.join()).toContain(says)
 })
 
-test('a project may choose a model, but never says where models are', async () => {
+test('a project may choose a model, but not configure providers', async () => {
   const project = join(root, 'project')
   mkdirSync(project)
   const file = join(project, '.parley.toml')
@@ -149,24 +149,24 @@ test('a model is written PROVIDER:NAME', async () => {
   })
 })
 
-describe('what a client has lent', () => {
+describe('the variables that a client sends', () => {
   const openai = async (environment: Environment, lent: Environment) => {
     const found = (await modelsOf(userWith('', environment), lent)).providers.find(({ name }) => name === 'openai')
     return [found?.key, found?.url]
   }
 
-  test('counts more than what the server has, and leaves what it does not speak of', async () => {
+  test('override those of the server, and leave the others', async () => {
     expect((await openai({ OPENAI_API_KEY: 'old' }, { OPENAI_API_KEY: 'new' }))[0]).toBe('new')
     expect((await openai({ OPENAI_API_KEY: 'old' }, { MISTRAL_API_KEY: 'new' }))[0]).toBe('old')
   })
 
-  test('and what the server has are never mixed: a key goes to no address of the other', async () => {
+  test('are never mixed with the server’s: a key goes to no address from the other side', async () => {
     const [there, here] = [{ OPENAI_BASE_URL: 'http://proxy/v1' }, { OPENAI_API_KEY: 'k' }]
     expect(await openai(there, here)).toEqual(['k', 'https://api.openai.com/v1'])
     expect(await openai(here, there)).toEqual([undefined, 'http://proxy/v1'])
   })
 
-  test('is what the known providers and those of the user’s file need, and nothing else', async () => {
+  test('are those that known and configured providers need, and no others', async () => {
     const toml =
       '[providers.house]\nurl = "https://${HOUSE_HOST}/v1"\nkey_env = "HOUSE_KEY"\nheaders = { X = "${HOUSE_X:-y}" }'
     const lent = { OPENAI_API_KEY: 'a', OLLAMA_HOST: 'b', HOUSE_HOST: 'c', HOUSE_KEY: 'd', HOUSE_X: 'e' }

@@ -15,7 +15,7 @@ async function keyFile(text?: string): Promise<string> {
   return join(directory, 'key')
 }
 
-test('without a key one is made, kept for its owner only, and used again', async () => {
+test('without a key one is created, stored for its owner only, and used again', async () => {
   const file = await keyFile()
   const made = await loadKey({ file, loopback: false })
   expect(made).toMatchObject({ source: 'new file', path: file, warnings: [] })
@@ -35,7 +35,7 @@ test('the environment comes before the file', async () => {
 })
 
 test.each(['demo-mcp-api-key', 'short'])(
-  'the weak key %s draws a warning on loopback and a refusal elsewhere',
+  'the weak key %s has a warning on loopback and is refused elsewhere',
   async (key) => {
     const file = await keyFile(key)
     for (const request of [{ env: key, file }, { file }]) {
@@ -47,7 +47,7 @@ test.each(['demo-mcp-api-key', 'short'])(
   },
 )
 
-test('a key file that others can read draws a warning, one that holds no key is refused', async () => {
+test('a key file that other users can read has a warning, one without a key is refused', async () => {
   const open = await keyFile(STRONG)
   await chmod(open, 0o644)
   expect((await loadKey({ file: open, loopback: true })).warnings).toEqual([expect.stringMatching(/chmod it to 600/)])
@@ -57,7 +57,7 @@ test('a key file that others can read draws a warning, one that holds no key is 
   }
 })
 
-test('a ring knows whose key was offered, and what it opens', () => {
+test('a key is mapped to its name and its collections', () => {
   const ring = new DocsKeys([STRONG, 'another'])
   const names = () => [STRONG, 'another', 'third', '', `${STRONG} `].map((key) => ring.principalOf(key)?.name)
   expect(names()).toEqual(['main', 'main-2', undefined, undefined, undefined])
@@ -71,14 +71,14 @@ test('a ring knows whose key was offered, and what it opens', () => {
   expect(() => new DocsKeys([''])).toThrow(/at least one key/)
 })
 
-test('no key gets into a log', () => {
+test('no key is logged', () => {
   const lines: string[] = []
   const log = withoutKeys([STRONG], (line) => lines.push(line))
   log(`GET /mcp?api_key=other&x=1 with ${STRONG} and ${STRONG}`)
   expect(lines).toEqual(['GET /mcp?api_key=***&x=1 with *** and ***'])
 })
 
-test('no name of a file speaks to the terminal that shows the log, or makes lines of its own', () => {
+test('file names in the log contain no control characters and no line breaks', () => {
   const lines: string[] = []
   withoutKeys([STRONG], (line) => lines.push(line))('a\u001b]0;b\u0007\n\u009b2J\u2028\u202e软.md is not searched.')
   expect(lines).toEqual(['a\ufffd]0;b\ufffd\ufffd\ufffd2J\ufffd\ufffd软.md is not searched.'])

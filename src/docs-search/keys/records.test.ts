@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true }))
 
-test('of several records of one name that are added at once one is kept, and the others are refused', async () => {
+test('of several keys of one name that are added at once one is stored, and the others are refused', async () => {
   const records = keyRecords(home)
   const added = await Promise.allSettled([1, 2, 3, 4].map(() => addKey(records, 'same')))
   const refused = added.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
@@ -20,7 +20,7 @@ test('of several records of one name that are added at once one is kept, and the
   expect(readdirSync(join(home, 'docs-keys'))).toEqual(['same.json'])
 })
 
-test('several servers that make the key file at once have the same key', async () => {
+test('several servers that create the key file at once have the same key', async () => {
   const loading = Array.from({ length: 8 }, () => loadKey({ file: join(home, 'docs.key'), loopback: true }))
   const keys = new Set((await Promise.all(loading)).map(({ key }) => key))
   expect(keys.size).toBe(1)

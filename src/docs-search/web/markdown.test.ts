@@ -26,7 +26,7 @@ test.each([
   ['- a\n\n  ```sh\n  foo\n\n  b foo\n  ```\n- foo', 3],
   ['&amp;foo; <i>foo</i> \\*foo\\*', 3],
   ['<div>\nfoo **x**\n</div>', 1],
-])('the found words in %j are marked, each once', (source, marks) => {
+])('the matches in %j are highlighted, each once', (source, marks) => {
   expect(shown(source).match(/<mark>foo<\/mark>/g)).toHaveLength(marks)
   expect(shown(source)).not.toMatch(/<(?:i|div)>foo/)
 })

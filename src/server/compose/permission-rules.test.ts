@@ -39,11 +39,11 @@ describe('[permissions]', () => {
     [{ deny: [{ path: 'a/../../b' }] }, 'permissions.deny[0].path'],
     [{ deny: [{ host: 'https://example.org' }] }, 'permissions.deny[0].host'],
     [{ allow: [{ tool: 'x', definition: 'parley' }] }, 'permissions.allow[0].definition'],
-  ])('%j is wrong at %s', (permissions, key) => {
+  ])('%j is refused at %s', (permissions, key) => {
     expect(readPermissions(permissions, 'user').faults.map((fault) => fault.key)).toEqual([key])
   })
 
-  test('is read rule by rule', () => {
+  test('is parsed rule by rule', () => {
     const { rules, faults } = readPermissions(
       { allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] },
       'user',
@@ -57,12 +57,12 @@ describe('[permissions]', () => {
 })
 
 describe('the rules of a directory', () => {
-  test('are none where there are no files', async () => {
+  test('are none without files', async () => {
     const { reader, cwd } = place()
     expect(await reader.find(cwd)).toEqual({ cwd, rules: [], broken: [] })
   })
 
-  test('are those of the user, of the project and those that were stored for it or for all', async () => {
+  test('are those of the user, those of the project, and the stored ones', async () => {
     const { reader, cwd, home, mine, theirs, directory } = place()
     writeFileSync(mine, '[permissions]\nallow = [{ tool = "a" }]\n')
     writeFileSync(theirs, '[permissions]\nask = [{ tool = "b" }]\n')
@@ -82,7 +82,7 @@ describe('the rules of a directory', () => {
     }
   })
 
-  test('that a project allows wait for consent to just these, in just this file', async () => {
+  test('of a project that allow wait for consent to exactly these, in this file', async () => {
     const { reader, cwd, home, theirs } = place()
     const standings = async () => (await reader.find(cwd)).rules.map(({ effect, standing }) => `${effect} ${standing}`)
     writeFileSync(theirs, '[permissions]\nallow = [{ tool = "a" }]\ndeny = [{ tool = "b" }]\n')
@@ -117,7 +117,7 @@ describe('the rules of a directory', () => {
     expect(await found()).toEqual([[], 0])
   })
 
-  test('are the same rule when stored twice, and gone when removed', async () => {
+  test('are not duplicated when stored twice, and can be removed', async () => {
     const { reader, cwd, home } = place()
     const rule = { effect: 'allow', subject: { tool: 'a', command: 'npm test' }, project: cwd } as const
     const { id } = storeRule(home, rule)
@@ -131,7 +131,7 @@ describe('the rules of a directory', () => {
     ['a file that is no TOML', ({ mine }) => writeFileSync(mine, 'permissions = [')],
     ['a rule that cannot be', ({ theirs }) => writeFileSync(theirs, '[permissions]\ndeny = [{ pth = "x" }]\n')],
     ['a directory in its place', ({ theirs }) => mkdirSync(theirs)],
-    ['a pipe that nobody writes to', ({ theirs }) => void execFileSync('mkfifo', [theirs])],
+    ['a pipe without a writer', ({ theirs }) => void execFileSync('mkfifo', [theirs])],
     ['a giant', ({ theirs }) => writeFileSync(theirs, `# ${'x'.repeat(2 ** 20)}`)],
     ['a link in a circle', ({ theirs }) => symlinkSync(theirs, theirs)],
     [
@@ -139,7 +139,7 @@ describe('the rules of a directory', () => {
       ({ home }) => (mkdirSync(join(home, 'rules')), writeFileSync(join(home, 'rules', 'ab.json'), '{}')),
     ],
     ['a file where the rules are stored', ({ home }) => writeFileSync(join(home, 'rules'), '')],
-  ])('are broken, not absent, with %s, and the others still hold', async (_what, breakIt) => {
+  ])('are reported as broken with %s, and the others still apply', async (_what, breakIt) => {
     const at = place()
     writeFileSync(at.mine, '[permissions]\ndeny = [{ tool = "a" }]\n')
     breakIt(at)
@@ -149,7 +149,7 @@ describe('the rules of a directory', () => {
   })
 })
 
-test('a project has no more rules than can be compared with every path in no time; the rest is told, and so asked about', () => {
+test('a project has at most 100 rules; with more, the rules count as broken, so that calls need permission', () => {
   const many = Array.from({ length: 3_000 }, (_, at) => ({ path: `a${at}` }))
   const heavy = [{ path: `${'*a'.repeat(9)}b` }, { path: '**/*.key' }]
   const told = { key: 'permissions', reason: expect.stringContaining('at most 100 rules') }

@@ -11,7 +11,7 @@ function uncaught() {
   return { clock, reported, uncaught: new Uncaught({ clock, working, report: (error) => reported.push(error) }) }
 }
 
-test('one error does not end it, and is logged with its cause and the sessions at work', () => {
+test('one uncaught error is logged with its cause and the working sessions, and the server continues', () => {
   const { reported, uncaught: it } = uncaught()
   const cause = new Error('stray')
   expect(it.judge(cause, 'exception')).toBeUndefined()
@@ -19,13 +19,13 @@ test('one error does not end it, and is logged with its cause and the sessions a
   expect(reported[0]).toMatchObject({ message: 'Nothing caught this exception; turns ran in s-1, s-2', cause })
 })
 
-test('that another process appends to its sessions ends it', () => {
+test('an append of another process to its sessions ends the server', () => {
   const { uncaught: it } = uncaught()
   const conflict = new ParleyError('JOURNAL_CONFLICT', { session: 's-1', expected: 1, found: 2 })
   expect(it.judge(conflict, 'rejection')).toContain('Another server wrote to session s-1')
 })
 
-test('a storm of errors ends it; as many over a longer time do not', async () => {
+test('many uncaught errors in a short time end the server; as many over a longer time do not', async () => {
   const { clock, uncaught: it } = uncaught()
   for (let n = 0; n < 500; n += 1) {
     expect(it.judge(new Error('seldom'), 'exception')).toBeUndefined()

@@ -16,7 +16,7 @@ async function offersIn(home: string, settings: Readonly<Record<string, string>>
   return new OfferFile(await loadConfig({}, { PARLEY_HOME: home, XDG_CONFIG_HOME: '/dev/null', ...settings }, '/'))
 }
 
-test('is found by the next client with the same configuration, and by no other', async () => {
+test('is read by the next client with the same configuration, and by no other', async () => {
   const home = directory()
   await (await offersIn(home)).remember({ protocolVersion: 1 })
   expect(await (await offersIn(home)).find()).toEqual({ protocolVersion: 1 })
@@ -25,7 +25,7 @@ test('is found by the next client with the same configuration, and by no other',
   expect(statSync(join(home, 'offer.json')).mode & 0o777).toBe(0o600)
 })
 
-test('is kept for each agent, and for no more than some', async () => {
+test('is stored for each agent, for a limited number of them', async () => {
   const home = directory()
   const agents = Array.from({ length: 12 }, (_, at) => `acp:agent-${at}`)
   for (const agent of agents) await (await offersIn(home, { PARLEY_AGENT: agent })).remember({ agent })
@@ -33,7 +33,7 @@ test('is kept for each agent, and for no more than some', async () => {
   expect(found).toEqual([...Array<undefined>(4).fill(undefined), ...agents.slice(4).map((agent) => ({ agent }))])
 })
 
-test.each(['', '{"half', '[1]', '{"key":7}'])('a damaged file is as good as none, and is mended: %s', async (text) => {
+test.each(['', '{"half', '[1]', '{"key":7}'])('a damaged file is ignored and written anew: %s', async (text) => {
   const home = directory()
   const path = join(home, 'offer.json')
   writeFileSync(path, text)
@@ -43,14 +43,14 @@ test.each(['', '{"half', '[1]', '{"key":7}'])('a damaged file is as good as none
   expect(await offers.find()).toEqual({ protocolVersion: 1 })
 })
 
-test('holds nothing that is secret', async () => {
+test('contains no secret', async () => {
   const home = directory()
   const secrets = { PARLEY_SERVER_TOKEN: 'hush-1', PARLEY_TOKEN: 'hush-2', OPENAI_API_KEY: 'hush-3' }
   await (await offersIn(home, secrets)).remember({ protocolVersion: 1 })
   expect(readFileSync(join(home, 'offer.json'), 'utf8')).not.toContain('hush')
 })
 
-test('before any server, is what the settings alone say; where more is needed, nothing', async () => {
+test('before the first server it follows from the settings alone, and is absent where that is not enough', async () => {
   const settings = [
     {},
     { PARLEY_AGENT: 'guide' },
@@ -72,7 +72,7 @@ test('before any server, is what the settings alone say; where more is needed, n
   expect(await (await offersIn(home, { XDG_CONFIG_HOME: home })).find()).toBeUndefined()
 })
 
-test('a state directory that is gone is no error', async () => {
+test('a missing state directory is no error', async () => {
   const offers = await offersIn(directory(), { PARLEY_AGENT: 'acp:claude' })
   await expect(new OfferFile({ ...(await loadConfig()), home: '/dev/null/none' }).remember({})).resolves.toBeUndefined()
   expect(await offers.find()).toBeUndefined()

@@ -92,7 +92,7 @@ async function delivered(title: string) {
   return found() ?? expect.fail('it was there')
 }
 
-test('a turn that ended while no device was subscribed is no news when the next one begins', async () => {
+test('a turn that ended while no device was subscribed causes no notification when the next one begins', async () => {
   changed('s1', 'idle', ended(5))
   changed('s2', 'working')
   await subscribed('one')
@@ -103,7 +103,7 @@ test('a turn that ended while no device was subscribed is no news when the next 
   expect(service.delivered.map(({ title }) => title)).toEqual(['s2'])
 })
 
-test('of a session that nothing is known of, only an end that is its last entry is news', () => {
+test('for an unknown session, only an end that is its last entry causes a notification', () => {
   expect(newsOf(undefined, row('s1', 'working', ended(5, 6)), 0)).toBeUndefined()
   expect(newsOf(undefined, row('s1', 'idle', ended(5)), 0)).toEqual({ kind: 'ended' })
   // What was put off is still true when a title has come since.
@@ -122,7 +122,7 @@ test.each([
   expect(await desk.answer(ticket, 'yes')).toEqual(buttons.includes('yes') ? { counted: true } : undefined)
 })
 
-test('buttons that were turned off answer no more', async () => {
+test('buttons that were turned off no longer answer', async () => {
   const { holder, target } = await subscribed('one', true)
   changed('s1', 'waiting', waiting('Run npm test'))
   const { ticket = '' } = await delivered('s1')
@@ -131,7 +131,7 @@ test('buttons that were turned off answer no more', async () => {
   expect(answered).toEqual([])
 })
 
-test('a file of credentials that cannot be read costs no subscription; a device that is gone does', async () => {
+test('an unreadable file of credentials removes no subscription; a removed device does', async () => {
   await subscribed('one')
   const { holder } = await subscribed('two')
   const devices = join(home, 'devices.json')
@@ -155,7 +155,7 @@ test('a browser that was paired again is notified once', async () => {
   expect(stored().match(/\/one/gu)).toHaveLength(1)
 })
 
-test('Safari is not told that a question is over, for which it would have to show something', () => {
+test('Safari gets no push message when a permission request has ended, for it would have to show a notification', () => {
   const [safari, chrome] = ['https://web.push.apple.com/x', 'https://fcm.googleapis.com/fcm/send/x']
   expect([isSentTo(safari, { kind: 'over' }), isSentTo(safari, { kind: 'ended' })]).toEqual([false, true])
   expect(isSentTo(chrome, { kind: 'over' })).toBe(true)

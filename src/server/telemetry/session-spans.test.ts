@@ -40,7 +40,7 @@ describe('the entries of a session become', () => {
     expect(JSON.stringify([tool, turn])).not.toContain('/home/me')
   })
 
-  test('a cancelled span for a call that the turn left open', () => {
+  test('a cancelled span for a call that was open at the end of its turn', () => {
     const [tool] = spansOf([started, call, ended])
     expect(tool).toMatchObject({ attributes: { 'parley.tool.status': 'cancelled' } })
   })

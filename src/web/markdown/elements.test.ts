@@ -23,7 +23,7 @@ function textIn(nodes: readonly Node[]): string {
 
 const links = (text: string) => all(read(text)).flatMap((one) => (one.is === 'link' ? [one] : []))
 
-describe('what is written', () => {
+describe('Markdown', () => {
   test.each([
     ['# One', 'heading'],
     ['*a*', 'emphasis'],
@@ -40,7 +40,7 @@ describe('what is written', () => {
     ['a  \nb', 'break'],
   ])('%j has a %s', (text, is) => expect(all(read(text)).map((one) => one.is)).toContain(is))
 
-  test('the language of code is its first word, and nothing else of what stands there', () => {
+  test('the language of a code block is the first word of its info string', () => {
     const [one] = read('```TS {.evil} "x"\na\n```')
     expect(one).toMatchObject({ is: 'code block', language: 'ts', code: 'a' })
   })
@@ -80,7 +80,7 @@ describe('a link', () => {
     'x.html',
     '',
     `https://a.example/${'x'.repeat(5_000)}`,
-  ])('%j is none', (href) => expect(safeLink(href, 'x')).toBeUndefined())
+  ])('%j is not a link', (href) => expect(safeLink(href, 'x')).toBeUndefined())
 
   test('in a Chinese sentence ends where it ends', () => {
     const nodes = read('见https://a.example/b。然后继续')
@@ -88,7 +88,7 @@ describe('a link', () => {
     expect(textIn(nodes)).toBe('见https://a.example/b。然后继续')
   })
 
-  test('that is refused stands there as it was written', () =>
+  test('that is refused is shown as it was written', () =>
     expect(textIn(read('[click](javascript:alert(1))'))).toBe('[click](javascript:alert(1))'))
 
   test('stands for an image of the network, which is not loaded', () => {
@@ -98,7 +98,7 @@ describe('a link', () => {
   })
 })
 
-describe('what cannot be seen', () => {
+describe('invisible characters', () => {
   test.each([
     ['a\u202eb', 'a⟨U+202E⟩b'],
     ['a\u200bb', 'a⟨U+200B⟩b'],
@@ -115,14 +115,14 @@ describe('a message that grows', () => {
   const text =
     '# One\n\nFirst *paragraph*.\n\n- a\n- b\n\n```js\nlet x\n\nlet y\n```\n\nLast [link][1].\n\n[1]: https://a.example\n\nEnd.'
 
-  test('is in the end what it is when it is read whole', () => {
+  test('has the same result as when it is parsed at once', () => {
     const growing = new GrowingMarkdown()
     for (let end = 1; end <= text.length; end += 1) growing.update(text.slice(0, end), false)
     growing.update(text, true)
     expect(growing.blocks.flatMap(({ nodes }) => nodes)).toEqual(read(text))
   })
 
-  test('keeps the blocks that are settled', () => {
+  test('keeps its finished blocks', () => {
     const growing = new GrowingMarkdown()
     growing.update('One.\n\nTwo.\n\nThree.\n\nFour', false)
     const [first] = growing.blocks
@@ -131,7 +131,7 @@ describe('a message that grows', () => {
     expect(growing.blocks.at(-1)?.nodes).toEqual(read('Four and more'))
   })
 
-  test('reads only its end again', () => {
+  test('is parsed again only at its end', () => {
     const growing = new GrowingMarkdown()
     const long = 'A paragraph.\n\n'.repeat(5_000)
     growing.update(long, false)
@@ -185,12 +185,12 @@ function expectHarmless(text: string): void {
 }
 
 describe('hostile text', () => {
-  test.each(HOSTILE)('%j leads nowhere and is shown', (text) => {
+  test.each(HOSTILE)('%j is shown and not linked', (text) => {
     expectHarmless(text)
     expect(textIn(read(text)).length).toBeGreaterThanOrEqual(0)
   })
 
-  test('leads nowhere in any mixture', () => {
+  test('is never linked, in any mixture', () => {
     const chance = numbers(20_261_123)
     const pick = (count: number): number => Math.floor(chance.next().value * count)
     for (let round = 0; round < 3_000; round += 1) {
@@ -212,5 +212,5 @@ describe('hostile text', () => {
     ['one line of a million', 'a'.repeat(1_000_000)],
     ['columns', `|${'a|'.repeat(10_000)}\n|${'-|'.repeat(10_000)}\n|1|`],
     ['stars and words', '**a '.repeat(5_000)],
-  ])('%s are read', (_what, text) => expectHarmless(text), 30_000)
+  ])('%s are parsed in bounded time', (_what, text) => expectHarmless(text), 30_000)
 })

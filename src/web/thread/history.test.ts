@@ -36,7 +36,7 @@ function chunk(seq: number): SessionPage['updates'][number] {
 const counted = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_one, n) => `${from + n},`).join('')
 
-test('who asks for the same place while a page is on its way gets each entry once', async () => {
+test('requests for the same page while it loads get each entry once', async () => {
   const { history, self } = await begun()
   history.older()
   await Promise.all([history.reach(500), history.reach(500), history.reach(300)])
@@ -45,7 +45,7 @@ test('who asks for the same place while a page is on its way gets each entry onc
   expect(history.isLoading.value).toBe(false)
 })
 
-test('a page that does not come is not asked for again by those who waited for it', async () => {
+test('a page that fails to load is not requested again by the waiting callers', async () => {
   const { history, self } = await begun()
   const { asked, text } = self
   self.isBroken = true

@@ -53,7 +53,7 @@ test('the last run is folded when the turn has ended', () => {
   expect(kinds([...run, says('x')], { mayFold: true, isWorking: true })).toEqual(['steps', 'answer'])
 })
 
-test('nothing is folded under somebody who reads elsewhere, and what is folded stays so', () => {
+test('nothing is folded while the reader has scrolled away, and folded runs stay folded', () => {
   const rows = new Rows()
   rows.of(itemsOf(call('a')), { mayFold: false, isWorking: true })
   const items = itemsOf(call('a'), call('b'), says('x'))
@@ -62,7 +62,7 @@ test('nothing is folded under somebody who reads elsewhere, and what is folded s
   expect(rows.of(items, { mayFold: false, isWorking: false })).toHaveLength(2)
 })
 
-test('what a page brings is folded at once, and no run that is folded grows into it', () => {
+test('runs of a loaded page are folded at once, and are not merged into folded ones', () => {
   const rows = new Rows()
   const reading = { mayFold: false, isWorking: false }
   const later = [call('c'), call('d'), says('x')]

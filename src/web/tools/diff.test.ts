@@ -7,7 +7,7 @@ const shown = (before: string, after: string) =>
 const signOf = ({ kind, before, after, parts }: DiffLine) =>
   `${before ?? ''}/${after ?? ''} ${signs[kind]}${parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')}`
 
-test('a changed line is out and in, with the words that changed', () =>
+test('a changed line is a removal and an insertion, with the changed words marked', () =>
   expect(shown('a\nconst old = 1\n', 'a\nconst now = 1\n')).toEqual([
     '1/1  a',
     '2/ -const [old] = 1',
@@ -24,7 +24,7 @@ test.each([
   { what: 'the same', before: 'a', after: 'a', rows: ['1/1  a'] },
 ])('a file that is $what', ({ before, after, rows }) => expect(shown(before, after)).toEqual(rows))
 
-test('what did not change is folded but for three lines', () => {
+test('unchanged lines are folded except for three', () => {
   const lines = Array.from({ length: 100 }, (_, n) => `line ${n}`)
   const after = lines.with(50, 'changed').join('\n')
   expect(shown(lines.join('\n'), after)).toEqual([
@@ -40,12 +40,12 @@ test('what did not change is folded but for three lines', () => {
 test('counts are of all lines, whatever is folded', () =>
   expect(diffOf('a\nb\nc', 'a\nx\ny\nc')).toMatchObject({ added: 2, removed: 1 }))
 
-test('twenty thousand lines that all differ are one block out and one block in', () => {
+test('twenty thousand different lines are one removed and one inserted block', () => {
   const text = (word: string) => Array.from({ length: 20_000 }, (_, n) => `${word} ${n * 7}`).join('\n')
   expect(diffOf(text('before'), text('after'))).toMatchObject({ added: 20_000, removed: 20_000 })
 })
 
-test('side by side, what went and came in one place stand in one row, and what is missing is empty', () => {
+test('side by side, a removal and its insertion are in one row, and a missing side is empty', () => {
   const rows = sideBySide(diffOf('a\nold\nolder\nz\n', 'a\nnew\nz\nlast\n').rows)
   const text = (line: DiffLine | undefined) => line?.parts.map((part) => part.text).join('') ?? ''
   expect(rows.map((row) => (row.kind === 'gap' ? ['…'] : [text(row.before), text(row.after)]))).toEqual([

@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => clear())
 
-test('after kill -9, again and again, all that was acknowledged is there, in whole batches, without a hole', async () => {
+test('after repeated kill -9, every acknowledged entry is stored, in whole batches, without a gap', async () => {
   const acknowledged = new Map<string, number>()
   for (const lines of [3, 60, 17, 400, 35, 150, 5, 90]) {
     await killAfter(lines, { directory, program: 'append' }, acknowledged)
@@ -85,7 +85,7 @@ describe('killed at a named moment', () => {
   }
 })
 
-test('killed while it is made, a journal is whole or not there', async () => {
+test('killed during its creation, a journal is complete or absent', async () => {
   for (let ms = 0; ms < 60; ms += 10) {
     const { directory: state, clear: clearState } = await temporaryDirectory()
     const owner = startOwner({ directory: state, program: 'hold' })

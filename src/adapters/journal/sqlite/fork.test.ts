@@ -28,7 +28,7 @@ function leftovers(): number {
   }
 }
 
-test('appends are served between the pieces of a long fork', async () => {
+test('appends are stored between the steps of a long fork', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(longAppendOf('s', 0, 5_000))
   const done: string[] = []
@@ -42,7 +42,7 @@ test('appends are served between the pieces of a long fork', async () => {
   await journal.close()
 })
 
-test('of a fork that failed nothing stays', async () => {
+test('a failed fork leaves nothing behind', async () => {
   const faults = [{ point: 'journal.fork.copied', action: 'throw', nth: 1 }] as const
   const journal = await openSqliteJournal({ directory, workerUrl, faults })
   await journal.append(longAppendOf('s', 0, 600))
@@ -64,23 +64,20 @@ const moments: readonly [FaultPoint, nth: number][] = [
   ['journal.rows.written', 7],
 ]
 
-test.each(moments)(
-  'killed at %s, time %i, a fork is whole or absent, and no part of it is left',
-  async (point, nth) => {
-    const owner = startOwner({ directory, program: 'fork', faults: [{ point, action: 'kill', nth }] })
-    for await (const line of owner.lines) if (line.said === 'acknowledged') expect(line.seq).toBe(502)
-    expect(await owner.ended).toBe('SIGKILL')
-    const journal = await openSqliteJournal({ directory, workerUrl })
-    await expectSource(journal)
-    const { head, entries } = await everything(journal, 'fork')
-    const isFinished = nth > 6 || (nth === 6 && point === 'journal.transaction.committed')
-    expect(head?.row.lastSeq).toBe(isFinished ? 502 : undefined)
-    const copied = longAppendOf('s', 0, 500).entries
-    expect(entries).toEqual(isFinished ? [...copied, ...entriesOf('fork', 500, 2)] : [])
-    await expect.poll(leftovers).toBe(0)
-    await journal.close()
-  },
-)
+test.each(moments)('killed at %s, time %i, a fork is complete or absent', async (point, nth) => {
+  const owner = startOwner({ directory, program: 'fork', faults: [{ point, action: 'kill', nth }] })
+  for await (const line of owner.lines) if (line.said === 'acknowledged') expect(line.seq).toBe(502)
+  expect(await owner.ended).toBe('SIGKILL')
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await expectSource(journal)
+  const { head, entries } = await everything(journal, 'fork')
+  const isFinished = nth > 6 || (nth === 6 && point === 'journal.transaction.committed')
+  expect(head?.row.lastSeq).toBe(isFinished ? 502 : undefined)
+  const copied = longAppendOf('s', 0, 500).entries
+  expect(entries).toEqual(isFinished ? [...copied, ...entriesOf('fork', 500, 2)] : [])
+  await expect.poll(leftovers).toBe(0)
+  await journal.close()
+})
 
 async function expectSource(journal: Journal): Promise<void> {
   expect(await journal.page('s', 0, wide)).toEqual(longAppendOf('s', 0, 600).entries)

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => clear())
 
-test('sees what the owner has stored, as it is stored, while the owner goes on', async () => {
+test('reads what the owner stores, while the owner continues', async () => {
   const owner = await openSqliteJournal({ directory, workerUrl })
   await owner.append(appendOf('s', 0, { count: 5, snapshot: { seq: 5, state: '5' } }))
   const reader = await openSqliteReader({ directory, workerUrl })
@@ -30,7 +30,7 @@ test('sees what the owner has stored, as it is stored, while the owner goes on',
   await reader.close()
 })
 
-test('sees what another process has stored, also after that was killed', async () => {
+test('reads what another process has stored, also after that was killed', async () => {
   const owner = startOwner({ directory, program: 'append' })
   let acknowledged = 0
   for await (const line of owner.lines) {
@@ -51,7 +51,7 @@ async function expectStored(seq: number): Promise<void> {
   await reader.close()
 }
 
-test('where there is no journal it is empty, makes nothing, and sees it once there is one', async () => {
+test('without a journal it is empty and creates nothing, and reads the journal once there is one', async () => {
   const state = join(directory, 'not', 'there')
   const reader = await openSqliteReader({ directory: state, workerUrl })
   expect(await reader.list({ limit: 9 })).toEqual([])
@@ -66,7 +66,7 @@ test('where there is no journal it is empty, makes nothing, and sees it once the
   await owner.close()
 })
 
-test('does not keep an owner from coming or going', async () => {
+test('does not block the start or the end of an owner', async () => {
   const first = await openSqliteJournal({ directory, workerUrl })
   await first.append(appendOf('s', 0, 1))
   await first.close()
@@ -82,7 +82,7 @@ test('does not keep an owner from coming or going', async () => {
   await reader.close()
 })
 
-test('is closed when it was closed, and may be closed again', async () => {
+test('refuses reads after its close, and may be closed again', async () => {
   const reader = await openSqliteReader({ directory, workerUrl })
   await Promise.all([reader.close(), reader.close()])
   await expect(reader.list({ limit: 1 })).rejects.toMatchObject({ code: 'JOURNAL_CLOSED' })

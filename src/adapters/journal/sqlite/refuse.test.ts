@@ -31,7 +31,7 @@ describe('a damaged journal', () => {
     await expectRefused('JOURNAL_CORRUPT', 'damaged')
   })
 
-  test('whose header is garbage but for our mark', async () => {
+  test('whose header is garbage but for Parley’s application id', async () => {
     await overwrite(0, randomBytes(60))
     await expectRefused('JOURNAL_CORRUPT', 'damaged')
   })
@@ -69,7 +69,7 @@ test('a journal that is gone while its WAL is still there', async () => {
   expect(await contents(directory)).toEqual(before)
 })
 
-test('a damaged page is reported when it is read, and harms no other session', async () => {
+test('a damaged page is reported when it is read; other sessions can be read', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   for (const id of ['a', 'b', 'c'])
     for (let seq = 0; seq < 3000; seq += 500) await journal.append(appendOf(id, seq, 500))
@@ -84,7 +84,7 @@ test('a damaged page is reported when it is read, and harms no other session', a
   await damaged.close()
 })
 
-describe('a file of someone else', () => {
+describe('a file that is not Parley’s', () => {
   test('that is not a database', async () => {
     await writeFile(path, 'Dear diary, '.repeat(1000))
     await expectRefused('JOURNAL_FOREIGN', 'not a Parley journal')
@@ -122,7 +122,7 @@ test('a journal of a newer Parley', async () => {
   await expectRefused('JOURNAL_TOO_NEW', 'format 99')
 })
 
-test('a journal that a newer Parley changed and did not yet write back keeps what waits beside it', async () => {
+test('a journal that a newer Parley changed keeps its WAL', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(appendOf('s', 0, 1))
   await journal.close()
@@ -183,7 +183,6 @@ async function contents(place: string): Promise<ReadonlyMap<string, string>> {
   )
 }
 
-test.each(['/proc/parley/home', '/dev/null', '/dev/null/home'])(
-  'a journal in %s, where none can be, is refused at once',
-  (place) => expect(openSqliteJournal({ directory: place, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' }),
+test.each(['/proc/parley/home', '/dev/null', '/dev/null/home'])('a journal in %s is refused at once', (place) =>
+  expect(openSqliteJournal({ directory: place, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' }),
 )

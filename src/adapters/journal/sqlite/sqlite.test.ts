@@ -54,7 +54,7 @@ test('only its owner may read the files, and a closed journal is one file', asyn
   expect((await readdir(directory)).toSorted()).toEqual(['journal.db', 'server.lock'])
 })
 
-test('a journal that is left alone empties its WAL, but for as long as a reader looks at it', async () => {
+test('an idle journal empties its WAL, unless a reader uses it', async () => {
   const wal = join(directory, 'journal.db-wal')
   const bytes = async () => (await stat(wal)).size
   const journal = await openSqliteJournal({ directory, workerUrl, idleMs: 1 })
@@ -74,7 +74,7 @@ test('a journal that is left alone empties its WAL, but for as long as a reader 
   await journal.close()
 })
 
-test('an append in a turn writes one page, and its row once a second; every reader sees the session as it is', async () => {
+test('an append in a turn writes one page, and the session row once a second; readers still see the current state', async () => {
   const path = join(directory, 'journal.db')
   const inTurn = { phase: 'working' } as const
   const journal = await openSqliteJournal({ directory, workerUrl })
@@ -104,7 +104,7 @@ test('an append in a turn writes one page, and its row once a second; every read
   await Promise.all([journal.close(), reader.close()])
 })
 
-test('a journal that was being made when the power went is made anew', async () => {
+test('a journal that a power loss left unfinished is created again', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.close()
   const { directory: other, clear: clearOther } = await temporaryDirectory()
@@ -117,7 +117,7 @@ test('a journal that was being made when the power went is made anew', async () 
   await clearOther()
 })
 
-test('the entries of a deleted session are cleared away, if need be by the next owner', async () => {
+test('the entries of a deleted session are removed, if necessary by the next owner', async () => {
   const first = await openSqliteJournal({ directory, workerUrl })
   for (let seq = 0; seq < 50_000; seq += 10_000) await first.append(appendOf('s', seq, 10_000))
   await first.append(appendOf('other', 0, 5))
@@ -137,7 +137,7 @@ test('the entries of a deleted session are cleared away, if need be by the next 
 describe('a group of appends', () => {
   const group = ['a', 'b', 'c']
 
-  test('whose transaction fails is refused as one, with nothing changed', async () => {
+  test('whose transaction fails is refused as a whole, with nothing changed', async () => {
     const faults = [{ point: 'journal.rows.written', action: 'throw', nth: 2 }] as const
     const journal = await openSqliteJournal({ directory, workerUrl, faults })
     await journal.append(appendOf('a', 0, 2))
@@ -151,7 +151,7 @@ describe('a group of appends', () => {
     await journal.close()
   })
 
-  test('is not to be seen before it is committed, however slow the disk', async () => {
+  test('is not visible before it is committed, however slow the disk', async () => {
     const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 150 }] as const
     const journal = await openSqliteJournal({ directory, workerUrl, faults })
     await journal.append(appendOf('s', 0, 1))
@@ -167,7 +167,7 @@ describe('a group of appends', () => {
   })
 })
 
-test('a read does not wait for the whole queue of writes, and sees what was stored before it was asked', async () => {
+test('a read does not wait for the whole queue of writes, and has every entry stored before it', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(appendOf('s', 0, 5))
   const order: string[] = []
@@ -194,7 +194,7 @@ function unlike(append: Append): Append {
   }
 }
 
-test('an append that is on its way when its sender fails is stored all the same', async () => {
+test('an append that was sent before its sender failed is stored', async () => {
   const faults = [{ point: 'journal.append.sent', action: 'throw', nth: 1 }] as const
   const journal = await openSqliteJournal({ directory, workerUrl, faults })
   await expect(journal.append(appendOf('s', 0, 2))).rejects.toThrow('journal.append.sent')
@@ -202,7 +202,7 @@ test('an append that is on its way when its sender fails is stored all the same'
   await journal.close()
 })
 
-test('a full disk refuses what does not fit and keeps what was stored', async () => {
+test('a full disk refuses an append and keeps what was stored', async () => {
   await mkdir(directory)
   // In a mount namespace of its own, so that any user may have a disk of 4 MB.
   const mount = `mount -t tmpfs -o size=4m,mode=0700 tmpfs '${directory}' && exec "$@"`
@@ -222,7 +222,7 @@ test('a full disk refuses what does not fit and keeps what was stored', async ()
   await program.ended
 })
 
-test('a disk that fails a write is reported as JOURNAL_IO, and what was acknowledged is there', async () => {
+test('a failed write is reported as JOURNAL_IO, and acknowledged entries are stored', async () => {
   const owner = startOwner({ directory, program: 'append' }, 'ulimit -f 400')
   const stored = new Map<string, number>()
   let refused: unknown
@@ -237,12 +237,12 @@ test('a disk that fails a write is reported as JOURNAL_IO, and what was acknowle
   await journal.close()
 })
 
-test('a state directory that cannot be made is reported as JOURNAL_IO', async () => {
+test('a state directory that cannot be created is reported as JOURNAL_IO', async () => {
   await writeFile(directory, 'a file where the directory should be')
   await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject({ code: 'JOURNAL_IO' })
 })
 
-test('a worker that dies refuses what it had not done and all that follows, and frees the lock', async () => {
+test('a worker thread that dies fails its open and all later requests, and frees the lock', async () => {
   const dying = new URL('../../../../test/fixtures/journal/dying-worker.mjs', import.meta.url)
   const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 60_000 }] as const
   const journal = await openSqliteJournal({ directory, workerUrl: dying, faults })

@@ -74,7 +74,7 @@ async function statusOf(url: string, headers: Readonly<Record<string, string>>):
   return (await fetch(url, { method: 'POST', headers: sent, body })).status
 }
 
-test('an agent lists and calls the tools of a server by their own names, and never learns its secrets', async () => {
+test('an agent lists and calls the tools of a server by their own names, and never gets its secrets', async () => {
   const { open, bench } = await fronting([stdioServer('my db', {}, { DB_KEY: 'sentinel-secret' })])
   expect(JSON.stringify(open.servers)).not.toContain('sentinel')
   const client = await connect(serverOf(open, 'my_db'))
@@ -91,7 +91,7 @@ test('an agent lists and calls the tools of a server by their own names, and nev
   expect(bench.warnings).toEqual([])
 })
 
-test('only the token of the session opens its address, and only until it is closed', async () => {
+test('an address needs the token of its session, and is closed with it', async () => {
   const { open } = await fronting([stdioServer('db')])
   const { url, headers } = serverOf(open, 'db')
   const token = Object.fromEntries(headers)
@@ -106,7 +106,7 @@ test('only the token of the session opens its address, and only until it is clos
   expect(await statusOf(url, token)).toBe(401)
 })
 
-test('a slow server is named at once and listed when it is there; a dead one is reported', async () => {
+test('a slow server has its address at once and its tools later; a dead one is reported', async () => {
   const dead: McpServer = { type: 'http', name: 'dead', url: 'http://127.0.0.1:9/mcp', headers: [] }
   const { open, notices } = await fronting([stdioServer('slow', { slowMs: 3000 }), dead])
   let changed = 0
@@ -165,7 +165,7 @@ test('an agent that connects while its session is being created is notified when
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
 })
 
-test('what a rule denies or no user permits does not reach the server', async () => {
+test('a call that a rule or a user denies does not reach the server', async () => {
   const log = messageLog()
   const { open } = await fronting([stdioServer('db', { log: log.path })], {
     decide: async ({ tool, args, roots, session }) => {
@@ -184,7 +184,7 @@ test('what a rule denies or no user permits does not reach the server', async ()
   expect(calls.map(({ params }) => params?.['name'])).toEqual(['answer'])
 })
 
-test('names of servers become plain and stay apart', () => {
+test('names of servers are made plain and stay unique', () => {
   expect(plainNames(['db', 'my db', 'my  db', 'Über', '文件', '文'])).toEqual([
     'db',
     'my_db',

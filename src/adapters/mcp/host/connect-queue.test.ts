@@ -31,7 +31,7 @@ function silent(count: number) {
   }))
 }
 
-test('the servers of a session that never answer are started a few at a time, and all of them in the end', async () => {
+test('the servers of a session are started a few at a time, and all of them in the end, even if they never answer', async () => {
   const { made, started } = bench()
   const since = performance.now()
   made.open(silent(20), 'crowded')
@@ -40,7 +40,7 @@ test('the servers of a session that never answer are started a few at a time, an
   expect((started[8]?.at ?? 0) - since).toBeGreaterThan(500)
 })
 
-test('the server of another session begins before the rest of a crowded one', async () => {
+test('the server of another session starts before the rest of a session with many servers', async () => {
   const { made, started } = bench()
   made.open(silent(40), 'crowded')
   await until(() => started.length > 0)
@@ -49,7 +49,7 @@ test('the server of another session begins before the rest of a crowded one', as
   expect(started.filter(({ session }) => session === 'crowded').length).toBeLessThan(40)
 })
 
-test('a session that is closed while its servers wait for their turn starts no more of them', async () => {
+test('a session that is closed starts none of its queued servers', async () => {
   const { made, started } = bench()
   const crowded = made.open(silent(40), 'crowded')
   await until(() => started.length > 0)

@@ -85,7 +85,7 @@ async function codeOf(calling: Promise<unknown>): Promise<string> {
 }
 
 describe('a server that needs a login', () => {
-  test('says which command does that, and offers one tool that asks the person', async () => {
+  test('names the command for it, and offers one tool that asks the user', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
     const list = await registry.ready(30_000, signal)
@@ -108,7 +108,7 @@ describe('a server that needs a login', () => {
     expect(JSON.stringify(registry.list())).not.toContain('sentinel')
   })
 
-  test('stays closed without one, and says so to the agent', async () => {
+  test('stays unconnected without one, and the agent gets the reason', async () => {
     const server = await guarded()
     const registry = bench().open([at(server)])
     await registry.ready(30_000, signal)
@@ -124,7 +124,7 @@ describe('a server that needs a login', () => {
     expect(namesOf(registry)).toEqual(['wiki__log_in'])
   })
 
-  test('is connected in every live session after a login elsewhere', async () => {
+  test('is connected in every live session after a login by another process', async () => {
     const server = await guarded()
     const sessions = [bench().open([at(server)]), bench().open([at(server)])]
     await Promise.all(sessions.map((one) => one.ready(30_000, signal)))
@@ -133,7 +133,7 @@ describe('a server that needs a login', () => {
     expect(server.registered).toHaveLength(1)
   })
 
-  test('is never shown a login where its configuration has an Authorization header [S11]', async () => {
+  test('with an Authorization header in its configuration never gets a stored login [S11]', async () => {
     const server = await guarded()
     await loggedIn(server)
     const registry = bench().open([{ ...at(server), headers: [['authorization', 'Bearer mine']] }])
@@ -143,8 +143,8 @@ describe('a server that needs a login', () => {
   })
 })
 
-describe('what a login brings', () => {
-  test('is kept for the user alone, by issuer, and registers a client once for the same way back [A1 A7 A8 A15]', async () => {
+describe('a stored login', () => {
+  test('is readable by the user only, by issuer, and registers a client once for the same redirect address [A1 A7 A8 A15]', async () => {
     const server = await guarded()
     await loggedIn(server)
     const [file = ''] = files()
@@ -158,7 +158,7 @@ describe('what a login brings', () => {
     expect(files()).toEqual([file])
   })
 
-  test('is renewed once for all sessions and processes that it has become too old for [A15 G15]', async () => {
+  test('is renewed once for all sessions and processes [A15 G15]', async () => {
     const server = await guarded({ slowMs: 100 })
     await loggedIn(server)
     // Each bench has logins of its own, as another process would.
@@ -169,7 +169,7 @@ describe('what a login brings', () => {
     expect(server.count('POST /token refresh_token')).toBe(1)
   })
 
-  test('that cannot be renewed closes the server, and the call asks the person who waits for it', async () => {
+  test('that cannot be renewed disconnects the server, and its call asks the user to log in', async () => {
     const server = await guarded()
     await loggedIn(server)
     const made = bench()
@@ -181,7 +181,7 @@ describe('what a login brings', () => {
     await changeTo(silent, ({ servers }) => servers[0]?.state === 'ready')
   })
 
-  test('is kept when the authorization server is in trouble: the call did not run, and no login is needed', async () => {
+  test('is kept when the authorization server fails: the call did not run, and no login is needed', async () => {
     const server = await guarded({ renewals: 503 })
     await loggedIn(server)
     const registry = await opened(bench(), server)
@@ -194,7 +194,7 @@ describe('what a login brings', () => {
     expect(readFileSync(join(directory, file), 'utf8')).toContain('sentinel-refresh')
   })
 
-  test('is not enough for one tool: the person is asked for more, once [A12]', async () => {
+  test('without the scope of a tool: the user is asked for it, once [A12]', async () => {
     const server = await guarded({ scopes: { write: 'write' } })
     await loggedIn(server)
     const registry = await opened(bench(), server)
@@ -209,7 +209,7 @@ describe('what a login brings', () => {
     expect(pages).toEqual(['read write'])
   })
 
-  test('is forgotten after a logout', async () => {
+  test('is deleted by a logout', async () => {
     const server = await guarded()
     await loggedIn(server)
     const logins = new DirectoryLogins({ directory, clock: systemClock })
@@ -226,11 +226,11 @@ async function opened(made: Bench, server: Guarded): Promise<ToolRegistry> {
 }
 
 describe('a login', () => {
-  test('finds its way where the authorization server describes itself as OpenID providers do [A3]', async () => {
+  test('discovers the authorization server by OpenID metadata too [A3]', async () => {
     await loggedIn(await guarded({ wellKnown: 'openid-configuration' }))
   })
 
-  test('is one for all who are asked at once, and is over when all have left', async () => {
+  test('is shared by all clients that are asked at once, and is cancelled when all have left', async () => {
     const server = await guarded()
     const logins = new DirectoryLogins({ directory, clock: systemClock })
     const [one, other] = [await logins.at(at(server)).login(signal), await logins.at(at(server)).login(signal)]
@@ -245,7 +245,7 @@ describe('a login', () => {
     await next.done.catch(() => undefined)
   })
 
-  test('takes a client that was registered beforehand, and its way back to the letter [A6]', async () => {
+  test('uses a pre-registered client and its exact redirect address [A6]', async () => {
     const server = await guarded({ metadata: { registration_endpoint: undefined } })
     expect(await failure(server)).toContain('does not support dynamic client registration')
     const port = await freePort()
@@ -253,7 +253,7 @@ describe('a login', () => {
     expect(server.registered).toEqual([])
   })
 
-  test('names the document that says who we are, where the authorization server reads one [A6]', async () => {
+  test('uses a client id metadata document where the authorization server supports one [A6]', async () => {
     const server = await guarded({ metadata: { client_id_metadata_document_supported: true } })
     const login = await new DirectoryLogins({ directory, clock: systemClock })
       .at(at(server), { clientMetadataUrl: 'https://parley.example/client.json' })
@@ -263,7 +263,7 @@ describe('a login', () => {
     expect(server.registered).toEqual([])
   })
 
-  test('with the word of another authorization server is none, and what that says is not repeated [A9]', async () => {
+  test('with the issuer of another authorization server is refused, and its message is not quoted [A9]', async () => {
     const server = await guarded({
       comeBackWith(params) {
         params.set('iss', 'https://evil.example')
@@ -276,7 +276,7 @@ describe('a login', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  test('without its state is not for us, and the one that was asked for still comes [A10 G15]', async () => {
+  test('answered without its state is ignored, and the right answer still counts [A10 G15]', async () => {
     const server = await guarded()
     const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
     const back = new URL(new URL(login.url).searchParams.get('redirect_uri') ?? '')
@@ -288,7 +288,7 @@ describe('a login', () => {
     await Promise.all([browse(login.url), login.done])
   })
 
-  test('that the person refused says so', async () => {
+  test('that the user refused is reported as refused', async () => {
     const server = await guarded({
       comeBackWith(params) {
         params.delete('code')
@@ -324,13 +324,13 @@ describe('a login', () => {
   })
 
   test.each(['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/x', 'http://metadata.example/x'])(
-    'is not led to %s',
+    'does not follow an address to %s',
     async (resourceMetadata) => {
       expect(await failure(await guarded({ resourceMetadata }))).toContain('which is not allowed')
     },
   )
 
-  test('is not led there by a redirect either, from whichever host [A16 Z4]', async () => {
+  test('does not follow a redirect there either, from any host [A16 Z4]', async () => {
     let hops = 0
     const hop = createServer((_, response) => {
       hops += 1

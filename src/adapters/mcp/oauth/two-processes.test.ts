@@ -93,7 +93,7 @@ function kept(): StoredLogins {
   return JSON.parse(readFileSync(join(directory, file), 'utf8')) as StoredLogins
 }
 
-test('the second waits for one that stands still for minutes, and both have what that one brought', async () => {
+test('a second renewal waits for a stopped one for minutes, and both get its result', async () => {
   const { server, first } = await stoppedInRenewal()
   const second = startRenewing(server.url, { aheadMs: 600_000 })
   await second.waited(3)
@@ -107,7 +107,7 @@ test('the second waits for one that stands still for minutes, and both have what
   })
 })
 
-test('one that has waited for too long says so, and takes nothing from the one that stands still', async () => {
+test('a renewal that has waited for too long fails, and does not break the lock of the stopped one', async () => {
   const { server, first } = await stoppedInRenewal()
   const second = startRenewing(server.url, { leapMs: 30_000 })
   expect((await second.outcome()).error).toContain('Another process')
@@ -117,7 +117,7 @@ test('one that has waited for too long says so, and takes nothing from the one t
   expect(kept().accounts[server.issuer]?.tokens?.access_token).toBe(token)
 })
 
-test('one that was killed in the middle of it does not block the others', async () => {
+test('a renewal that was killed does not block the others', async () => {
   const { server, first } = await stoppedInRenewal()
   first.child.kill('SIGKILL')
   await once(first.child, 'exit')

@@ -24,23 +24,23 @@ async function cameOut(pieces: readonly string[]): Promise<readonly string[]> {
 }
 
 describe('an event whose lines end with a carriage return and a line feed', () => {
-  test('comes out whole where the last line feed arrives later', async () => {
+  test('is complete where the last line feed arrives later', async () => {
     expect(await cameOut(['data: {"a":1}\r\n\r', '\n'])).toEqual(['data: {"a":1}\r\n\r\n'])
   })
 
-  test('comes out whole wherever it is cut', async () => {
+  test('is complete wherever it is split', async () => {
     const event = 'event: message\r\ndata: {"a":1}\r\n\r\n'
     for (let cut = 1; cut < event.length; cut += 1)
       expect([cut, await cameOut([event.slice(0, cut), event.slice(cut)])]).toEqual([cut, [event]])
   })
 
-  test('is taken apart where its array stands in several lines', async () => {
+  test('is split into messages where its array has several lines', async () => {
     const said = await cameOut(['event: message\r\ndata: [{"a":1},\r\ndata: {"b":2}]\r\n\r\n'])
     expect(said.join('')).toBe('event: message\ndata: {"a":1}\n\nevent: message\ndata: {"b":2}\n\n')
   })
 })
 
-test.each(['\n', '\r\n'])('an array is taken apart where lines end with %j', async (end) => {
+test.each(['\n', '\r\n'])('an array is split into messages where lines end with %j', async (end) => {
   const said = await cameOut([`data: [{"a":1},{"b":2}]${end}${end}`])
   expect(said.join('')).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
 })
@@ -55,12 +55,12 @@ test('answers of too many values or levels become errors with their ids', () => 
   expect(messagesIn(answer(deep))).toEqual([refused('is nested more than 1000 levels deep')])
 })
 
-test('a question with too many values keeps its method and loses its parameters', () => {
+test('a request with too many values keeps its method and loses its parameters', () => {
   const question = `{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{"a":${many}}}`
   expect(messagesIn(question)).toEqual([{ jsonrpc: '2.0', id: 7, method: 'roots/list', params: {} }])
 })
 
-test('long texts and lists of a length that people use pass as they are', () => {
+test('long texts and lists of usual length pass unchanged', () => {
   for (const result of [JSON.stringify('[,"\\'.repeat(1_000_000)), `[${'1,'.repeat(100_000)}1]`])
     expect(replaceIfTooCostly(answer(result))).toBe(answer(result))
 })

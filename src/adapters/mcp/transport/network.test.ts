@@ -42,7 +42,7 @@ async function failure(fetched: Promise<Response>): Promise<string> {
   }
 }
 
-test('a name that led to the public network and leads to this machine now is not connected to', async () => {
+test('a host name that was public and now resolves to this machine is not connected to (DNS rebinding)', async () => {
   const { port, heard } = await listening()
   const network = networkOf(`http://rebound.example:${port}/mcp`, ['93.184.215.14', '127.0.0.1'])
   // What it names elsewhere is judged by where it is itself, which is looked at then.
@@ -51,7 +51,7 @@ test('a name that led to the public network and leads to this machine now is not
   expect(heard).toEqual([])
 })
 
-test('a name that leads to this machine, as a person configured it, goes on to do so', async () => {
+test('a host name that resolves to this machine, as a user configured it, stays allowed', async () => {
   const { port, heard } = await listening()
   const network = networkOf(`http://mine.example:${port}/mcp`, ['127.0.0.1'])
   expect(await failure(network.fetch(`http://mine.example:${port}/mcp`))).toBe('hello')

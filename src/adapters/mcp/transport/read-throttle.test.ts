@@ -47,14 +47,14 @@ test.each([
   ['nothing at all', '\n'.repeat(60_000)],
   ['a line that does not end', 'x'.repeat(60_000)],
   ['an event that does not end', 'data: x\n'.repeat(8000)],
-])('without end says %s: it is read with rests in between', async (_what, text) => {
+])('a server that sends %s without end is read with pauses', async (_what, text) => {
   const { rests, clock } = restingClock()
   const reader = new ReadThrottle(clock).throttled(streamOf(endless(text))).body?.getReader()
   while (rests.length < 5) await reader?.read()
   await reader?.cancel()
 })
 
-test('now and then an event is read at once, and nothing of a stream is lost', async () => {
+test('occasional events are read at once, and nothing of a stream is lost', async () => {
   const { rests, clock } = restingClock()
   const pace = new ReadThrottle(clock)
   const few = Array.from({ length: 50 }, (_, n) => `id: ${n}\ndata: ${NOTE}\n\n`)
@@ -109,7 +109,7 @@ async function hearing(url: string): Promise<() => number> {
   return () => heard
 }
 
-test('asks without end: it is read on when it has taken the answers', async () => {
+test('a server that sends requests without end is read on when it has read the responses', async () => {
   const unanswered = await demanding(false)
   const answered = await demanding(true)
   await until(() => answered() > 250)

@@ -38,13 +38,13 @@ const NOTE = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level
 test.each([
   ['messages', NOTE],
   ['what is no message', 'not JSON at all'],
-])('without end says %s: it is read with rests in between', async (_what, line) => {
+])('a server that sends %s without end is read with pauses', async (_what, line) => {
   const { rests } = await reading(`yes '${line}'`)
   await until(() => rests.length >= 5)
   expect(rests.filter((ms) => ms <= 0)).toEqual([])
 })
 
-test('now and then a message is read at once', async () => {
+test('occasional messages are read at once', async () => {
   const { rests, heard } = await reading(`for n in 1 2 3 4 5; do echo '${NOTE}'; sleep 0.01; done; exec cat`)
   await until(() => heard.length === 5)
   expect(rests).toEqual([])

@@ -75,7 +75,7 @@ function heard(format: Format, stream: string, cuts: readonly number[]): readonl
   })
 }
 
-describe.each(Object.entries(formats))('an answer in the words of %s', (_name, format) => {
+describe.each(Object.entries(formats))('an answer in the format of %s', (_name, format) => {
   type Said = (at: number) => string
   const addition = tuple(said, constantFrom('text' as const, 'thought' as const))
   const event = oneof(
@@ -98,7 +98,7 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
     },
   )
 
-  test('says the same however it is cut', () => {
+  test('has the same content however it is split', () => {
     assert(
       property(array(event, { maxLength: 12 }), array(nat(2_000), { maxLength: 5 }), (events, cuts) => {
         const stream = events.map((one, at) => `${one(at)}\n\n`).join('')
@@ -113,7 +113,7 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
     )
   })
 
-  test('is one event where it comes at once', () => {
+  test('is one event where it arrives at once', () => {
     const runs = new SseChunkMerger()
     const stream = ['a', 'b "quoted" \\', '🚀'].map((text) => `${format.adds(text, 'text')}\n\n`).join('')
     const joined = Buffer.from(runs.join(Buffer.from(stream))).toString()
@@ -122,7 +122,7 @@ describe.each(Object.entries(formats))('an answer in the words of %s', (_name, f
   })
 })
 
-describe('what is not understood goes on as it came', () => {
+describe('what is not understood is passed on unchanged', () => {
   const add = (text: string, more = '') => `data: {"choices":[{"delta":{"content":"${text}"${more}}}]}\n\n`
 
   test.each([

@@ -140,7 +140,7 @@ const chunk = oneof(
   { weight: 2, arbitrary: word.map((unheard): Chunk => ({ unheard })) },
 )
 
-test('in the same order, however it is cut, paced and read', async () => {
+test('events keep their order, however the stream is split, paced and read', async () => {
   const sent = record({
     chunks: array(chunk, { maxLength: 12 }),
     pauses: array(nat(3), { minLength: 12, maxLength: 12 }),
@@ -153,7 +153,7 @@ test('in the same order, however it is cut, paced and read', async () => {
   await assert(asyncProperty(sent, says), { numRuns: 500 })
 })
 
-test('and of a hundred events alike, that come one by one, the package reads the first', async () => {
+test('of a hundred similar events that arrive one by one, the provider package parses only the first', async () => {
   const chunks = Array.from({ length: 100 }, (_, at) => ({ text: `word ${at} ` }))
   const pauses = chunks.map(() => 3)
   expect(await heard({ chunks, pauses, cuts: [], slowness: 0 })).toEqual({ texts: plain(chunks), read: 1 })

@@ -60,28 +60,25 @@ async function ask(url: string) {
 
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString('utf8')
 
-test.each<Encoding>(['gzip', 'deflate', 'br'])(
-  'words that come packed as %s are heard as they are said',
-  async (how) => {
-    const server = await startPacking(how)
-    const asking = ask(server.url)
-    await server.begin('data: one\n\n')
-    const reader = ((await asking).response.body as ReadableStream<Uint8Array>).getReader()
-    expect(text((await reader.read()).value)).toBe('data: one\n\n')
-    server.end('data: two\n\n')
-    expect(text((await reader.read()).value)).toBe('data: two\n\n')
-    expect(await reader.read()).toMatchObject({ done: true })
-  },
-)
+test.each<Encoding>(['gzip', 'deflate', 'br'])('a stream compressed as %s is decoded while it arrives', async (how) => {
+  const server = await startPacking(how)
+  const asking = ask(server.url)
+  await server.begin('data: one\n\n')
+  const reader = ((await asking).response.body as ReadableStream<Uint8Array>).getReader()
+  expect(text((await reader.read()).value)).toBe('data: one\n\n')
+  server.end('data: two\n\n')
+  expect(text((await reader.read()).value)).toBe('data: two\n\n')
+  expect(await reader.read()).toMatchObject({ done: true })
+})
 
-test('a refusal that comes packed can be read', async () => {
+test('a compressed error response can be read', async () => {
   const server = await startPacking('gzip', 429)
   server.end('{"error":"slowly"}')
   const { response } = await ask(server.url)
   expect([response.status, await response.json()]).toEqual([429, { error: 'slowly' }])
 })
 
-test('a packed answer that breaks off is an error, and one that is cancelled ends', async () => {
+test('a truncated compressed response is an error, and a cancelled one ends', async () => {
   const server = await startPacking('gzip')
   await server.begin('data: one\n\n')
   const { response } = await ask(server.url)

@@ -6,7 +6,7 @@ import type { ModelMessage } from '../../../ports/model.ts'
 import { anthropic } from './anthropic.ts'
 import { promptOf } from './prompt.ts'
 
-test('events, blocks and deltas of a later day are passed over', async () => {
+test('unknown events, blocks and deltas are ignored', async () => {
   const news = [
     { type: 'future_event', data: 1 },
     { type: 'content_block_start', index: 7, content_block: { type: 'future_block', x: 1 } },
@@ -23,13 +23,13 @@ test.each([
   ['authentication_error', 'MODEL_KEY'],
   ['overloaded_error', 'MODEL_OVERLOADED'],
   ['api_error', 'MODEL_OVERLOADED'],
-])('an answer that begins with %s is that failure', async (type, code) => {
+])('an answer that begins with %s fails with it', async (type, code) => {
   const body = sse({ type: 'error', error: { type, message: 'No.' } }, 'error')
   const failing = heard('anthropic', [{ status: 200, body, headers: { 'content-type': 'text/event-stream' } }])
   await expect(failing).rejects.toMatchObject({ code })
 })
 
-test('what a request ended with is marked again, be it answered by many calls that were cut, or by nothing', () => {
+test('the end of the last request is a cache mark of the next one, whatever the answer to it was', () => {
   const url = 'http://127.0.0.1:9/v1'
   const provider = {
     name: 'p',

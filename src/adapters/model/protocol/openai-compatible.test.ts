@@ -20,7 +20,7 @@ test.each<[string, string, readonly unknown[]]>([
   ['with one id twice', begun(0, 'a', '{"p":1}') + begun(1, 'a', '{"p":2}'), [{ p: 1 }, { p: 2 }]],
   ['with one place twice', begun(0, 'a', '{"p":1}') + begun(0, 'b', '{"p":2}'), [{ p: 1 }, { p: 2 }]],
   ['without arguments', begun(0, 'a', '') + begun(1, 'b', null) + begun(2, 'c', undefined), [{}, {}, {}]],
-])('calls %s are those calls', async (_how, raw, args) => {
+])('tool calls %s are parsed', async (_how, raw, args) => {
   const end = (await heard('openai', [{ raw }, { stop: 'calls' }])).at(-1)
   const calls = end?.kind === 'end' ? end.message.parts.filter((part) => part.kind === 'call') : []
   expect(calls.map((call) => [call.name, call.args])).toEqual(args.map((one) => ['look', one]))
@@ -34,7 +34,7 @@ test.each([
   ],
   [{ total_tokens: 3 }, { input: 0, output: 0 }],
   [null, { input: 0, output: 0 }],
-])('usage of %j is no less than nothing', async (usage, counted) => {
+])('usage of %j is never negative', async (usage, counted) => {
   const text = sse({ choices: [{ index: 0, delta: { content: 'Hm.' }, finish_reason: null }] })
   const body = `${text}${sse({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage })}data: [DONE]\n\n`
   const parts = await heard('openai', [{ status: 200, body, headers: { 'content-type': 'text/event-stream' } }])

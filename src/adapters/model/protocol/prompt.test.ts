@@ -68,7 +68,7 @@ const manners = fc.record({
   turns: fc.boolean(),
 })
 
-test('half of a character is never sent, wherever it came from', () => {
+test('half of a surrogate pair is never sent', () => {
   const half = 'cut \uD83D'
   const messages: readonly ModelMessage[] = [
     { role: 'user', content: [{ type: 'text', text: `${half} 😀` }] },
@@ -89,7 +89,7 @@ test('half of a character is never sent, wherever it came from', () => {
   expect(sent.split('cut \uFFFD')).toHaveLength(9)
 })
 
-test('a picture that no provider could show is named instead: it would spoil every later request', () => {
+test('an image that no provider accepts is named instead, for it would make every later request fail', () => {
   const manner = { ...plain, takes: { image: true, audio: false, pdf: true } }
   const shown = (mimeType: string, data: string) => {
     const content = [{ type: 'image', mimeType, data } as const]
@@ -104,7 +104,7 @@ test('a picture that no provider could show is named instead: it would spoil eve
     expect(shown('image/png', data)).toEqual(text('not in base64'))
 })
 
-test('what is sent for the beginning of a conversation is the beginning of what is sent for all of it', () => {
+test('the request for a longer conversation begins with the request for its beginning (prompt caching)', () => {
   fc.assert(
     fc.property(conversation, manners, fc.nat(), (messages, manner, cut) => {
       const whole = promptOf({ system: 's', messages }, manner)
@@ -114,7 +114,7 @@ test('what is sent for the beginning of a conversation is the beginning of what 
   )
 })
 
-test('no role speaks twice in a row, nor the user right after tools, where roles must take turns', () => {
+test('no role comes twice in a row, nor the user right after tools, where roles must alternate', () => {
   fc.assert(
     fc.property(conversation, manners, (messages, manner) => {
       const roles = promptOf({ system: '', messages }, { ...manner, turns: true }).map(({ role }) => role)
@@ -123,7 +123,7 @@ test('no role speaks twice in a row, nor the user right after tools, where roles
   )
 })
 
-test('what was written for another request is sent as it would be written now', () => {
+test('cached messages of another request are sent as they would be rendered now', () => {
   fc.assert(
     fc.property(conversation, manners, fc.tuple(fc.nat(), fc.nat()), (messages, manner, [start, cut]) => {
       const written: ConvertedMessages = new WeakMap()
@@ -135,7 +135,7 @@ test('what was written for another request is sent as it would be written now', 
   )
 })
 
-test('calls and their results have the same ids, no two calls have one, and nothing is empty', () => {
+test('calls and their results have the same unique ids, and no message is empty', () => {
   fc.assert(
     fc.property(conversation, manners, (messages, manner) => {
       const prompt = promptOf({ system: '', messages }, manner)
@@ -149,7 +149,7 @@ test('calls and their results have the same ids, no two calls have one, and noth
   )
 })
 
-test('signatures go back to the provider that gave them, and thoughts to no other provider', () => {
+test('signatures and thoughts are sent only to the provider that created them', () => {
   const signed = (from: string) => ({ from, metadata: { p: { signature: from } } })
   const messages: readonly ModelMessage[] = [
     { role: 'user', content: [{ type: 'text', text: 'a' }] },
@@ -192,7 +192,7 @@ function partsIn(content: unknown): readonly Part[] {
   return Array.isArray(content) ? (content as readonly Part[]) : []
 }
 
-test('a tool that no provider could have is sent under a name that every provider takes', () => {
+test('a tool with an unusual name is sent under a name that every provider accepts', () => {
   const names = ['functions.read_file', 'ä ö', '', 'x'.repeat(200), 'files__read-2']
   const messages: readonly ModelMessage[] = [
     { role: 'assistant', parts: names.map((name, at) => ({ kind: 'call', id: `c${at}`, name, args: {} })) },

@@ -18,6 +18,6 @@ test('a port with a listener is open, and closed once the listener is gone', asy
   for (const url of asked) expect(await isPortClosed(url, LIMIT_MS, systemClock)).toBe(true)
 })
 
-test('a name that leads nowhere is left to who asks in earnest', async () => {
+test('a host name that does not resolve is left to the real request', async () => {
   expect(await isPortClosed('http://nowhere.invalid/v1', LIMIT_MS, systemClock)).toBe(false)
 })

@@ -55,7 +55,7 @@ async function listening(answer: (response: ServerResponse) => unknown): Promise
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, left }
 }
 
-test('each format tells its models, and a wrong key is said', async () => {
+test('each format lists its models, and reports a wrong key', async () => {
   const url = await modelServer(['big', 'text-embedding-3'], 'right')
   const models = opened([
     provider('o', { url: `${url}/v1`, key: 'right', keyNames: ['O'] }),
@@ -92,7 +92,7 @@ test.each([
   expect(models.preset).toBeUndefined()
 })
 
-test('a server that tells no list has the models that the configuration writes down', async () => {
+test('a server without a model list has the models of the configuration', async () => {
   const url = `${await modelServer(['big'])}/elsewhere`
   const models = opened([provider('house', { url, models: [{ name: 'mine' }] }), provider('bare', { url })])
   expect(await models.discover(PATIENCE, never)).toMatchObject([
@@ -101,14 +101,14 @@ test('a server that tells no list has the models that the configuration writes d
   ])
 })
 
-test('who does not answer is not waited for', async () => {
+test('a provider that does not answer is not waited for', async () => {
   const models = opened([provider('ollama', { url: await other(undefined) })])
   expect(await models.discover(100, never)).toMatchObject([
     { models: [], reason: 'What listens there did not answer in time.' },
   ])
 })
 
-test('what is silent on a usual port is given up before a slow server that the user has configured', async () => {
+test('a silent server on a usual port is given up before a slow one that the user has configured', async () => {
   const { url: silent, left } = await listening(() => undefined)
   const { url: slow } = await listening((response) => {
     void left.then(() => response.end('{"data":[{"id":"big"}]}'))
@@ -123,7 +123,7 @@ test('what is silent on a usual port is given up before a slow server that the u
   ])
 })
 
-test('a provider with a key is chosen, then a server that was found; a wish comes first', async () => {
+test('the requested model is chosen first, then a provider with a key, then a server that was found', async () => {
   const url = `${await modelServer(['llama'])}/v1`
   const local = provider('ollama', { url })
   const hosted = provider('openai', {
@@ -144,7 +144,7 @@ test('a provider with a key is chosen, then a server that was found; a wish come
   expect(models.preset).toBe('ollama:llama')
 })
 
-test('what cannot be asked is refused before anything is sent', async () => {
+test('a request that cannot be made is refused before anything is sent', async () => {
   const models = opened([provider('openai', { keyNames: ['OPENAI_API_KEY'] })])
   await expect(models.open('openai:gpt')).rejects.toMatchObject({
     code: 'MODEL_KEY_MISSING',
@@ -155,7 +155,7 @@ test('what cannot be asked is refused before anything is sent', async () => {
   expect(() => models.about('nobody:x')).toThrow('no provider is called')
 })
 
-test('traits come from the configuration, then from the provider, then from the name', () => {
+test('capabilities of a model come from the configuration, then from the provider, then from its name', () => {
   const written = { name: 'gpt-4o', contextWindow: 1000, images: false }
   const models = opened([provider('openai', { url: 'https://api.openai.com/v1', isLocal: false, models: [written] })])
   expect(models.about('openai:gpt-4o')).toMatchObject({ contextWindow: 1000, accepts: { image: false } })
@@ -166,7 +166,7 @@ test('traits come from the configuration, then from the provider, then from the 
   })
 })
 
-test('a window or a price is never guessed for a server of this machine, nor a price for a reseller', () => {
+test('no context window or price is guessed for a local server, and no price for a reseller', () => {
   const models = opened([
     provider('ollama', {}),
     provider('openrouter', { url: 'https://openrouter.ai/api/v1', isLocal: false }),

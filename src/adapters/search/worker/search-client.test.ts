@@ -44,7 +44,7 @@ test('reports all changes at once when there were none for 200 ms', async () => 
   await vi.waitFor(() => expect(heard).toEqual(['a,b']))
 })
 
-test('hears of those who never stop speaking once a second', async () => {
+test('reports changes of a busy session once a second', async () => {
   const { index, clock, heard } = followed()
   for (let ms = 0; ms < 3_000; ms += 100) {
     index.changed(a)

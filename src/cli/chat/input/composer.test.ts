@@ -42,12 +42,12 @@ describe('keys', () => {
     ['up and down between lines keep the column', `abc\u001b\rde\u001b\rfgh${UP}x${UP}y`, 'abcy\ndex\nfgh'],
   ])('%s', (_name, keys, text) => expect(typed(keys).text).toBe(text))
 
-  test('Enter changes no text: the caller gets it', () => {
+  test('Enter changes no text: the caller handles it', () => {
     const { text, last } = typed('hello\r')
     expect({ text, last }).toEqual({ text: 'hello', last: 'enter' })
   })
 
-  test('Esc, and Ctrl-D on an empty line, mean nothing here', () => {
+  test('Esc, and Ctrl-D on an empty line, are left to the caller', () => {
     expect(typed('\u0004').last).toBe('unused')
     expect(typed('a\u001b[27u').last).toBe('unused')
   })
@@ -59,7 +59,7 @@ describe('keys', () => {
     ['as far as there are any', `${UP}${UP}${UP}${UP}`, 'older\nprompt'],
   ])('earlier prompts: %s', (_name, keys, text) => expect(typed(keys, ['newest', 'older\nprompt']).text).toBe(text))
 
-  test('what was sent can be found again', () => {
+  test('sent prompts can be searched', () => {
     const { made } = typed('one')
     made.editor.take()
     for (const key of new KeyDecoder().push(UP)) made.press(key)
@@ -84,7 +84,7 @@ describe('Tab', () => {
     expect(made.editor.text).toBe(becomes)
   })
 
-  test('shows what a word could become, until the next key', async () => {
+  test('shows completions of a word, until the next key', async () => {
     const { made } = typed('/review \t')
     await new Promise((resolve) => setImmediate(resolve))
     expect(made.rows(look, frame).rows).toEqual(['› /review ', '  one, two'])
@@ -92,14 +92,14 @@ describe('Tab', () => {
     expect(made.rows(look, frame).rows).toEqual(['› /review o'])
   })
 
-  test('what is typed meanwhile stays', async () => {
+  test('keeps what is typed meanwhile', async () => {
     const { made } = typed('/review a.ts sr\tx')
     await new Promise((resolve) => setImmediate(resolve))
     expect(made.editor.text).toBe('/review a.ts srx')
   })
 })
 
-describe('its rows', () => {
+describe('the rows of the composer', () => {
   const rowsOf = (keys: string, height = 9) => typed(keys).made.rows(look, { ...frame, height })
 
   test('are broken where the terminal ends, Han characters being two columns wide', () => {
@@ -109,7 +109,7 @@ describe('its rows', () => {
     })
   })
 
-  test('are those around the cursor where there are too many', () => {
+  test('are those around the cursor if there are too many', () => {
     const { rows, cursor } = rowsOf(`1\n2\n3\n4\n5\n6${UP}${UP}${UP}`, 3)
     expect({ rows, cursor }).toEqual({ rows: ['  2', '  3', '  4'], cursor: { row: 1, column: 3 } })
   })
@@ -119,12 +119,12 @@ describe('its rows', () => {
     expect(rows).toHaveLength(3)
   })
 
-  test('show the commands that begin as it does', () => {
+  test('list the slash commands with the typed prefix', () => {
     const wide = { ...look, width: () => 60 }
     expect(typed('/revi').made.rows(wide, frame).rows).toEqual(['› /revi', `  ${'/review FILE'.padEnd(26)} To review`])
   })
 })
 
-test('right goes over a character, and not beyond the end', () => {
+test('the right arrow moves by one character, and not beyond the end', () => {
   expect(typed(`ab${LEFT}${LEFT}${RIGHT}x${RIGHT}${RIGHT}y`).text).toBe('axby')
 })

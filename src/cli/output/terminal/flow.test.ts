@@ -11,7 +11,7 @@ function rowsOf(pieces: readonly string[], width = 30, options: Partial<FlowOpti
   return [...pieces.flatMap((piece) => flow.push(piece)), ...flow.end()]
 }
 
-describe('words that stream', () => {
+describe('streamed text', () => {
   test('break between words', () => {
     expect(rowsOf(['The quick brown fox jumps over the lazy dog.'], 16)).toEqual([
       'The quick brown',
@@ -45,21 +45,21 @@ describe('words that stream', () => {
     ])
   })
 
-  test('lose their marks only where these mean something', () => {
+  test('lose Markdown marks only where these have a meaning', () => {
     expect(rowsOf(['**bold** and `code`, but 2 ** 3, src/**/*.ts and a ` alone'], 80)).toEqual([
       'bold and code, but 2 ** 3, src/**/*.ts and a ` alone',
     ])
   })
 
-  test('are coloured where colour is wanted', () => {
+  test('are coloured if colour is enabled', () => {
     expect(rowsOf(['**bold**'], 80, { paint: paintFor(true) })).toEqual(['\u001b[1mbold\u001b[22m'])
   })
 
-  test('cannot steer the terminal, however their bytes are cut', () => {
+  test('cannot send control sequences to the terminal, however they are split', () => {
     expect(rowsOf(['a\u001b', ']52;c;aGk=', '\u0007b\u001b[', '2Jc'])).toEqual(['abc'])
   })
 
-  test('show a long line that has no end yet, and keep only its last rows open', () => {
+  test('show an unfinished long line, and redraw only its last rows', () => {
     const flow = new Flow({ paint: plain, width: () => 20 })
     const settled = flow.push('word '.repeat(200))
     expect(settled.length).toBeGreaterThan(30)
@@ -68,7 +68,7 @@ describe('words that stream', () => {
   })
 })
 
-test('the rows are the same however the words arrive, and none is wider than the terminal', () => {
+test('the rows are the same however the text arrives, and none is wider than the terminal', () => {
   const word = constantFrom('a', 'word', '软件', '阵列。', 'longerword', '\n', ' ', '- ', 'x'.repeat(25), '\t')
   const pieces = array(
     array(word).map((words) => words.join(' ')),

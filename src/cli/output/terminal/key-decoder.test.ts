@@ -45,9 +45,9 @@ describe.each([
   test('byte by byte', () => expect(decoded(...sent).map(named)).toEqual(keys))
 })
 
-test('what people see as one character is one key', () => expect(decoded('👩‍👩‍👧é').map(named)).toEqual(['"👩‍👩‍👧"', '"é"']))
+test('one grapheme is one key', () => expect(decoded('👩‍👩‍👧é').map(named)).toEqual(['"👩‍👩‍👧"', '"é"']))
 
-test('an Esc whose sequence comes late is one only when nothing follows', () => {
+test('Esc is a key of its own only if no sequence follows in time', () => {
   const decoder = new KeyDecoder()
   expect(decoder.push('\u001b')).toEqual([])
   expect(decoder.isWaiting).toBe(true)
@@ -56,13 +56,13 @@ test('an Esc whose sequence comes late is one only when nothing follows', () => 
   expect(decoder.flush()).toEqual([])
 })
 
-test('a paste waits for its end, however long that takes', () => {
+test('a paste is decoded when it ends, however long that takes', () => {
   const decoder = new KeyDecoder()
   expect([...decoder.push('\u001b[200~one\r'), ...decoder.flush(), ...decoder.push('two\u001b[20')]).toEqual([])
   expect(decoder.push('1~').map(named)).toEqual(['paste "one\\ntwo"'])
 })
 
-test('a long paste takes no longer than its length', () => {
+test('the cost of a long paste is linear', () => {
   const text = '软 word\n'.repeat(100_000)
   expect(decoded(`\u001b[200~${text}\u001b[201~`)[0]?.text).toHaveLength(text.length)
 })

@@ -21,7 +21,7 @@ function stage(columns = 20, rows = 24) {
 }
 
 describe('live rows', () => {
-  test('are replaced, and those for good stay above them', () => {
+  test('are replaced, and finished rows stay above them', () => {
     const { screen, seen } = stage()
     screen.draw(['for good'], ['half a', '> line'])
     screen.draw([], ['half a sentence', 'more', '> line'])
@@ -31,7 +31,7 @@ describe('live rows', () => {
     expect(seen.rows.join('|')).toBe('for good|half a sentence.|')
   })
 
-  test('leave the cursor where it is wanted, and come back from there', () => {
+  test('put the cursor where it is requested, and are redrawn from there', () => {
     const { screen, seen } = stage()
     screen.draw(['a'], ['b', '> line', 'status'], { row: 1, column: 4 })
     expect(seen.cursor).toEqual({ row: 2, column: 4 })
@@ -42,7 +42,7 @@ describe('live rows', () => {
     })
   })
 
-  test('that are as they were are not written again', () => {
+  test('that did not change are not written again', () => {
     const { screen, written } = stage()
     screen.draw([], ['same', 'wheel 1', 'status'])
     screen.draw([], ['same', 'wheel 2', 'status'])
@@ -53,7 +53,7 @@ describe('live rows', () => {
     expect(written).toHaveLength(count)
   })
 
-  test('are each one write, and nothing is erased before it is written over', () => {
+  test('are each one write, and are overwritten without being erased first', () => {
     const { screen, written } = stage()
     screen.draw(['a'], ['b', 'c'])
     screen.draw(['d'], ['e', 'f'])
@@ -65,7 +65,7 @@ describe('live rows', () => {
     [20, 10],
     [10, 7],
     [40, 13],
-  ])('of a terminal of %i columns are there once when it has %i', (before, after) => {
+  ])('are not duplicated when a terminal of %i columns is resized to %i', (before, after) => {
     const { screen, seen, resize } = stage(before)
     const row = '软RAID wide row, it is'.slice(0, before - 4)
     screen.draw(['good'], [row, '> line', 'status'], { row: 1, column: 6 })
@@ -81,7 +81,7 @@ describe('live rows', () => {
   })
 })
 
-test('a line that something else has begun goes on', () => {
+test('a line that other output has begun is continued', () => {
   const { screen, seen } = stage()
   screen.draw(['one'], ['live'])
   screen.draw([], [])

@@ -14,9 +14,9 @@ describe('text of agents and tools', () => {
     ['a line that overwrites itself', 'safe\rrm -rf /', 'safe\nrm -rf /'],
     ['letters that run backwards', 'a\u202egpj.exe', 'agpj.exe'],
     ['marks that turn the order of letters', 'a\u061cb\u200ec\u200fd', 'abcd'],
-  ])('cannot do %s', (_name, text, shown) => expect(clean(text)).toBe(shown))
+  ])('is shown without %s', (_name, text, shown) => expect(clean(text)).toBe(shown))
 
-  test('keeps what people write', () => {
+  test('keeps ordinary text', () => {
     const text = 'ein\tTab\nzwei Zeilen, 中文, 👩‍👩‍👧, é'
     expect(clean(text)).toBe(text)
   })

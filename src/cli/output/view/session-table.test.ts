@@ -22,13 +22,13 @@ const sessions = [
 const table = (width: number, of = sessions) => sessionTable(of, paintFor(false), width)
 
 describe.each([60, 80, 140])('at %s columns', (width) => {
-  test('no row is wider, and all of them use the room', () => {
+  test('no row is wider, and the width is used', () => {
     const widths = table(width).map(widthOf)
     expect(Math.max(...widths)).toBeLessThanOrEqual(width)
     expect(Math.max(...widths)).toBeGreaterThan(Math.min(width, 120) - 4)
   })
 
-  test('columns stand below their headings', () => {
+  test('columns are aligned with their headings', () => {
     const [heading = '', ...rows] = table(width)
     const at = (name: string) => widthOf(heading.slice(0, heading.indexOf(name)))
     for (const one of rows) expect(widthOf(one.slice(0, one.search(/just now|2026-01-31/u)))).toBe(at('LAST'))
@@ -41,7 +41,7 @@ describe.each([60, 80, 140])('at %s columns', (width) => {
   })
 })
 
-test('short columns take what they need, and no more', () => {
+test('short columns take only the width that they need', () => {
   expect(table(80, [row('One', '~/a'), row('Another', '~/b', { phase: 'closed' })])).toEqual([
     'ID          LAST      AGENT   TITLE    DIRECTORY',
     '1f3a6a50    just now  claude  One      ~/a',

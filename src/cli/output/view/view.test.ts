@@ -48,7 +48,7 @@ function onPipe(play: (view: View) => void) {
   return { answer, beside }
 }
 
-test('on one screen with the answer, rows begin a line of their own', () => {
+test('rows begin on a new line after streamed text', () => {
   let page = ''
   const screen = plainScreen((text) => (page += text))
   const view = new View({ screen, paint: paintFor(false), answer: (text) => (page += text), isShared: true })
@@ -60,7 +60,7 @@ test('on one screen with the answer, rows begin a line of their own', () => {
   expect(page).toBe('Let me see.\nRejected: Delete all\n\nOver.\n')
 })
 
-test('what is true around the conversation stands below it until it is true no more', () => {
+test('the status stands below the conversation until it is cleared', () => {
   onTerminal((view, live) => {
     view.begin()
     view.update(say('Half a sen'))
@@ -74,7 +74,7 @@ test('what is true around the conversation stands below it until it is true no m
 test.each([
   ['answered elsewhere', ['? Delete all → answered elsewhere']],
   [null, []],
-])('a question that ends with %j leaves %j', (answer, rows) => {
+])('a permission request that ends with %j leaves %j', (answer, rows) => {
   const { settled } = onTerminal((view, live) => {
     view.showQuestion({ sessionId: 's', toolCall: { toolCallId: 'q', title: 'Delete all' }, options: [] })
     expect(live()[0]).toBe('? Delete all')
@@ -84,7 +84,7 @@ test.each([
   expect(settled).toEqual(rows)
 })
 
-test('on one page, what was asked stands before its answer', () => {
+test('in a printed session, the prompt stands before its answer', () => {
   const page: string[] = []
   const screen = plainScreen((text) => page.push(text))
   const view = new View({ screen, paint: paintFor(false), answer: (text) => page.push(text) })
@@ -93,7 +93,7 @@ test('on one page, what was asked stands before its answer', () => {
   expect(page).toEqual(['› Why?\n', 'Because.'])
 })
 
-test('words, a tool call and words again stand apart from each other', () => {
+test('text, a tool call and more text are separated', () => {
   const { settled, live } = onTerminal((view) => {
     view.begin()
     for (const update of [think('Hm.'), say('First.\n\n'), call('in_progress'), call('completed'), say('Then.', 'm2')])
@@ -104,7 +104,7 @@ test('words, a tool call and words again stand apart from each other', () => {
   expect(live).toEqual([])
 })
 
-test('a tool call that runs moves, and has one row once it is over', () => {
+test('a running tool call is animated, and has one row once it has ended', () => {
   const { settled, live } = onTerminal((view) => {
     view.begin()
     view.update(call('in_progress'))
@@ -125,7 +125,7 @@ test('a tool call that failed says why, in one row', () => {
   expect(settled).toEqual(['✗ Read a.md — no such file, and a long…'])
 })
 
-test('a question shows what would be done, and its answer stays', () => {
+test('a permission request shows the call, and its answer stays', () => {
   let asked: readonly string[] = []
   const { settled } = onTerminal((view, live) => {
     const options = [{ optionId: 'y', name: 'Allow', kind: 'allow_once' }]
@@ -143,7 +143,7 @@ test('a question shows what would be done, and its answer stays', () => {
   expect(settled).toEqual(['? Write a.md → Allow'])
 })
 
-test('a long title of a question is broken between words, not cut: all that would be done is seen', () => {
+test('a long title of a permission request is wrapped, not cut', () => {
   const title = `find . -name '*.log' -delete && rm -rf dist && echo ${'word '.repeat(20)}END`
   let asked: readonly string[] = []
   let whole: readonly string[] = []
@@ -166,7 +166,7 @@ test('a long title of a question is broken between words, not cut: all that woul
   expect(whole[10]).toMatch(/^ {4}… \d+ more lines$/u)
 })
 
-test('the plan stands below while the turn runs, and for good when it is over', () => {
+test('the plan stands below while the turn runs, and is printed when it ends', () => {
   const { settled } = onTerminal((view) => {
     view.begin()
     view.update({ sessionUpdate: 'plan', entries: [{ content: 'Read', status: 'in_progress' }] })
@@ -177,7 +177,7 @@ test('the plan stands below while the turn runs, and for good when it is over', 
   expect(settled).toEqual(['Done.', '', '  ✓ Read', '  ○ Tell'])
 })
 
-test('on a pipe the answer is the answer, as it was said, and everything else goes beside it', () => {
+test('on a pipe stdout is the answer, unchanged, and everything else goes to stderr', () => {
   const { answer, beside } = onPipe((view) => {
     view.begin()
     for (const update of [think('Hm.'), say('**A**\n'), call('completed'), say('B\u001b[2J', 'm2')]) view.update(update)
@@ -187,7 +187,7 @@ test('on a pipe the answer is the answer, as it was said, and everything else go
   expect(beside).toBe('✓ Read a.md\n')
 })
 
-test('what is said aside is one line each: the mode, options, a notice, and at the end how full the context is', () => {
+test('mode, options, notices and the final context usage are one line each', () => {
   const { settled } = onTerminal((view) => {
     view.begin()
     view.update({ sessionUpdate: 'usage_update', used: 10, size: 100 })
@@ -215,7 +215,7 @@ test('what is said aside is one line each: the mode, options, a notice, and at t
   ])
 })
 
-test('a call that runs when its turn is cancelled is shown as cancelled at once, and then as it ended', () => {
+test('a running call is shown as cancelled when its turn is cancelled, and then as it ended', () => {
   const { settled } = onTerminal((view, live) => {
     view.begin()
     view.update(call('in_progress'))
@@ -227,7 +227,7 @@ test('a call that runs when its turn is cancelled is shown as cancelled at once,
   expect(settled).toContain('✓ Read a.md')
 })
 
-test('a question shows a command and a change whole, however long their lines are', () => {
+test('a permission request shows a command and a change completely, however long their lines are', () => {
   const asked = (rawInput: unknown, content?: ToolCallContent[]) => {
     const { live } = onTerminal((view) => {
       view.begin()
@@ -255,7 +255,7 @@ test('a question shows a command and a change whole, however long their lines ar
   expect(asked({ command: 'x\n'.repeat(30) }).at(-1)).toBe('    … 21 more lines')
 })
 
-test('a change that was made says how much it has changed', () => {
+test('a finished edit shows the number of changed lines', () => {
   const content = [{ type: 'diff', path: '/x', oldText: 'a\nb\nc\n', newText: 'a\nB\nc\nd\n' }]
   const { settled } = onTerminal((view) => {
     view.begin()
@@ -265,7 +265,7 @@ test('a change that was made says how much it has changed', () => {
   expect(settled).toEqual(['✓ Read a.md +2 −1'])
 })
 
-test('in a pipe the thoughts of a model are left out, and what Parley itself says among them is not', () => {
+test('on a pipe the thoughts of a model are left out, but not Parley’s own notices', () => {
   const { answer, beside } = onPipe((view) => {
     view.begin()
     view.update(think('Hm, let me see.'))
@@ -279,7 +279,7 @@ test('in a pipe the thoughts of a model are left out, and what Parley itself say
   expect(beside.trim()).toBe('Rate limited by a:b; trying again in 2 s (2 of 6).')
 })
 
-test('an update changes the transcript in place: a copy for each would cost more the longer a session is', () => {
+test('an update changes the transcript in place, so that its cost does not grow with the session', () => {
   const view = new View({ screen: plainScreen(() => undefined), paint: paintFor(false) })
   const { transcript } = view
   for (const update of [say('a'), think('b'), call('pending'), call('completed')]) view.update(update)

@@ -22,7 +22,7 @@ const sizes = {
 const fruits = { type: 'array', items: { enum: ['apple', 'pear', 'plum'] }, minItems: 1, maxItems: 2 }
 const titled = { type: 'array', items: { anyOf: [{ const: 'mo', title: 'Monday' }] } }
 
-describe('what is typed becomes a value', () => {
+describe('typed text is parsed to a value', () => {
   test.each<readonly [what: string, property: Fields, typed: string, value: unknown]>([
     ['a text', { type: 'string' }, ' Ada 软 ', 'Ada 软'],
     ['as many characters as people see', { type: 'string', maxLength: 2 }, '𝒜𝒷', '𝒜𝒷'],
@@ -47,17 +47,17 @@ describe('what is typed becomes a value', () => {
   test.each([
     ['nothing', { type: 'string' }, ''],
     ['a hyphen, where Enter would take something', { type: 'boolean', default: true }, '-'],
-  ])('and what may be empty is left so by %s', (_what, property, typed) =>
+  ])('an optional field is left empty by %s', (_what, property, typed) =>
     expect(readAnswer(field(property, false), typed)).toEqual({ value: undefined }),
   )
 
-  test('and a default that does not fit is none', () =>
+  test('an invalid default is ignored', () =>
     expect(readAnswer(field({ type: 'integer', default: 'many' }), '')).toEqual({
       sentence: 'This one needs an answer.',
     }))
 })
 
-describe('what does not fit is refused in one sentence', () => {
+describe('an invalid answer is refused with one sentence', () => {
   test.each<readonly [property: Fields, typed: string, sentence: string]>([
     [{ type: 'string' }, '  ', 'This one needs an answer.'],
     [{ type: 'string', minLength: 3 }, 'ab', 'That is shorter than 3 characters.'],
@@ -88,9 +88,9 @@ test.each<readonly [property: Fields, hint: string]>([
   [{ type: 'number', maximum: 9 }, 'a number up to 9'],
   [fruits, 'numbers of these, separated by commas, 1 to 2'],
   [{ type: 'boolean' }, 'y or n'],
-])('what an answer must be like is said before: %j', (property, hint) => expect(hintOf(field(property))).toBe(hint))
+])('the constraint of a field is shown: %j', (property, hint) => expect(hintOf(field(property))).toBe(hint))
 
 test.each([{ type: 'object' }, { type: '_colour' }, {}, { type: 'array', items: { type: 'string' } }, 'a text'])(
-  'a form with %j cannot be asked for',
+  'a form with %j cannot be filled in',
   (property) => expect(fieldsIn({ properties: { it: property } })).toBeUndefined(),
 )

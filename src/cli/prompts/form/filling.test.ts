@@ -59,11 +59,12 @@ test.each([
   ['neither, by Ctrl-C', '\u0003', { action: 'cancel' }],
 ])('sends %s', (_what, keys, filled) => expect(type(keys)).toEqual(filled))
 
-test.each(['', 'Ada\r\r\r', 'Ada\r\r\rxyz\r', '\r\r\r\rs'])('sends nothing by itself: %j', (keys) =>
-  expect(type(keys)).not.toHaveProperty('action'),
+test.each(['', 'Ada\r\r\r', 'Ada\r\r\rxyz\r', '\r\r\r\rs'])(
+  'does not send the form before it is confirmed: %j',
+  (keys) => expect(type(keys)).not.toHaveProperty('action'),
 )
 
-test('a field says what it is, what Enter takes, and what was wrong; nothing of it moves the cursor', () => {
+test('a field shows its title, its default and its error; none of them can move the cursor', () => {
   expect(rows('A\rAd')).toEqual([
     '? Your name * (1 of 3)',
     '    As it is',
@@ -80,7 +81,7 @@ test('a field says what it is, what Enter takes, and what was wrong; nothing of 
   ])
 })
 
-test('at the end stands all that would be sent', () => {
+test('at the end all values to be sent are shown', () => {
   expect(rows('Ada\r\r-\r')).toEqual([
     '? Send this?',
     '    Your name: Ada',
@@ -94,6 +95,6 @@ test.each(['', '软'.repeat(60), 'Ada\r', 'Ada\r\r\r'])('no row is wider than a 
   for (const row of rows(keys, 30)) expect(widthOf(row)).toBeLessThanOrEqual(30)
 })
 
-test('a form that asks for nothing only wants to be sent', () => {
+test('a form without fields is only confirmed', () => {
   expect(type('s', begun([]))).toEqual({ action: 'accept', content: {} })
 })

@@ -52,7 +52,7 @@ that goes on
   expect(outlined('a.md', source)).toEqual(['The title', '1 One', '1 Two', '2 that goes on', '3 Three code bold'])
 })
 
-test('reStructuredText: the order of use is the level', () => {
+test('reStructuredText: heading levels follow the order of their first use', () => {
   const source = `=====
 Title
 =====
@@ -103,7 +103,7 @@ this</h1> -->
 })
 
 // What took the square of its length would never end within the test's time.
-test('hostile files take no longer than long ones', () => {
+test('hostile files are parsed in bounded time', () => {
   const pieces = [
     '<',
     '<!--',

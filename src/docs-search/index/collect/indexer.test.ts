@@ -67,7 +67,7 @@ async function watched() {
   }
 }
 
-test('nothing is looked through for half an hour in which nothing changes, and then once in the hour', async () => {
+test('without changes the files are scanned after half an hour, then once an hour', async () => {
   const idle = await watched()
   const before = await idle.settled()
   await idle.pass(30 * 60_000, { step: 20_000 })
@@ -77,7 +77,7 @@ test('nothing is looked through for half an hour in which nothing changes, and t
   await idle.close()
 })
 
-test('a change is looked for at once', async () => {
+test('a change is indexed at once', async () => {
   const idle = await watched()
   const before = await idle.settled()
   writeFileSync(join(idle.directory, 'a', 'y.md'), 'beta')

@@ -7,7 +7,7 @@ function outlineOf(source: string) {
   return markdown(source)
 }
 
-test('a section is a passage that knows its place', () => {
+test('a section is a passage with its heading path and lines', () => {
   const source = '\nBefore.\n\n# A\n\n## B\n\ntext of B\n\n### C\n\ntext of C\n\n## D\n'
   const passages = passagesOf(outlineOf(source)).map(({ headingPath, line, text }) => ({ headingPath, line, text }))
   expect(passages).toEqual([
@@ -18,17 +18,17 @@ test('a section is a passage that knows its place', () => {
   ])
 })
 
-test('headings and the rest are told apart', () => {
+test('headings are distinguished from text', () => {
   expect(passagesOf(outlineOf('# A\n\n## B\n\ntext'))).toMatchObject([{ heading: '# A\n\n## B', body: '\n\n\n\ntext' }])
 })
 
-test('a document is called by its front matter, else its first heading, else its file', () => {
+test('the title of a document is from its front matter, else its first heading, else its file name', () => {
   expect(titleOf(outlineOf('---\ntitle: T\n---\n# A'), 'a.md')).toBe('T')
   expect(titleOf(outlineOf('text\n\n## A'), 'a.md')).toBe('A')
   expect(titleOf(outlineOf('text'), 'notes.2026.md')).toBe('notes.2026')
 })
 
-test('a long section is cut where a paragraph ends, else a sentence, else a word', () => {
+test('a long section is split after a paragraph, else a sentence, else a word', () => {
   const lengths = (source: string) => passagesOf(outlineOf(source)).map(({ text }) => text.length)
   const paragraph = `${'word '.repeat(99)}end.`
   expect(lengths([paragraph, paragraph, paragraph].join('\n\n'))).toEqual([499, 499, 499])
@@ -38,7 +38,7 @@ test('a long section is cut where a paragraph ends, else a sentence, else a word
   expect(lengths('𠮷'.repeat(1000))).toEqual([800, 800, 400])
 })
 
-test('any text is cut into passages that hold all of it, in order, on the lines they say', () => {
+test('passages contain the whole text, in order, with correct line numbers', () => {
   const piece = fc.constantFrom(
     '# H\n',
     '\n',

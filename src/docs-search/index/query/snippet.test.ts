@@ -11,7 +11,7 @@ test('a long text is shown around its first match, from the start of a word', ()
   expect(highlights.map(([start, end]) => shown.slice(start, end))).toEqual(['needle'])
 })
 
-test('what is marked is always a match, and the first match is always shown', () => {
+test('only matches are highlighted, and the first match is always shown', () => {
   const document = fc.array(fc.constantFrom('阵列', '，', ' word ', '𠮷', '\n', 'x'.repeat(40)), { maxLength: 60 })
   fc.assert(
     fc.property(document, fc.integer({ min: 20, max: 120 }), (pieces, longest) => {
@@ -29,7 +29,7 @@ test('what is marked is always a match, and the first match is always shown', ()
 const shownOf = (text: string, query: string, longest: number) =>
   snippetOf(text, findMatches(text, parseQuery(query)), longest).text
 
-test('an excerpt ends with a sentence where one ends near, else with a whole word', () => {
+test('an excerpt ends with a sentence if one ends nearby, else with a whole word', () => {
   const sentences = 'The first sentence is here. '.repeat(3)
   expect(shownOf(`${sentences}A needle is in this one. ${'And more '.repeat(20)}`, 'needle', 40)).toBe(
     '… A needle is in this one. …',

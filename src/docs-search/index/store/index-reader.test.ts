@@ -13,7 +13,7 @@ function put(database: IndexWriter, collection: number, file: string): void {
   database.put({ collection, file, uri, title: file, mimeType: 'text/plain', bytes: 5, ...times, passages: [passage] })
 }
 
-test('who asks while the index is written waits for nothing, and sees it as it was before', async () => {
+test('a query during a write does not wait, and sees the index before the write', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parley-lookup-'))
   const { database, file, release } = openDatabase(join(directory, 'index.sqlite'), () => undefined)
   const collection = database.collection('notes')

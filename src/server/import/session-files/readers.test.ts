@@ -31,7 +31,7 @@ describe('Claude Code', () => {
     ...more,
   })
 
-  test('thoughts, calls with their ends, pictures and the title are read; its own words to the model are not', () => {
+  test('thoughts, calls with their results, images and the title are read; its own messages to the model are not', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
     const session = readClaude(
       fileOf(
@@ -76,7 +76,7 @@ describe('Claude Code', () => {
     expect(() => readClaude(fileOf(`{"a":${'['.repeat(500)}${']'.repeat(500)}}`))).toThrow('nested too deeply')
   })
 
-  test('a huge line is read, and fields of another type are no danger', () => {
+  test('a huge line is read, and fields of another type are ignored', () => {
     const huge = 'x'.repeat(5_000_000)
     expect(readClaude(fileOf(record('user', huge))).turns[0]?.prompt).toEqual([words(huge)])
     const odd = [
@@ -93,14 +93,14 @@ describe('Codex', () => {
   const item = (payload: Row) => ({ timestamp: at, type: 'response_item', payload })
   const typed = (text: string) => item({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
 
-  test('what the user typed is a prompt once, and what Codex adds for the model is none', () => {
+  test('the user’s text is a prompt once, and the text that Codex adds for the model is not', () => {
     const event = { timestamp: at, type: 'event_msg', payload: { type: 'user_message', message: 'look' } }
     const added = typed('<environment_context>here</environment_context>')
     for (const file of [fileOf(meta, added, typed('look'), event), fileOf(meta, added, typed('look'))])
       expect(readCodex(file).turns).toEqual([{ at: Date.parse(at), prompt: [words('look')], said: [] }])
   })
 
-  test('thoughts, calls and their ends are read', () => {
+  test('thoughts, calls and their results are read', () => {
     const session = readCodex(
       fileOf(
         meta,
@@ -168,7 +168,7 @@ describe('Gemini CLI', () => {
     })
   })
 
-  test('a file of changes is read as it stands after all of them, without what the tool says for the user', () => {
+  test('a file of changes is read as the state after all of them, without messages of the tool to the user', () => {
     const head = { sessionId: 'g', projectHash: 'h', startTime: at, kind: 'main' }
     const said = (id: string, content: string) => ({ id, type: 'gemini', content })
     const asked = (id: string, text: string) => ({ id, type: 'user', timestamp: at, content: [{ text }] })
@@ -191,7 +191,7 @@ describe('Gemini CLI', () => {
     expect(read.turns).toEqual([{ at: Date.parse(at), prompt: [words('look')], said: [chunk('agent', 'done')] }])
   })
 
-  test('one whose directory is unknown is refused, and so is what is no JSON', () => {
+  test('a file whose directory is unknown is refused, and so is one that is not JSON', () => {
     expect(() => readGemini(session(), () => undefined)).toThrow('directory')
     expect(() => readGemini(fileOf('{'), () => '/w')).toThrow(broken)
   })
@@ -236,20 +236,20 @@ describe('OpenCode', () => {
     })
   })
 
-  test('one broken part refuses the whole session', () => {
+  test('a session with one malformed part is refused', () => {
     const parts = [fileOf('{')]
     expect(() => readOpencode(head, [{ message: fileOf({ role: 'user' }), parts }])).toThrow(broken)
   })
 })
 
-test('a file that is no UTF-8 is refused with its line', async () => {
+test('a file that is not UTF-8 is refused with its line', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'parley-files-')), 's.jsonl')
   writeFileSync(path, Buffer.concat([Buffer.from('{}\n"'), Buffer.from([0xff, 0xfe]), Buffer.from('"\n')]))
   const place = { home: '/h', environment: {}, cwd: '/w' }
   await expect(readSession('claude', path, place)).rejects.toThrow('Line 2')
 })
 
-test('sessions in the database of OpenCode are read while it has it open, and nothing is written', async () => {
+test('sessions in the database of OpenCode are read while OpenCode uses it, and nothing is written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'opencode-'))
   const path = join(folder, 'opencode.db')
   const db = openDatabase(path, { pragmas: ['journal_mode = WAL'] })

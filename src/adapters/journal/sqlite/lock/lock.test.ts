@@ -36,7 +36,7 @@ test('a second owner in another process gets the pid of the first', async () => 
   await journal.close()
 })
 
-test('a second owner in the same process is refused just so', async () => {
+test('a second owner in the same process is refused too', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   const inUse = { code: 'STATE_IN_USE', details: { pid: process.pid } }
   for (let turn = 0; turn < 3; turn += 1) {
@@ -50,7 +50,7 @@ test('a second owner in the same process is refused just so', async () => {
   await next.close()
 })
 
-test('kill -9 of the owner frees the lock, and its pid is not believed any more', async () => {
+test('kill -9 of the owner frees the lock, and its pid is no longer reported', async () => {
   const owner = startOwner({ directory, program: 'hold' })
   expect(await outcome(owner)).toEqual({ said: 'open' })
   await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ test.each([
   ['is gone', '4194304999\n'],
   ['makes no sense', 'soon\n'],
   ['is empty', ''],
-])('a pid that %s is unknown, not wrong', async (_, text) => {
+])('a pid that %s is reported as unknown', async (_, text) => {
   const owner = startOwner({ directory, program: 'hold' })
   await outcome(owner)
   await writeFile(join(directory, 'server.pid'), text)
@@ -76,7 +76,7 @@ test.each([
   await owner.kill()
 })
 
-test('of many that start at once exactly one owns', async () => {
+test('of many owners that start at once exactly one gets the lock', async () => {
   const owners = Array.from({ length: 6 }, () => startOwner({ directory, program: 'hold' }))
   const outcomes = await Promise.all(owners.map((owner) => outcome(owner)))
   const said = outcomes.map((line) => (line.said === 'refused' ? line.code : line.said))
@@ -84,7 +84,7 @@ test('of many that start at once exactly one owns', async () => {
   await Promise.all(owners.map((owner) => owner.kill()))
 })
 
-test('the lock is a file of its owner alone, and nothing is written to it', async () => {
+test('only its user can read the lock file, and nothing is written to it', async () => {
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(appendOf('s', 0, 1))
   const { mode, size } = await stat(join(directory, 'server.lock'))

@@ -41,7 +41,7 @@ test.each([
   expect(new Set(kept)).toEqual(new Set(Object.keys(a)))
 })
 
-test('what stands at the root in pieces becomes one object [J4]', () => {
+test('a root made of several schemas becomes one object [J4]', () => {
   const pieces = {
     allOf: [of({ type: 'string' }, { required: ['a'] })],
     anyOf: [
@@ -55,7 +55,7 @@ test('what stands at the root in pieces becomes one object [J4]', () => {
   expect(schema).not.toHaveProperty('anyOf')
 })
 
-test('one that refers to itself ends somewhere', () => {
+test('a schema that refers to itself is unfolded to a limit', () => {
   const schema = of({ $ref: '#/$defs/tree' }, { $defs: { tree: of({ $ref: '#/$defs/tree' }) } })
   expect(JSON.stringify(rewritten(schema)).length).toBeLessThan(5000)
 })
@@ -65,11 +65,11 @@ test.each([
   ['something outside itself', of({ $ref: 'https://example.org/schema' })],
   ['something that is not there', of({ $ref: '#/$defs/none' })],
   ['something outside itself', of({ $ref: '#/properties/a' })],
-])('one with %s is kept from models', (why, schema) => {
+])('a schema with %s is not sent to models', (why, schema) => {
   expect(rewritten(schema)).toEqual({ unsupported: expect.stringContaining(why) })
 })
 
-test('references that branch are unfolded less deep, and only so often for all tools of a list', () => {
+test('references that branch are unfolded less deep, within a limit for all tools of a list', () => {
   const branches = Array.from({ length: 40 }, () => ({ $ref: '#/$defs/x' }))
   const schema = of({ $ref: '#/$defs/x' }, { $defs: { x: { anyOf: branches } } })
   const { a } = (rewritten(schema) as { properties: { a: { anyOf: readonly object[] } } }).properties
@@ -80,7 +80,7 @@ test('references that branch are unfolded less deep, and only so often for all t
   expect(all.at(-1)).toEqual({ unsupported: 'the schemas of this server refer to themselves too often' })
 })
 
-test('parts that double, lead back or are written badly come to an end', () => {
+test('recursive, doubling and malformed references are unfolded in bounded time', () => {
   const level = (n: number) => [`l${n}`, { allOf: [{ $ref: `#/$defs/l${n + 1}` }, { $ref: `#/$defs/l${n + 1}` }] }]
   const $defs = Object.fromEntries([...Array.from({ length: 26 }, (_, n) => level(n)), ['l26', { type: 'object' }]])
   expect(rewritten({ type: 'object', $ref: '#/$defs/l0', $defs })).toMatchObject({ type: 'object' })

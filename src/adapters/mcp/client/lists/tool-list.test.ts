@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cleanTools, MAX_TOOLS } from './tool-list.ts'
 
-test('tools beyond the thousandth are not even looked at, and one sentence says so', () => {
+test('tools beyond the thousandth are ignored, with one warning', () => {
   let read = 0
   const tools = Array.from({ length: MAX_TOOLS + 500 }, (_, at) => ({
     get name() {
@@ -15,7 +15,7 @@ test('tools beyond the thousandth are not even looked at, and one sentence says 
   expect(faults).toEqual(['it lists more than 1000 tools; the first 1000 are used'])
 })
 
-test('the protocol layer gets a schema only where it sends an argument as a header', () => {
+test('the protocol layer gets a schema only if an argument is sent as a header', () => {
   const plain = { type: 'object', properties: { a: { type: 'string' } } }
   const header = { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': 'A' } } }
   const { wire, tools } = cleanTools([

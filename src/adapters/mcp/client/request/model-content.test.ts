@@ -14,12 +14,12 @@ function joined(content: readonly Content[] = []): string {
   return content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
 }
 
-describe('what a model is given of a result', () => {
-  test('is the result itself while that is short', () => {
+describe('the content of a result for the model', () => {
+  test('is the result itself if that is short', () => {
     expect(modelContentOf([text('x'.repeat(MAX_MODEL_CHARS)), picture])).toBeUndefined()
   })
 
-  test('is its beginning, and a last sentence that says how much there is and which call reads on', () => {
+  test('is its beginning, and a last sentence with the length and the call that reads on', () => {
     const brief = modelContentOf([text('a'.repeat(100_000)), picture, text('b')])
     expect(brief).toHaveLength(3)
     expect(brief?.[1]).toEqual(picture)
@@ -30,7 +30,7 @@ describe('what a model is given of a result', () => {
     )
   })
 
-  test('says so to a caller without an id as well', () => {
+  test('says that it is shortened also to a caller without an id', () => {
     const brief = withModelContent({ content: [text('a'.repeat(50_000))], isError: true }, undefined)
     expect(brief).toMatchObject({ isError: true, content: [{ text: 'a'.repeat(50_000) }] })
     expect(joined(brief.modelContent)).toMatch(/Ask the tool for less\.\]$/u)
@@ -54,7 +54,7 @@ describe('what a model is given of a result', () => {
     ])
   })
 
-  test('is never too long, and goes on exactly where it ends', () => {
+  test('is never too long, and the next part begins exactly where it ends', () => {
     const texts = array(
       string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200)),
       { maxLength: 8 },

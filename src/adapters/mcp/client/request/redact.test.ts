@@ -31,7 +31,7 @@ test('no value is shown as it stands in JSON, in a URL or in a form, nor decoded
   expect(remote('refused hunter-2 and p w-5entinel')).toBe('refused [hidden] and [hidden]')
 })
 
-test('a long story is cut short', () => {
+test('a long text is shortened', () => {
   const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: {} })
   expect(redact('x'.repeat(5000))).toHaveLength(301)
 })

@@ -3,8 +3,8 @@ import { readResult } from './result-content.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 
-describe('what a tool answered', () => {
-  test('keeps every type of content that there is, with its annotations [C1]', () => {
+describe('the content of a tool result', () => {
+  test('keeps every type of content, with its annotations [C1]', () => {
     const words = { ...text('words'), annotations: { audience: ['user'] } }
     const content = [
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
@@ -28,7 +28,7 @@ describe('what a tool answered', () => {
     })
   })
 
-  test('leaves out what is wrong beside the content, so that no client refuses the rest', () => {
+  test('leaves out invalid fields, so that no client refuses the rest', () => {
     const annotations = { audience: ['user', 'everyone'], priority: 'high', lastModified: 5, mood: 'fine' }
     const content = [
       { ...text('words'), annotations },
@@ -40,7 +40,7 @@ describe('what a tool answered', () => {
     ])
   })
 
-  test('turns what it does not know, and what is broken, into notes in their places', () => {
+  test('replaces unknown and malformed parts by notes', () => {
     const content = [
       text('before'),
       { type: 'hologram', beam: 1 },
@@ -86,12 +86,12 @@ describe('what a tool answered', () => {
     })
   })
 
-  test('may be nothing, and may say that it failed', () => {
+  test('may be empty, and may be an error', () => {
     expect(readResult({ isError: true, content: 'no list' })).toEqual({ content: [], isError: true })
   })
 })
 
-test('more parts than anyone can use are left out, and so are links of any length', () => {
+test('parts beyond the limit are left out, and so are links that are too long', () => {
   const parts = Array.from({ length: 600_000 }, () => ({ type: 'text', text: 'y' }))
   const { content } = readResult({ content: parts })
   expect(content).toHaveLength(10_001)
