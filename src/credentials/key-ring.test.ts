@@ -1,4 +1,4 @@
-/** Who shows which secret, and whether it still counts. */
+/** Which credential a secret belongs to, and whether it is still valid. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

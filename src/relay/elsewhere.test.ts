@@ -1,4 +1,4 @@
-/** What passes between an editor and a server on another machine. */
+/** Messages between an editor and a server on another machine: paths are translated, files and terminals are not served. */
 import { expect, test } from 'vitest'
 import { Elsewhere, type ElsewhereOptions, parseMap } from './elsewhere.ts'
 

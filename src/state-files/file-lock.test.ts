@@ -1,4 +1,4 @@
-/** Parts of one process that take turns at a file. */
+/** Parts of one process that lock a file one after the other. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

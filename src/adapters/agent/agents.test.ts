@@ -131,7 +131,7 @@ describe('the prompt content that an agent accepts', () => {
 })
 
 describe('a script that the user has not named', () => {
-  /** Written anew, opened and played; gives what it said and how its calls wanted to be permitted. */
+  /** Writes, opens and plays the script; returns its text and how its calls asked for permission. */
   async function played(...lines: readonly object[]) {
     await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     const done: unknown[] = []

@@ -1,4 +1,4 @@
-/** Bundling changes how much room entries take, and nothing else. */
+/** Packing changes the size of entries, and nothing else. */
 import { array, assert, constantFrom, integer, json, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packEntries, unpackEntries } from './journal-base.ts'

@@ -53,7 +53,7 @@ describe('a child', () => {
 
   test.concurrent('has its last stderr lines, also those that arrive after its exit', async () => {
     const patient = { ...systemClock, setTimer: () => ({ cancel: () => undefined }) }
-    // What it leaves behind ends it, and learns from its input that this was heard of.
+    // Its child ends it, and learns from its input that the exit was noticed.
     const last = `exec 5<&0; setsid sh -c 'kill $PPID; read -r _ <&5; echo why >&2' & wait`
     const child = await open(process.env, patient).processes.spawn(shell(last))
     await child.stderrRead
@@ -155,7 +155,7 @@ describe('stopping', () => {
   test.concurrent('sends SIGTERM at once where closing its input is not awaited', async () => {
     const child = await open().processes.spawn(shell('echo up; exec sleep 1000'))
     await linesOf(child.stdout)()
-    // Whoever waits for its input to matter waits longer than this test may take.
+    // Waiting for the child to read its input would take longer than this test may.
     await child.stop(600_000, 0)
     expect(await child.exited).toEqual({ code: null, signal: 'SIGTERM' })
   })

@@ -1,4 +1,4 @@
-/** `[agents.NAME]`: what it may say, what is wrong with it in the words of an error, and who has to agree. */
+/** `[agents.NAME]`: its keys, the errors of invalid ones, and the consent that a project's agent needs. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

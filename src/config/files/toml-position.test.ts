@@ -12,7 +12,7 @@ mkdirSync(join(directory, 'parley'))
 const file = join(directory, 'parley', 'parley.toml')
 const project = join(directory, '.parley.toml')
 
-/** What whoever has to correct it is told, with FILE for the file. */
+/** The error message, with FILE for the file. */
 async function toldOf(toml: string, environment: Readonly<Record<string, string>> = {}, path = file): Promise<string> {
   writeFileSync(path, toml)
   const loading = loadConfig({}, { XDG_CONFIG_HOME: directory, ...environment }, directory)

@@ -49,7 +49,7 @@ describe('an unreadable settings file of a project', () => {
       const { servers, faults } = readMcpFiles(where, cwd)
       expect(servers).toMatchObject([{ entry: { name: 's' }, standing: 'active' }])
       expect(faults).toMatchObject([{ key: file, value: 'read', file, reason: expect.stringContaining(reason) }])
-      // One that points at itself leads nowhere, to whoever starts.
+      // A link that points at itself cannot be opened by any user.
       if (reason === 'ELOOP') return
       const { warnings } = await loadConfig({}, where.environment, cwd)
       expect(warnings).toEqual([expect.stringContaining(reason)])

@@ -1,4 +1,4 @@
-/** Which providers there are, and whom keys are sent to. */
+/** Which providers are configured, and to which addresses their keys are sent. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

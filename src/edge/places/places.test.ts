@@ -1,4 +1,4 @@
-/** Which files and directories of the server's machine a client is told, on real directories. */
+/** Which files and directories of the server's machine are listed for a client, on real directories. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A wire over streams that break and readers that leave. */
+/** A transport over streams that break and clients that stop reading. */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'

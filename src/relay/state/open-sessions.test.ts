@@ -1,4 +1,4 @@
-/** From where a new server is asked to go on, whatever the client had of a session. */
+/** The cursor from which a session is resumed with a new server, for any state of the client. */
 import { describe, expect, test } from 'vitest'
 import { Talk, metaOf, of, opened } from '../../../test/fixtures/relay/talk.ts'
 import { scanUpdateCursor } from './open-sessions.ts'

@@ -1,4 +1,4 @@
-/** Where rules come from, and that nothing in the way of one is taken for its absence. */
+/** Where rules come from, and that an unreadable rule file never counts as an absent one. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Which errors that nothing caught end the server, and which do not. */
+/** Which uncaught errors end the server, and which do not. */
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/sim/clock.ts'
 import { ParleyError } from '../../errors/parley-error.ts'

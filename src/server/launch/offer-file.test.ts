@@ -1,4 +1,4 @@
-/** The answer to `initialize` that is kept for the next client: found again only where the server would say the same. */
+/** The stored response to `initialize` for the next client: used only where the server would answer the same. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

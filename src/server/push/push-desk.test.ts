@@ -1,4 +1,4 @@
-/** To whom the desk sends what, with real credentials, their files, and a push service on this machine. */
+/** Which device gets which notification, with real credentials, their files, and a push service on this machine. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A journal that is damaged for good: the session lets go of it, and nobody waits for what can never be stored. */
+/** A permanently damaged journal: the session closes with an error, and no request waits for an append that cannot succeed. */
 import { expect, test } from 'vitest'
 import { House, here, prompted } from '../../../test/sim/house.ts'
 import { untilCancelled } from '../../../test/sim/puppet.ts'

@@ -9,7 +9,7 @@ import { type Script, signal, untilCancelled } from '../../../test/sim/puppet.ts
 import { account } from '../../../test/sim/account.ts'
 import { cancel, prompt, rename, text } from '../../../test/sim/words.ts'
 
-/** Says a word whenever the test gives one; `null` ends the turn. */
+/** Sends a text whenever the test gives one; `null` ends the turn. */
 function dictated() {
   let next = signal<string | null>()
   const script: Script = async (turn) => {
@@ -270,7 +270,7 @@ describe('a failed append that does not concern the running turn', () => {
   test('does not end the turn, and no client is notified', async () => {
     const { house, session, reader, say } = await working()
     house.disk.trouble = 'full'
-    // What a client does that loads the session.
+    // As a client that loads the session does.
     await session.applyConfig({ ...here, additionalDirectories: ['/more'] })
     await expect(session.prompt('p2', [text('x')])).rejects.toMatchObject({ code: 'JOURNAL_FULL' })
     house.disk.trouble = 'none'

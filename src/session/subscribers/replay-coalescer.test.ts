@@ -1,7 +1,7 @@
 /** A merged replay results in the same conversation with fewer updates. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { told, visible } from '../../../test/sim/told.ts'
+import { transcriptOf, visible } from '../../../test/sim/transcript.ts'
 import { live, wishes } from '../../../test/sim/wishes.ts'
 import { agentSaid, agentThought, asked, patched, resolved, text, toolCall } from '../../../test/sim/words.ts'
 import type { Body, Entry } from '../domain/entries.ts'
@@ -24,7 +24,7 @@ describe('a replay', () => {
     fc.assert(
       fc.property(wishes, fc.integer({ min: 1, max: 9 }), (wishes, pageSize) => {
         const { entries } = live(wishes)
-        expect(told(replay(entries, pageSize))).toEqual(told(entries))
+        expect(transcriptOf(replay(entries, pageSize))).toEqual(transcriptOf(entries))
       }),
       { numRuns: 500 },
     )
@@ -49,7 +49,7 @@ describe('a replay', () => {
         const heard = before.slice(0, at % (before.length + 1))
         const cursor = heard.at(-1)?.seq ?? 0
         const rest = visible(replay(entries.slice(cursor), nextPageSize))
-        expect(told([...heard, ...rest])).toEqual(told(visible(entries)))
+        expect(transcriptOf([...heard, ...rest])).toEqual(transcriptOf(visible(entries)))
         expect(new Set([...heard, ...rest].map(({ seq }) => seq)).size).toBe(heard.length + rest.length)
       }),
       { numRuns: 1_000 },
@@ -108,7 +108,7 @@ describe('a replay', () => {
     const long = numbered(...Array.from({ length: 300 }, () => agentSaid('m1', 'x'.repeat(1_000))))
     const pieces = replay(long)
     expect(pieces.length).toBeGreaterThan(3)
-    expect(told(pieces)).toEqual(told(long))
+    expect(transcriptOf(pieces)).toEqual(transcriptOf(long))
   })
 })
 

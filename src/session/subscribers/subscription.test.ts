@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'
 import { Reader } from '../../../test/sim/reader.ts'
-import { told } from '../../../test/sim/told.ts'
+import { transcriptOf } from '../../../test/sim/transcript.ts'
 import { text } from '../../../test/sim/words.ts'
 import { Subscription } from './subscription.ts'
 import type { Session } from '../session.ts'
@@ -28,7 +28,8 @@ describe('a client that joins', () => {
     )
     await speak(house, session, { promptId: 'p2', words: 5 })
     const stored = await house.disk.entries(session.id)
-    for (const [from, reader] of readers.entries()) expect(told(reader.entries)).toEqual(told(stored.slice(from)))
+    for (const [from, reader] of readers.entries())
+      expect(transcriptOf(reader.entries)).toEqual(transcriptOf(stored.slice(from)))
   })
 
   test('gets nothing after it has left', async () => {
@@ -79,7 +80,7 @@ describe('a client that joins', () => {
     expect(reader.entries.at(-1)?.seq).toBe(feed.cursor)
     house.disk.trouble = 'none'
     await feed.goLive()
-    expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
+    expect(transcriptOf(reader.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
   })
 
   test('and whose journal cannot be read for a moment gets the rest by itself, without a new entry', async () => {
@@ -94,7 +95,7 @@ describe('a client that joins', () => {
     expect({ entries: reader.entries, failures: reader.failures }).toEqual({ entries: [], failures: [] })
     house.disk.trouble = 'none'
     await house.clock.advance(1_500)
-    expect(told(reader.entries)).toEqual(told(await house.disk.entries(session.id)))
+    expect(transcriptOf(reader.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
   })
 })
 
@@ -132,7 +133,7 @@ test('a reader that missed some entries gets them from the journal before later 
   view = await session.snapshot()
   subscription.pushEntries(stored.slice(-1), view)
   await quiet()
-  expect(told(reader.entries)).toEqual(told(stored))
+  expect(transcriptOf(reader.entries)).toEqual(transcriptOf(stored))
 })
 
 describe('the view of a client', () => {
@@ -175,7 +176,7 @@ describe('a client that does not read', () => {
     await quiet()
     await speak(house, session, { promptId: 'p2', words: 3 })
     const stored = await house.disk.entries(session.id)
-    expect(told(slow.entries)).toEqual(told(stored))
+    expect(transcriptOf(slow.entries)).toEqual(transcriptOf(stored))
     expect(reader.entries).toEqual(stored)
   })
 
@@ -195,7 +196,7 @@ describe('a client that does not read', () => {
     expect(slow.entries.at(-1)?.seq).toBeLessThan(session.state.seq)
     slow.readOn()
     await quiet()
-    expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
+    expect(transcriptOf(slow.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
   })
 
   test('gets the error when catching up fails for long, and catches up with the next entry', async () => {
@@ -212,6 +213,6 @@ describe('a client that does not read', () => {
     expect(slow.failures).toMatchObject([{ code: 'JOURNAL_IO' }])
     house.disk.trouble = 'none'
     await speak(house, session, { promptId: 'p2', words: 3 })
-    expect(told(slow.entries)).toEqual(told(await house.disk.entries(session.id)))
+    expect(transcriptOf(slow.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
   })
 })

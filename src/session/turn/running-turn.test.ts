@@ -1,4 +1,4 @@
-/** Accepted ends once, whatever the agent does. */
+/** An accepted prompt ends once, whatever the agent does. */
 import { describe, expect, test } from 'vitest'
 import { account } from '../../../test/sim/account.ts'
 import { quiet } from '../../../test/sim/clock.ts'

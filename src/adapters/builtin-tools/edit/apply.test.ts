@@ -1,4 +1,4 @@
-/** Advice for an edit that does not fit is given in a moment, or not at all. */
+/** Advice for an edit that does not match is computed in bounded time. */
 import { expect, test } from 'vitest'
 import { explainMismatch } from './apply.ts'
 

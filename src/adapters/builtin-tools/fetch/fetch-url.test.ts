@@ -102,7 +102,7 @@ describe('a page', () => {
     expect(await say('/no-gzip')).toContain('incorrect header check')
     expect(await say('/gzip')).toContain('\n\npacked')
     expect(await say('/brotli')).toContain('\n\npacked too')
-    // What its server says counts before what it says itself, if anybody knows it.
+    // The charset of the header wins over the one in the page, if it is known.
     expect(await say('/twice')).toContain('世界')
     expect(await say('/klingon')).toContain('世界')
     expect(await say('/broken')).toBe(`Error: ${base}/broken (500)\n\noops`)

@@ -10,7 +10,7 @@ import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/s
 let stage: Stage
 afterEach(() => stage.close())
 
-/** Whether the process is there and not merely unburied. */
+/** Whether the process runs, and is not a zombie. */
 async function runs(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat !== '' && !/\) [ZX] /u.test(stat)

@@ -1,4 +1,4 @@
-/** The tools of our own stand beside those of servers, in every session, and are as safe to call wrongly. */
+/** The builtin tools are in every session beside those of MCP servers, and wrong calls are refused. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 import { longResult } from './tool.ts'

@@ -32,7 +32,7 @@ test('after repeated kill -9, every acknowledged entry is stored, in whole batch
   }
 })
 
-/** Kills the owner after it has said so many lines; what it said in its last breath counts. */
+/** Kills the owner after it has said so many lines; lines that it wrote just before count too. */
 async function killAfter(count: number, order: OwnerOrder, acknowledged: Map<string, number>): Promise<void> {
   const owner = startOwner(order)
   let lines = 0

@@ -1,4 +1,4 @@
-/** Sessions with more servers than a machine starts in a moment. */
+/** Sessions with more MCP servers than are started at once. */
 import { afterEach, expect, test } from 'vitest'
 import { openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
 import { until } from '../../../../test/fixtures/process/running.ts'

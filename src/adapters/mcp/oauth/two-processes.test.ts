@@ -1,4 +1,4 @@
-/** Two processes renew one login whose refresh token rotates; one of them stands still in the middle of it. */
+/** Two processes renew one login whose refresh token rotates; one of them is stopped in the middle of it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -60,7 +60,7 @@ function startRenewing(url: string, { aheadMs = 0, leapMs = 0 }: Partial<Renewin
   }
 }
 
-/** A server where somebody is logged in with a token that is too old; the first to renew it stands still when its request has arrived. */
+/** A server with a stored login whose token has expired; the first process to renew it is stopped when its request has arrived. */
 async function stoppedInRenewal(): Promise<{ readonly server: Guarded; readonly first: Renewing }> {
   let first: Renewing | undefined
   let stopped: () => void = () => undefined

@@ -1,4 +1,4 @@
-/** Streams of events that are taken apart: nothing of an event is kept back, however its bytes arrive. */
+/** Event streams are split into messages: no event is delayed, however its bytes arrive. */
 import { describe, expect, test } from 'vitest'
 import { replaceIfTooCostly, MAX_VALUES, NOT_PARSED, messagesIn, withoutBatches } from './incoming-json.ts'
 

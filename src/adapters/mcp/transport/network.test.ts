@@ -1,4 +1,4 @@
-/** The owner of a name may change where it leads between two connections. */
+/** DNS rebinding: the address of a host name may change between two connections. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

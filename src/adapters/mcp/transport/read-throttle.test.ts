@@ -1,4 +1,4 @@
-/** A server over HTTP that never stops talking gets no more of the thread that it shares with everybody else than its part. */
+/** An MCP server over HTTP that sends without end gets only its share of the main thread. */
 import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -64,7 +64,7 @@ test('occasional events are read at once, and nothing of a stream is lost', asyn
   expect(await pace.throttled(streamOf(much)).text()).toBe(much.join(''))
 })
 
-/** Pings without end; takes our answers, or keeps them waiting for ever. Gives how often it was heard. */
+/** Sends pings without end; reads the responses, or leaves them waiting for ever. Returns how many pings were read. */
 async function demanding(takesAnswers: boolean): Promise<() => number> {
   const server: Server = createServer((request, response) => {
     if (request.method === 'GET') {

@@ -1,4 +1,4 @@
-/** A server that never stops talking gets no more of the thread that it shares with everybody else than its part. */
+/** An MCP server on stdio that sends without end gets only its share of the main thread. */
 import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'

@@ -79,38 +79,38 @@ afterEach(async () => {
 
 /** Node runs `script` for every command; taskkill with `/F` kills, and without it does as little as to a console program. */
 function open(script: string) {
-  const told: string[] = []
+  const taskkillFlags: string[] = []
   const system: WindowsSystem = {
     isFile: async (path) => path === 'C:\\bin\\agent.exe',
     start: (_line, { cwd, env }) => spawn(process.execPath, ['-e', script], { cwd, env, stdio: 'pipe' }),
     taskkill(_root, [, pid, ...flags]) {
-      told.push(flags.join(' '))
+      taskkillFlags.push(flags.join(' '))
       if (flags.includes('/F')) process.kill(Number(pid), 'SIGKILL')
     },
   }
   const boot = { home: 'test', id: systemClock.id() }
   const processes = windowsProcesses({ boot, environment: { Path: 'C:\\bin' }, clock: systemClock }, system)
   opened.push(processes)
-  return { processes, told, spec: { command: 'agent', args: [], cwd: tmpdir(), env: {} } }
+  return { processes, taskkillFlags, spec: { command: 'agent', args: [], cwd: tmpdir(), env: {} } }
 }
 
 describe('a child', () => {
   test('answers, and ends with its input, without taskkill', async () => {
-    const { processes, told, spec } = open('process.stdin.pipe(process.stdout)')
+    const { processes, taskkillFlags, spec } = open('process.stdin.pipe(process.stdout)')
     const child = await processes.spawn(spec)
     await child.write(Buffer.from('hello\n'))
     expect(await linesOf(child.stdout)()).toBe('hello')
     await child.stop(60_000)
     expect(await child.exited).toEqual({ code: 0, signal: null })
-    expect(told).toEqual([])
+    expect(taskkillFlags).toEqual([])
   })
 
   test('that does not end is asked by taskkill, then forced with all that is below it', async () => {
-    const { processes, told, spec } = open('setInterval(() => {}, 1000)')
+    const { processes, taskkillFlags, spec } = open('setInterval(() => {}, 1000)')
     const child = await processes.spawn(spec)
     await child.stop(1, 1)
     await child.exited
-    expect(told).toEqual(['/T', '/T /F'])
+    expect(taskkillFlags).toEqual(['/T', '/T /F'])
   })
 
   test('starts in a directory that is there, and no more once the server stops', async () => {

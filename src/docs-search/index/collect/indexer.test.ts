@@ -9,7 +9,7 @@ import { openDatabase } from '../store/open.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** What was asked of the disk before this has come back. */
+/** Resolves when earlier requests to the disk have been answered. */
 async function breathe(): Promise<void> {
   for (let n = 0; n < 30; n += 1) await stat(tmpdir())
 }
@@ -32,7 +32,7 @@ async function watched() {
   const unpack = () => Promise.reject(new Error('nothing is packed here'))
   const events = {
     log: () => undefined,
-    // Told after each look.
+    // Called after each scan.
     present: () => void (looks.count += 1),
     changed: () => undefined,
     standing: () => undefined,
@@ -49,7 +49,7 @@ async function watched() {
     directory,
     looks: () => looks.count,
     pass,
-    /** Until the system watches, each tick is a look; after that ten in a row are none. */
+    /** Until the file system is watched, each tick is a scan; after that, ten ticks in a row are none. */
     async settled() {
       let seen = -1
       while (looks.count < 2 || looks.count > seen) {
@@ -81,7 +81,7 @@ test('a change is indexed at once', async () => {
   const idle = await watched()
   const before = await idle.settled()
   writeFileSync(join(idle.directory, 'a', 'y.md'), 'beta')
-  // Beside the ticker: the system has told of it, and a look is about to begin.
+  // The file system has reported the change, and a scan is about to begin without the timer.
   while (vi.getTimerCount() < 2) await breathe()
   await idle.pass(4_000)
   expect(idle.looks()).toBeGreaterThan(before)

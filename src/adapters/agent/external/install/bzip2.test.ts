@@ -1,4 +1,4 @@
-/** What bzip2 packs comes out as it was, and what is damaged does not come out at all. */
+/** Archives of bzip2 are unpacked unchanged, and damaged ones are refused. */
 import { expect, test } from 'vitest'
 import { unbzip2 } from './bzip2.ts'
 

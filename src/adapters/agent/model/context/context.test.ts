@@ -20,7 +20,7 @@ const asked = { model: 'puppet:one', provider: 'Puppets' }
 const keyRefused = new ParleyError('MODEL_KEY', { ...asked, variable: 'KEY' })
 const long = 'word '.repeat(4_000)
 
-function told(story: readonly string[]): string {
+function promptTextOf(story: readonly string[]): string {
   return story.join('\n')
 }
 
@@ -35,7 +35,7 @@ describe('compaction', () => {
     await ask(session, 'p3', 'Still there?')
     const after = story(model.requests[2]?.messages ?? [])
     expect(after[0]).toContain('SUMMARY')
-    expect(told(after)).not.toContain('word word')
+    expect(promptTextOf(after)).not.toContain('word word')
     const { house: next, session: reopened } = await house.killed(session)
     inhabited(next, model)
     await ask(reopened, 'p4', 'And now?')
@@ -203,7 +203,7 @@ describe('instructions', () => {
     await ask(session, 'p1')
     expect(model.requests[0]?.system).toContain('Be kind.')
     expect(model.requests[0]?.system).not.toContain('root:')
-    expect(told(story(model.requests[2]?.messages ?? [])).split('Be deep.')).toHaveLength(2)
+    expect(promptTextOf(story(model.requests[2]?.messages ?? [])).split('Be deep.')).toHaveLength(2)
     expect(new Set(model.requests.map(({ system }) => system)).size).toBe(1)
   })
 })

@@ -290,7 +290,7 @@ describe('a model that fails', () => {
   })
 })
 
-/** What was sent later has in front what was sent before. */
+/** Each request begins with the messages of the one before. */
 function begins(later = '', before = '-'): boolean {
   return later.startsWith(before.slice(0, -1))
 }

@@ -1,4 +1,4 @@
-/** One owner to a state directory, however many try and however they die. */
+/** One owner of a state directory, however many processes try, and however they end. */
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ test('a second owner in another process gets the pid of the first', async () => 
     message: expect.stringContaining(`pid ${process.pid}`) as string,
   })
   await owner.ended
-  // The refused one has taken nothing away.
+  // The refused process has not released the lock.
   await journal.append(appendOf('s', 0, 1))
   expect(Number(await readFile(join(directory, 'server.pid'), 'utf8'))).toBe(process.pid)
   await journal.close()

@@ -9,7 +9,7 @@ import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
-/** One who creates a session, and another who joins it. */
+/** A client that creates a session, and another that loads it. */
 async function two(
   street: Street,
   more: Fields = {},
@@ -22,7 +22,7 @@ async function two(
   return { ada, bob, sessionId }
 }
 
-/** Every turn runs until this is given. */
+/** Every turn runs until the returned function is called. */
 function turnsWait(street: Street) {
   const go = signal()
   street.house.agent.script = async () => {

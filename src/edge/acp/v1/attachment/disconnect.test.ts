@@ -1,4 +1,4 @@
-/** A client that leaves while a session is being opened for it leaves nothing of itself behind. */
+/** A client that disconnects while a session is being opened for it leaves nothing behind. */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { type Street, cleanUp, create, cwd, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'

@@ -9,7 +9,7 @@ import { text } from '../../../../../test/sim/words.ts'
 
 cleanUp()
 
-/** What no agent of ours offers, and a journal that was damaged or written by another version may hold. */
+/** An entry that no builtin agent creates, but a damaged journal or another version may contain. */
 const unshowable = [null] as never
 
 test('an entry that cannot be rendered is replaced by a sentence, live and in a load, and the entries after it are sent', async () => {

@@ -1,4 +1,4 @@
-/** A question goes to everyone who is attached; the first valid answer wins, and what is no answer is never a yes. */
+/** A permission request goes to every attached client; the first valid answer counts, and no other response approves. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { PermissionOutcome } from '../../../../ports/values/content.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'

@@ -1,4 +1,4 @@
-/** A client that does not read harms neither the session nor the others, and is owed no more than a bound. */
+/** A client that does not read affects neither the session nor the other clients, and its buffer is bounded. */
 import { expect, test } from 'vitest'
 import { updateIn } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'

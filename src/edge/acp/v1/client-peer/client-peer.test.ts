@@ -243,7 +243,7 @@ describe('a terminal is released', () => {
     await ada.answerTo(id)
     expect(released(ada)).toEqual(['term-1'])
     expect(ada.text).toContain('was released')
-    // Who has the terminal shows it; the others read what it said.
+    // The client that has the terminal shows it; the others get its output as text.
     expect(updateOf(ada, 'completed')).toMatchObject({ content: [{ type: 'terminal', terminalId: 'term-1' }] })
     expect(updateOf(bob, 'completed')).toMatchObject({ content: [{ content: { text: 'built\n' } }] })
     expect(JSON.stringify(bob.received)).not.toContain('KEY')

@@ -1,4 +1,4 @@
-/** A server that asks for something while one of its tools runs: put to the client of the turn, or declined in so many words. */
+/** An MCP server that asks for input while one of its tools runs: the client of the turn is asked, or the request is declined with a reason. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Elicitation, ElicitationAnswer } from '../../../../ports/values/elicitation.ts'
 import type { Fields, Message } from '../../../../../test/e2e/message.ts'

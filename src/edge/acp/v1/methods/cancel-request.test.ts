@@ -1,4 +1,4 @@
-/** `$/cancel_request` of what may take long: one answer, and nothing of it is left. */
+/** `$/cancel_request` of long requests: one response, and nothing is left behind. */
 import { expect, test } from 'vitest'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { House, here } from '../../../../../test/sim/house.ts'

@@ -1,4 +1,4 @@
-/** `session/fork`, which ACP has not settled yet: there only where the server is set to offer it. */
+/** `session/fork`, which is not yet in ACP's stable version: only with the setting. */
 import { describe, expect, test } from 'vitest'
 import { quiet } from '../../../../../test/sim/clock.ts'
 import { House } from '../../../../../test/sim/house.ts'

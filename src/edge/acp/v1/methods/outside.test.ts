@@ -1,4 +1,4 @@
-/** What can be done to a session from outside: its questions answered, its queue changed, its end marked as seen. */
+/** Methods for sessions that the client has not opened: answer a request, change the queue, mark the end as seen. */
 import { describe, expect, test } from 'vitest'
 import type { Fields } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
@@ -101,7 +101,7 @@ describe('the prompt queue', () => {
     expect((await ends[1])?.result).toEqual({ stopReason: 'cancelled' })
     expect(await ask('_parley/withdraw', { promptId: 'p3' })).toEqual({ withdrawn: false })
     expect(await ask('_parley/promote', { promptId: 'p2' })).toEqual({ promoted: false })
-    // Who lost its connection asks again: that it was done is said again, and nothing more happens.
+    // A client that lost its connection repeats the request: it gets the same answer, and nothing more happens.
     expect(await ask('_parley/withdraw', { promptId: 'p2' })).toEqual({ withdrawn: true })
     expect(await ask('_parley/promote', { promptId: 'p3', now: true })).toEqual({ promoted: true })
     await quiet()

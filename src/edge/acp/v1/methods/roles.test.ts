@@ -110,7 +110,7 @@ test('only clients that may approve get permission requests; the others see the 
   await approver.request('session/load', opening(sessionId))
   const { id } = await approver.until(isQuestion)
   for (const client of [reader, prompter]) expect(client.received.filter(isQuestion)).toEqual([])
-  // What is answered all the same counts for nothing.
+  // An answer that it sends anyway is ignored.
   prompter.send({ id, result: { outcome: { outcome: 'selected', optionId: 'reject_once' } } })
   await quiet()
   expect(reader.text).toBe('')

@@ -1,4 +1,4 @@
-/** Modes, options, usage and what else a session is besides its conversation, as plain ACP clients see it. */
+/** Modes, options, usage, title and commands of a session, as plain ACP clients see them. */
 import { describe, expect, test } from 'vitest'
 import type { Fields, Update } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
@@ -27,7 +27,7 @@ function modal(): Street {
   return street
 }
 
-const told = (client: WireClient, kind: string): readonly Update[] =>
+const updatesOf = (client: WireClient, kind: string): readonly Update[] =>
   client.updates.flatMap(({ update }) => (update.sessionUpdate === kind ? [update] : []))
 const valuesIn = (options: unknown): Fields =>
   Object.fromEntries((options as readonly Fields[]).map(({ id, currentValue }) => [id, currentValue]))
@@ -46,7 +46,7 @@ describe('modes and options', () => {
       const again = await client.request(method, opening(sessionId))
       expect(again.result).toMatchObject({ modes: { currentModeId: 'code' } })
       expect(valuesIn(again.result?.['configOptions'])).toEqual({ way: 'code', model: 'small' })
-      expect(told(client, 'current_mode_update')).toHaveLength(1)
+      expect(updatesOf(client, 'current_mode_update')).toHaveLength(1)
     },
   )
 
@@ -64,10 +64,12 @@ describe('modes and options', () => {
     const { id } = await setMode(ada, sessionId, 'code')
     await quiet()
     for (const client of [ada, bob]) {
-      expect(told(client, 'current_mode_update')).toEqual([
+      expect(updatesOf(client, 'current_mode_update')).toEqual([
         { sessionUpdate: 'current_mode_update', currentModeId: 'code' },
       ])
-      expect(valuesIn(told(client, 'config_option_update').at(-1)?.['configOptions'])).toMatchObject({ way: 'code' })
+      expect(valuesIn(updatesOf(client, 'config_option_update').at(-1)?.['configOptions'])).toMatchObject({
+        way: 'code',
+      })
     }
     expect(ada.received.findIndex((message) => message.id === id && message.method === undefined)).toBe(
       ada.received.length - 1,
@@ -96,7 +98,7 @@ describe('modes and options', () => {
     const sessionId = await create(client)
     const { result } = await client.request('session/set_config_option', { sessionId, configId: 'way', value: 'code' })
     expect(valuesIn(result?.['configOptions'])).toEqual({ way: 'code', model: 'small' })
-    expect(told(client, 'current_mode_update')).toHaveLength(1)
+    expect(updatesOf(client, 'current_mode_update')).toHaveLength(1)
   })
 
   test.each([
@@ -133,9 +135,9 @@ describe('modes and options', () => {
     const set = await knowing.request('session/set_config_option', loud)
     await quiet()
     expect(valuesIn(set.result?.['configOptions'])).toMatchObject({ loud: true })
-    const shown = [result, ...told(plain, 'config_option_update')].flatMap((one) => one?.['configOptions'])
+    const shown = [result, ...updatesOf(plain, 'config_option_update')].flatMap((one) => one?.['configOptions'])
     expect(JSON.stringify(shown)).not.toContain('loud')
-    expect(told(plain, 'config_option_update')).toHaveLength(1)
+    expect(updatesOf(plain, 'config_option_update')).toHaveLength(1)
   })
 
   test('changed by the agent itself are sent to every client', async () => {
@@ -148,8 +150,8 @@ describe('modes and options', () => {
     const client = await street.client()
     const sessionId = await create(client)
     await client.request('session/prompt', prompt(sessionId, 'Go'))
-    expect(told(client, 'current_mode_update').at(-1)).toMatchObject({ currentModeId: 'code' })
-    expect(valuesIn(told(client, 'config_option_update').at(-1)?.['configOptions'])).toEqual({
+    expect(updatesOf(client, 'current_mode_update').at(-1)).toMatchObject({ currentModeId: 'code' })
+    expect(valuesIn(updatesOf(client, 'config_option_update').at(-1)?.['configOptions'])).toEqual({
       way: 'code',
       model: 'large',
     })
@@ -166,14 +168,14 @@ describe('context usage', () => {
     const client = await street.client()
     const sessionId = await create(client)
     await client.request('session/prompt', prompt(sessionId, 'Go'))
-    expect(told(client, 'usage_update').map(({ used }) => used)).toEqual([10, 20])
+    expect(updatesOf(client, 'usage_update').map(({ used }) => used)).toEqual([10, 20])
     for (const method of ['session/load', 'session/resume']) {
       const other = await street.client()
       const asked = other.ask(method, opening(sessionId))
       await other.answerTo(asked)
       const at = other.received.findIndex(({ id }) => id === asked)
       await quiet()
-      expect(told(other, 'usage_update').map(({ used }) => used)).toEqual([20])
+      expect(updatesOf(other, 'usage_update').map(({ used }) => used)).toEqual([20])
       expect(other.received.slice(at).some(({ params }) => JSON.stringify(params)?.includes('usage_update'))).toBe(
         false,
       )
@@ -213,7 +215,7 @@ describe('a client that joins in mid-message', () => {
       'available_commands_update',
       'usage_update',
     ])
-    expect(told(later, 'usage_update').map(({ used }) => used)).toEqual([20])
+    expect(updatesOf(later, 'usage_update').map(({ used }) => used)).toEqual([20])
   })
 })
 
@@ -234,12 +236,12 @@ describe('a notice', () => {
     await quiet()
     const kinds = shows.updates.map(({ update }) => update.sessionUpdate).slice(-3)
     expect(kinds).toEqual(['agent_message_chunk', 'notice', 'agent_message_chunk'])
-    expect(told(shows, 'notice')).toEqual([
+    expect(updatesOf(shows, 'notice')).toEqual([
       { sessionUpdate: 'notice', severity: 'warning', title: 'Nearly full', description: 'Soon.' },
     ])
     const later = await street.client(knows('notices'))
     await later.request('session/load', opening(sessionId))
-    expect([...told(plain, 'notice'), ...told(later, 'notice')]).toEqual([])
+    expect([...updatesOf(plain, 'notice'), ...updatesOf(later, 'notice')]).toEqual([])
   })
 })
 
@@ -285,7 +287,7 @@ describe('the title of a session', () => {
     await client.request('session/prompt', prompt(sessionId, 'Go'))
     await client.request('_parley/rename', { sessionId, title: 'By Ada' })
     await client.request('session/prompt', prompt(sessionId, 'Go on'))
-    expect(told(client, 'session_info_update').map(({ title }) => title)).toEqual(['Go', 'By the agent', 'By Ada'])
+    expect(updatesOf(client, 'session_info_update').map(({ title }) => title)).toEqual(['Go', 'By the agent', 'By Ada'])
   })
 })
 
@@ -303,7 +305,7 @@ describe('commands', () => {
     await later.request('session/load', opening(sessionId))
     const availableCommands = [{ name: 'plan', description: 'Plans', input: { hint: 'what' } }]
     for (const one of [client, later])
-      expect(told(one, 'available_commands_update')).toMatchObject([{ availableCommands }])
+      expect(updatesOf(one, 'available_commands_update')).toMatchObject([{ availableCommands }])
   })
 })
 
@@ -332,7 +334,7 @@ describe('prompt content', () => {
     await later.request('session/load', opening(sessionId))
     await quiet()
     for (const client of [bob, later]) {
-      const chunks = told(client, 'user_message_chunk')
+      const chunks = updatesOf(client, 'user_message_chunk')
       expect(chunks.map(({ content }) => content)).toEqual(blocks)
       expect(new Set(chunks.map(({ messageId }) => messageId)).size).toBe(1)
       expect(chunks.map((chunk) => chunk['_meta'])).toEqual([attached, ...blocks.slice(1).map(() => undefined)])
@@ -350,7 +352,7 @@ describe('prompt content', () => {
       const { error } = await client.request('session/prompt', { sessionId, prompt: [block] })
       expect(error).toMatchObject({ code: -32_602, data: { code: 'PARAMS_INVALID' } })
       expect((await client.request('session/load', opening(sessionId))).error).toBeUndefined()
-      expect(told(client, 'user_message_chunk')).toEqual([])
+      expect(updatesOf(client, 'user_message_chunk')).toEqual([])
     },
   )
 })

@@ -1,4 +1,4 @@
-/** What clients that want it are told of the place of each update, and of the answers to permission requests. */
+/** Sequence numbers and turn ids of updates, and outcomes of permission requests, for clients that asked for them. */
 import { describe, expect, test } from 'vitest'
 import type { Fields } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
@@ -27,7 +27,7 @@ const placesIn = ({ received }: WireClient): readonly Fields[] =>
 const resolvedIn = ({ received }: WireClient) =>
   received.flatMap(({ method, params }) => (method === '_parley/resolved' ? [params] : []))
 
-/** Two turns, each with a question that the page answers. */
+/** Two turns, each with a permission request that the page answers. */
 async function talked() {
   const street = openStreet()
   street.house.agent.script = asks

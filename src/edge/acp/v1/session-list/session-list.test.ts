@@ -1,4 +1,4 @@
-/** The list of sessions on the wire: live for who asked for it, and filtered, with what each session waits for. */
+/** The list of sessions on the wire: live for subscribed clients, and filtered, with open permission requests. */
 import { expect, test } from 'vitest'
 import type { Fields } from '../../../../../test/e2e/message.ts'
 import { quiet } from '../../../../../test/sim/clock.ts'
@@ -11,12 +11,12 @@ cleanUp()
 
 const watching = { clientCapabilities: { _meta: { 'parley/notifications': ['sessions'] } } }
 
-const told = (client: WireClient): readonly Fields[] => client.all('_parley/sessions')
+const listsOf = (client: WireClient): readonly Fields[] => client.all('_parley/sessions')
 
 /** The list as a client has it that takes in every notification. */
 function listOf(client: WireClient): ReadonlyMap<unknown, Fields> {
   const rows = new Map<unknown, Fields>()
-  for (const { reset, sessions, removed } of told(client)) {
+  for (const { reset, sessions, removed } of listsOf(client)) {
     if (reset === true) rows.clear()
     for (const row of sessions as readonly Fields[]) rows.set(row['sessionId'], row)
     for (const id of (removed ?? []) as readonly string[]) rows.delete(id)
@@ -38,7 +38,9 @@ test('a subscribed client gets all sessions, then the changes, without opening a
   const first = await create(one)
   const watcher = await street.client(watching)
   await quiet()
-  expect(told(watcher)).toMatchObject([{ reset: true, sessions: [{ sessionId: first, phase: 'idle', unread: false }] }])
+  expect(listsOf(watcher)).toMatchObject([
+    { reset: true, sessions: [{ sessionId: first, phase: 'idle', unread: false }] },
+  ])
   const second = await create(one)
   const ended = one.request('session/prompt', prompt(second, 'Delete'))
   await quiet()
@@ -65,7 +67,7 @@ test('chunks of a turn are not sent; its end is, once', async () => {
   await quiet()
   await one.request('session/prompt', prompt(sessionId, 'Hi'))
   await quiet()
-  const phases = told(watcher).flatMap(({ sessions }) => (sessions as readonly Fields[]).map(({ phase }) => phase))
+  const phases = listsOf(watcher).flatMap(({ sessions }) => (sessions as readonly Fields[]).map(({ phase }) => phase))
   expect(phases).toEqual(['idle', 'working', 'idle'])
 })
 
@@ -87,7 +89,7 @@ test('a list that needs several notifications is complete before later changes a
     await house.sessions.create({ cwd: '/', additionalDirectories: [], mcpServers: [] })
   const watcher = await openStreet(house).client(watching)
   await quiet()
-  expect(told(watcher).map(({ sessions, more }) => [(sessions as readonly unknown[]).length, more])).toEqual([
+  expect(listsOf(watcher).map(({ sessions, more }) => [(sessions as readonly unknown[]).length, more])).toEqual([
     [500, true],
     [500, true],
     [1, undefined],
@@ -99,15 +101,15 @@ test('a server with a token sends no list before authentication, nor after a log
   const street = openStreet(new House(), { token: 'sesame' })
   const watcher = await street.client(watching)
   await quiet()
-  expect(told(watcher)).toEqual([])
+  expect(listsOf(watcher)).toEqual([])
   await watcher.request('authenticate', { methodId: 'parley-token', _meta: { 'parley/token': 'sesame' } })
   await quiet()
-  expect(told(watcher)).toMatchObject([{ reset: true }])
+  expect(listsOf(watcher)).toMatchObject([{ reset: true }])
   const other = await street.client({ _meta: { 'parley/token': 'sesame' } })
   await watcher.request('logout', {})
   await create(other)
   await quiet()
-  expect(told(watcher)).toHaveLength(1)
+  expect(listsOf(watcher)).toHaveLength(1)
 })
 
 test('session/list can be filtered, and has the fields of the live list in `_meta`', async () => {

@@ -1,12 +1,12 @@
 /**
- * What a reader has learnt of a conversation in the end, whichever way it was cut: its text letter by letter, where each tool
- * call first appeared and what became of it, everything else as it is.
+ * The conversation that a client has in the end, however its updates were merged: its text letter by letter, where each tool
+ * call first appeared and its last state, everything else unchanged.
  */
 import { updateOf } from '../../src/edge/acp/v1/render/entry-to-update.ts'
 import type { ToolCallPatch } from '../../src/ports/values/content.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'
 
-export function told(entries: readonly Entry[]): readonly unknown[] {
+export function transcriptOf(entries: readonly Entry[]): readonly unknown[] {
   const isQuestion = ({ kind }: Entry): boolean => kind.startsWith('permission_')
   const said = entries.filter((entry) => !isQuestion(entry)).flatMap(saidBy)
   return [...said, ...entries.filter(isQuestion), ...callsOf(entries)]
@@ -25,7 +25,7 @@ function saidBy(entry: Entry): readonly unknown[] {
   return content.text.split('').map((letter) => `${messageId} ${role} ${letter}`)
 }
 
-/** In the order in which they were first heard of, with the last word on each. */
+/** In the order of their first entries, each with its last state. */
 function callsOf(entries: readonly Entry[]): readonly unknown[] {
   const calls: { id: string; call: ToolCallPatch; seq: number }[] = []
   for (const entry of entries) {
