@@ -52,6 +52,13 @@ test('five wrong attempts end a code, four do not, and those for another code do
   expect(devices.pair(other, 'phone').device.name).toBe('phone')
 })
 
+test('an attempt with the beginning of no code writes nothing, since any client of the port can make one', () => {
+  devices.offer({ role: 'read' })
+  const before = statSync(file()).ino
+  expect(() => devices.pair('x'.repeat(26), 'x')).toThrow(/used/u)
+  expect(statSync(file()).ino).toBe(before)
+})
+
 test('a device is named by the inviting user, else by itself, else by Parley; names are unique', () => {
   const pair = (said: string, name?: string) =>
     devices.pair(devices.offer({ role: 'read', ...(name !== undefined && { name }) }).code, said).device.name

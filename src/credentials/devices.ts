@@ -47,6 +47,7 @@ interface Content {
   readonly codes: readonly StoredCode[]
 }
 
+const SPENT = 'it was used, or is too old'
 /** How long a code may be used. */
 const CODE_MS = 10 * 60_000
 const CODE_TRIES = 5
@@ -93,14 +94,15 @@ export class Devices {
   }
 
   /**
-   * Makes a device of the client that has the code. A wrong code counts as a try at the one that it begins like. Throws
-   * PAIRING_CODE_INVALID and TOKENS_UNUSABLE.
+   * Makes a device of the client that has the code. A wrong code counts as a try at the one that it begins like; where there is
+   * none, nothing is written, since anyone who reaches the port may try. Throws PAIRING_CODE_INVALID and TOKENS_UNUSABLE.
    */
   pair(code: string, saidName: string): Paired {
+    if (!this.#current(this.#file.read()).codes.some(({ id }) => id === linkIdOf(code))) throw refusal(SPENT)
     const paired = this.#file.change<Paired | ParleyError>((content) => {
       const { devices, codes } = this.#current(content)
       const found = codes.find(({ id }) => id === linkIdOf(code))
-      if (found === undefined) return { content: { devices, codes }, result: refusal('it was used, or is too old') }
+      if (found === undefined) return { content: { devices, codes }, result: refusal(SPENT) }
       const others = codes.filter((one) => one !== found)
       if (found.sha256 !== hashOf(code)) {
         const triesLeft = found.triesLeft - 1

@@ -2,9 +2,23 @@
 import { isFields } from '../rpc/json-rpc.ts'
 import type { Transport } from './transport/transport.ts'
 
-/** What of a tool call is kept. */
-const SHOWN: ReadonlySet<string> = new Set(['sessionUpdate', 'toolCallId', 'title', 'kind', 'status', '_meta'])
-const IS_CALL = /^tool_call(?:_|$)/u
+/** What of a tool call is kept. Agents put results into its `_meta` as well. */
+const SHOWN: ReadonlySet<string> = new Set(['sessionUpdate', 'toolCallId', 'title', 'kind', 'status'])
+/** Updates without anything of a tool. Of one that Parley does not know, an agent's own, as little is kept as of a call. */
+const OF_NO_TOOL: ReadonlySet<unknown> = new Set([
+  'user_message_chunk',
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'plan',
+  'available_commands_update',
+  'current_mode_update',
+  'config_option_update',
+  'session_info_update',
+  'usage_update',
+  'notice',
+  'compaction_update',
+  'compaction_summary_chunk',
+])
 
 /** The same connection; what it sends has no output of tools in it. */
 export function withoutToolOutput(transport: Transport): Transport {
@@ -19,12 +33,19 @@ export function withoutToolOutput(transport: Transport): Transport {
 
 /** Wherever it stands in the message: an update, a page of updates, the passages of a search. */
 function withoutOutput(message: string): string {
-  if (!message.includes('tool')) return message
+  if (!IS_SUSPECT.test(message)) return message
   return JSON.stringify(JSON.parse(message), (_key, value: unknown) => {
     if (Array.isArray(value)) return value.filter((one) => !isPassageOfTool(one)) as unknown
-    if (!isFields(value) || !IS_CALL.test(String(value['sessionUpdate']))) return value
+    if (!isFields(value) || !isUpdate(value) || OF_NO_TOOL.has(value['sessionUpdate'])) return value
     return Object.fromEntries(Object.entries(value).filter(([name]) => SHOWN.has(name)))
   })
+}
+
+/** Most messages have neither, and are sent as they are. */
+const IS_SUSPECT = /"(?:sessionUpdate|by)"/u
+
+function isUpdate(value: object): boolean {
+  return 'sessionUpdate' in value
 }
 
 function isPassageOfTool(value: unknown): boolean {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { EventReader, HttpClient } from '../wire/raw-http.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { jsonLines, parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
@@ -65,6 +66,22 @@ test.concurrent('a link shows its session alone, live, lets nothing be said, and
   expect(await parley(['share', 'rm', id], place)).toMatchObject({ code: 0 })
   expect(await reader.closed).toEqual([4401, 'The share link has ended.'])
   await expect(RawWebSocket.open(url, code)).rejects.toThrow(/401/u)
+})
+
+test.concurrent('over HTTP a link opens the stream of its session alone; others are 404', async () => {
+  const { place, sessionId, other } = await shared()
+  const { url, code } = await share(place, [sessionId])
+  const http = new HttpClient(url, code)
+  const { headers } = await http.post(
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}',
+  )
+  const streamOf = (id: string) =>
+    http.stream({ 'acp-connection-id': String(headers['acp-connection-id']), 'acp-session-id': id })
+  const never = await streamOf('never-was')
+  expect(never).toMatchObject({ status: 404 })
+  expect(await streamOf(other)).toMatchObject({ status: 404, text: (never as { readonly text: string }).text })
+  expect(await streamOf(sessionId)).toBeInstanceOf(EventReader)
+  http.destroy()
 })
 
 test.concurrent('a link ends at its hour, in the middle of what it shows', async () => {

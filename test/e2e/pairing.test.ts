@@ -157,6 +157,8 @@ test('what is no code is refused in one sentence, and wrong ones are limited', a
   const statuses: number[] = []
   for (let tries = 0; tries < 12; tries += 1) statuses.push((await post('/pair', { code: 'x'.repeat(26) })).status)
   expect(statuses.at(-1)).toBe(429)
+  // Codes, tokens and tickets are counted together.
+  expect((await connect({ authorization: 'Bearer wrong' })).status).toBe(429)
   expect((await post('/pair', { code: offer() })).status).toBe(200)
 })
 

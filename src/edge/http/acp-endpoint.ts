@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { SharedLimits } from '../transport/streams.ts'
 import type { Connections } from './connections.ts'
 import type { Exchange } from './exchange.ts'
+import { BodyBudget } from './admission/body-budget.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 import type { Route, Upgrade } from './routes.ts'
 import { StreamableHttp } from './streamable/streamable-http.ts'
@@ -18,6 +19,7 @@ export class AcpEndpoint implements Route {
   readonly #connections: Connections
   readonly #clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>
   readonly #limits = new SharedLimits()
+  readonly #bodies = new BodyBudget()
   readonly #streamable: StreamableHttp
   readonly #webSockets = new WebSocketServer({
     noServer: true,
@@ -30,7 +32,7 @@ export class AcpEndpoint implements Route {
   constructor(connections: Connections, clock: Pick<Clock, 'setTimer' | 'monotonicNow' | 'id'>) {
     this.#connections = connections
     this.#clock = clock
-    this.#streamable = new StreamableHttp({ clock, connections, unread: this.#limits.unread })
+    this.#streamable = new StreamableHttp({ clock, connections, unread: this.#limits.unread, bodies: this.#bodies })
     this.#webSockets.on('headers', (headers) => headers.push(`Acp-Connection-Id: ${clock.id()}`))
   }
 
@@ -42,7 +44,8 @@ export class AcpEndpoint implements Route {
     const refusal = this.#connections.refusalFor(holder)
     if (refusal !== undefined) return refuseUpgrade(wire, refusal)
     this.#webSockets.handleUpgrade(request, wire, head, (socket) => {
-      const transport = new WebSocketTransport(socket, wire, { clock: this.#clock, unread: this.#limits.unread })
+      const around = { clock: this.#clock, unread: this.#limits.unread, unfinished: this.#bodies.shareOf(holder.id) }
+      const transport = new WebSocketTransport(socket, wire, around)
       wire.once('close', () => this.#connections.remove(transport))
       this.#connections.add(transport, holder, 'websocket')
     })

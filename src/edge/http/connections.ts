@@ -15,6 +15,8 @@ export interface RemoteClientele {
   /** Undefined for a wrong token. */
   holderOf(token: string): TokenHolder | undefined
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
+  /** Whether the session exists for the holder, as far as its scope says: for one that reaches all, any does. */
+  mayRead(holder: TokenHolder, sessionId: string): Promise<boolean>
   report(error: unknown): void
 }
 
@@ -36,6 +38,10 @@ export class Connections {
     if (this.#holders.size >= this.#most)
       return { status: 429, sentence: `The server has ${this.#most} connections already; try again later.` }
     return undefined
+  }
+
+  mayRead(holder: TokenHolder, sessionId: string): Promise<boolean> {
+    return this.#clients.mayRead(holder, sessionId)
   }
 
   /** Serves it; `remove` says when it has ended. */

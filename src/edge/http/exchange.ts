@@ -15,25 +15,37 @@ export class BodyTooLong extends Error {}
 /** The client left, or sent too slowly, before its whole body was there. */
 export class BodyLost extends Error {}
 
-export class Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+interface Asked {
   /** Without the path of the public URL and without what follows `?`. */
   readonly path: string
   readonly reachable: Reachable
   /** Undefined on a route that needs no credential. */
   readonly holder: TokenHolder | undefined
+  /** Counts what it showed as a wrong credential of its network, and returns how to refuse it: as given, or with 429. */
+  refuseWrong(refusal: Refusal): Refusal
+}
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    at: { readonly path: string; readonly reachable: Reachable; readonly holder: TokenHolder | undefined },
-  ) {
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly #asked: Asked
+
+  constructor(request: IncomingMessage, response: ServerResponse, asked: Asked) {
     this.request = request
     this.response = response
-    this.path = at.path
-    this.reachable = at.reachable
-    this.holder = at.holder
+    this.#asked = asked
+  }
+
+  get path(): string {
+    return this.#asked.path
+  }
+
+  get reachable(): Reachable {
+    return this.#asked.reachable
+  }
+
+  get holder(): TokenHolder | undefined {
+    return this.#asked.holder
   }
 
   get method(): string {
@@ -68,6 +80,11 @@ export class Exchange {
   /** One line that says why. */
   refuse({ status, sentence, headers }: Refusal): void {
     this.answer(status, headers, `${sentence}\n`)
+  }
+
+  /** As `refuse`, where what was shown is a credential that is wrong. */
+  refuseWrong(refusal: Refusal): void {
+    this.refuse(this.#asked.refuseWrong(refusal))
   }
 
   /** Begins an answer whose end is open; it is on its way at once. */

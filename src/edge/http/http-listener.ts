@@ -164,7 +164,8 @@ export class HttpListener {
     const path = pathOf(request, reachable)
     const admitted = this.#admit(request, path, door)
     const holder = 'status' in admitted ? undefined : admitted.holder
-    const exchange = new Exchange(request, response, { path, reachable, holder })
+    const refuseWrong = (refusal: Refusal): Refusal => this.#gate.refuseWrong(request, refusal)
+    const exchange = new Exchange(request, response, { path, reachable, holder, refuseWrong })
     this.#hurry(request)
     if (isPreflight(request, reachable)) return exchange.answer(204, PREFLIGHT)
     if ('status' in admitted) return exchange.refuse(admitted)

@@ -4,14 +4,12 @@
  * browser that asks. Any other request of a browser that it does not know leaves an error in the console.
  */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
-import { Attempts } from '../../credentials/attempts.ts'
 import type { Paired } from '../../credentials/devices.ts'
 import type { ShareLink } from '../../credentials/share-links.ts'
 import { isParleyError } from '../../errors/parley-error.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import { BodyTooLong, type Exchange } from './exchange.ts'
-import { type Refusal, credentialIn, isOwnOrigin, shareIn, tooManyTries } from './request-checks.ts'
+import { type Refusal, credentialIn, isOwnOrigin, shareIn } from './request-checks.ts'
 import type { Route } from './routes.ts'
 
 /** The credentials of the server, as far as requests change them. */
@@ -29,8 +27,8 @@ const MAX_BYTES = 4_096
 /** Browsers keep no cookie for longer. A device that is not used for 90 days is one no longer, whatever its cookie says. */
 const COOKIE_SECONDS = 400 * 24 * 60 * 60
 
-export function pairingRoutes(desk: DeviceDesk, clock: Pick<Clock, 'monotonicNow'>): readonly Route[] {
-  const endpoint = new PairingEndpoint(desk, new Attempts(() => clock.monotonicNow()))
+export function pairingRoutes(desk: DeviceDesk): readonly Route[] {
+  const endpoint = new PairingEndpoint(desk)
   return [
     { path: '/pair', methods: ['POST'], access: 'public', handle: (exchange) => endpoint.pair(exchange) },
     { path: '/device', methods: ['POST'], access: 'optional', handle: (exchange) => endpoint.device(exchange) },
@@ -40,11 +38,9 @@ export function pairingRoutes(desk: DeviceDesk, clock: Pick<Clock, 'monotonicNow
 
 class PairingEndpoint {
   readonly #desk: DeviceDesk
-  readonly #attempts: Attempts
 
-  constructor(desk: DeviceDesk, attempts: Attempts) {
+  constructor(desk: DeviceDesk) {
     this.#desk = desk
-    this.#attempts = attempts
   }
 
   /** Needs no credential: the code is one. */
@@ -58,7 +54,8 @@ class PairingEndpoint {
       if (!this.#share(exchange, code)) this.#pairDevice(exchange, { code, name: typeof name === 'string' ? name : '' })
     } catch (error) {
       if (!isParleyError(error, 'PAIRING_CODE_INVALID')) throw error
-      exchange.refuse(this.#wrong(exchange, error.message))
+      // A right code is accepted even after wrong ones from the same network.
+      exchange.refuseWrong({ status: 401, sentence: error.message })
     }
   }
 
@@ -93,14 +90,6 @@ class PairingEndpoint {
     const about = { kind: 'share', share: id, sessionId, until, tools, role: 'read' }
     give(exchange, about, { secret: code, seconds, share: id })
     return true
-  }
-
-  /** A right code is accepted even after wrong ones from the same network. */
-  #wrong({ request }: Exchange, sentence: string): Refusal {
-    const address = request.socket.remoteAddress ?? ''
-    const wait = this.#attempts.waitFor(address)
-    this.#attempts.wrong(address)
-    return wait === 0 ? { status: 401, sentence } : tooManyTries(wait)
   }
 }
 

@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws'
 import { RawWebSocket } from '../../../test/wire/raw-web-socket.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
 import { SharedLimit } from '../transport/streams.ts'
+import { BodyBudget } from './admission/body-budget.ts'
 import { MANY_LINES, WebSocketTransport } from './websocket.ts'
 
 const MIB = 1024 * 1024
@@ -14,6 +15,7 @@ const MIB = 1024 * 1024
 let server: Server
 let clock: TestClock
 let transports: WebSocketTransport[]
+let budget: BodyBudget
 const webSockets = new WebSocketServer({
   noServer: true,
   clientTracking: false,
@@ -24,10 +26,12 @@ const webSockets = new WebSocketServer({
 beforeEach(async () => {
   clock = new TestClock()
   transports = []
+  budget = new BodyBudget({ ofAll: 8 * MIB, ofOne: 2 * MIB })
   server = createServer()
   server.on('upgrade', (request, wire, head) =>
     webSockets.handleUpgrade(request, wire, head, (socket) => {
-      transports.push(new WebSocketTransport(socket, wire, { clock, unread: new SharedLimit(256 * MIB) }))
+      const unfinished = budget.shareOf(request.url ?? '')
+      transports.push(new WebSocketTransport(socket, wire, { clock, unread: new SharedLimit(256 * MIB), unfinished }))
     }),
   )
   server.listen(0, '127.0.0.1')
@@ -47,10 +51,10 @@ function transport(): WebSocketTransport {
 }
 
 /** A client that has upgraded and does nothing more, not even answer a ping. */
-async function silent(): Promise<Socket> {
+async function silent(path = '/'): Promise<Socket> {
   const socket = connect(port(), '127.0.0.1')
   const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
-  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n\r\n`)
   await once(socket, 'data')
   socket.on('error', () => undefined)
   return socket
@@ -102,6 +106,39 @@ test('who reads slowly is behind from 1 MiB on, and cut at 64 MiB', async () => 
   slow.resume()
   await Promise.all([gone, drained])
   expect(transport().bytes()).toBe(0)
+})
+
+/** A text frame of 1 MiB and its mask, without its data. */
+const BEGUN = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0])
+
+test('unfinished messages of one credential have a common limit, and take no room from another credential', async () => {
+  const half = Buffer.alloc(MIB / 2)
+  const begin = async (path: string): Promise<Socket> => {
+    const socket = await silent(path)
+    transports.at(-1)?.initialized()
+    socket.write(Buffer.concat([BEGUN, half]))
+    return socket
+  }
+  const [ada, bob] = [await begin('/ada'), await begin('/bob')]
+  const [, , cut] = [await begin('/ada'), await begin('/ada'), await begin('/ada')]
+  expect(((await once(cut, 'data'))[0] as Buffer).readUInt16BE(2)).toBe(4429)
+  // What was begun still ends, and then there is room again.
+  ada.write(half.subarray(0, MIB / 4))
+  ada.write(half.subarray(0, MIB / 4))
+  expect((await transports[0]?.messages[Symbol.asyncIterator]().next())?.done).toBe(false)
+  const next = await begin('/ada')
+  next.write(half)
+  expect((await transports.at(-1)?.messages[Symbol.asyncIterator]().next())?.done).toBe(false)
+  expect(bob.destroyed).toBe(false)
+})
+
+test('control frames are no part of an unfinished message', async () => {
+  const client = await silent('/ada')
+  transport().initialized()
+  const pong = Buffer.from([0x8a, 0x80 + 125, 0, 0, 0, 0, ...Buffer.alloc(125)])
+  for (let n = 0; n < 20; n += 1) client.write(Buffer.alloc(pong.length * 1_000, pong))
+  client.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, ...Buffer.from('{}')]))
+  expect((await transport().messages[Symbol.asyncIterator]().next()).value).toEqual(['{}'])
 })
 
 test('our own clients get many messages in a frame', async () => {

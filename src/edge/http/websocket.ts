@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { BACKPRESSURE_BYTES, type Holder, MAX_UNREAD_BYTES, type SharedLimit, drainOf } from '../transport/streams.ts'
+import type { BodyShare } from './admission/body-budget.ts'
 import type { Received, Transport } from '../transport/transport.ts'
 
 /** Subprotocol of our own clients: a frame may hold many messages, one a line. Nine times as many fit through. */
@@ -14,6 +15,8 @@ const DEAD_MS = 45_000
 /** What a client has before `initialize`. */
 const GREETING_MS = 10_000
 const GREETING_BYTES = 64 * 1024
+/** Of a ping or pong of a client, besides its data: header and mask. */
+const CONTROL_FRAME_BYTES = 6
 /** How long a client may take to answer our close. */
 const CLOSE_MS = 500
 
@@ -26,6 +29,7 @@ export const CLOSE = {
   token: [4401, 'The access token was removed.'],
   device: [4401, 'This device was removed; pair it again.'],
   share: [4401, 'The share link has ended.'],
+  unfinished: [4429, 'Too many bytes of messages that have not ended are on their way already; connect again.'],
   role: [4403, 'The access token has another role now; connect again.'],
   slow: [4408, 'Too much was left unread; connect again and resume.'],
 } as const satisfies Readonly<Record<string, readonly [code: number, sentence: string]>>
@@ -34,6 +38,8 @@ interface Surroundings {
   readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow'>
   /** What clients of all connections have not read. */
   readonly unread: SharedLimit
+  /** What the client has sent of a message that has not ended. */
+  readonly unfinished: BodyShare
 }
 
 export class WebSocketTransport implements Transport, Holder {
@@ -42,6 +48,8 @@ export class WebSocketTransport implements Transport, Holder {
   readonly #wire: Duplex
   readonly #clock: Surroundings['clock']
   readonly #unread: SharedLimit
+  readonly #unfinished: BodyShare
+  #unfinishedBytes = 0
   readonly #untilDrained: () => Promise<void>
   #arrived: (readonly Received[])[] = []
   #hasEnded = false
@@ -53,15 +61,18 @@ export class WebSocketTransport implements Transport, Holder {
   /** Nothing more is sent: it is closed, or being closed. */
   #isGone = false
 
-  constructor(socket: WebSocket, wire: Duplex, { clock, unread }: Surroundings) {
+  constructor(socket: WebSocket, wire: Duplex, { clock, unread, unfinished }: Surroundings) {
     this.#socket = socket
     this.#wire = wire
     this.#clock = clock
     this.#unread = unread
+    this.#unfinished = unfinished
     this.#untilDrained = drainOf(wire)
     this.#lastHeard = clock.monotonicNow()
     this.#greeting = clock.setTimer(GREETING_MS, () => this.cut('tooLate'))
     socket.on('message', (data: Buffer, isBinary) => this.#read(data, isBinary))
+    for (const control of ['ping', 'pong'] as const)
+      socket.on(control, (data: Buffer) => (this.#unfinishedBytes -= CONTROL_FRAME_BYTES + data.length))
     // It closes by itself after an error, with a code that says which.
     socket.on('error', () => this.#end())
     socket.on('close', () => this.#end())
@@ -140,6 +151,7 @@ export class WebSocketTransport implements Transport, Holder {
 
   /** A frame may end with a newline, and bridges of other programs send several lines in one. */
   #read(data: Buffer, isBinary: boolean): void {
+    this.#unfinishedBytes = -Infinity
     if (this.#hasEnded) return
     if (isBinary) return this.cut('binary')
     const lines = data
@@ -159,6 +171,9 @@ export class WebSocketTransport implements Transport, Holder {
 
   #heard(bytes: number): void {
     this.#lastHeard = this.#clock.monotonicNow()
+    // What comes behind the end of a message in the same bytes is little.
+    this.#unfinishedBytes = Math.max(0, this.#unfinishedBytes + bytes)
+    if (!this.#isGone && !this.#unfinished.set(this.#unfinishedBytes)) this.cut('unfinished')
     if (this.#greeting === undefined) return
     this.#bytesBeforeGreeting += bytes
     if (this.#bytesBeforeGreeting > GREETING_BYTES) this.cut('tooMuch')
@@ -180,6 +195,7 @@ export class WebSocketTransport implements Transport, Holder {
     this.initialized()
     this.#ping?.cancel()
     this.#unread.changed(this)
+    this.#unfinished.set(0)
     this.#wake()
   }
 }

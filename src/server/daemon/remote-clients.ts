@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
+import { reaches } from '../../credentials/scope.ts'
 import type { Principal } from '../../edge/access.ts'
 import { TrustedProxies } from '../../edge/http/admission/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
@@ -73,11 +74,7 @@ export class RemoteClients implements RemoteClientele {
       limits: around.limits,
       clock,
       clients: this,
-      routes: [
-        ...pageRoutes(),
-        ...pairingRoutes(deskOf(this.#credentials, clock), clock),
-        ...notificationRoutes(push, clock),
-      ],
+      routes: [...pageRoutes(), ...pairingRoutes(deskOf(this.#credentials, clock)), ...notificationRoutes(push)],
     })
     this.#look()
     if (tls !== undefined) this.#renewLater()
@@ -113,6 +110,12 @@ export class RemoteClients implements RemoteClientele {
     } catch (error) {
       this.#around.report(error)
     }
+  }
+
+  async mayRead({ scope }: TokenHolder, sessionId: string): Promise<boolean> {
+    if (scope === 'all') return true
+    const row = await (await this.#around.push.sessions).find(sessionId)
+    return row !== undefined && reaches(scope, row)
   }
 
   report(error: unknown): void {

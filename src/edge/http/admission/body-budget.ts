@@ -1,24 +1,46 @@
-/** How many bytes of bodies are read at once: a body is in memory until it is whole, and clients may be slow. */
+/**
+ * How many bytes of messages that are not whole yet are in memory at once: bodies of requests and unfinished messages of WebSockets
+ * alike, since clients may be slow.
+ */
 
-const OF_ALL = 256 * 1024 * 1024
-const OF_ONE = 64 * 1024 * 1024
+const LIMITS = { ofAll: 256 * 1024 * 1024, ofOne: 64 * 1024 * 1024 }
 
 export class BodyBudget {
+  readonly #limits: typeof LIMITS
   readonly #byHolder = new Map<string, number>()
   #sum = 0
 
-  /** Returns how to give the bytes back; undefined where the bodies of all clients, or of this one, would be too much. */
-  take(holder: string, bytes: number): (() => void) | undefined {
-    const own = (this.#byHolder.get(holder) ?? 0) + bytes
-    if (this.#sum + bytes > OF_ALL || own > OF_ONE) return undefined
-    this.#count(holder, bytes)
-    return () => this.#count(holder, -bytes)
+  constructor(limits = LIMITS) {
+    this.#limits = limits
   }
 
-  #count(holder: string, bytes: number): void {
-    this.#sum += bytes
-    const own = (this.#byHolder.get(holder) ?? 0) + bytes
-    if (own > 0) this.#byHolder.set(holder, own)
-    else this.#byHolder.delete(holder)
+  /** Returns how to give the bytes back; undefined where the bodies of all clients, or of this one, would be too much. */
+  take(holder: string, bytes: number): (() => void) | undefined {
+    const share = this.shareOf(holder)
+    if (!share.set(bytes)) return undefined
+    return () => void share.set(0)
   }
+
+  /** For a connection whose bytes come and go. */
+  shareOf(holder: string): BodyShare {
+    const { ofAll, ofOne } = this.#limits
+    let held = 0
+    const set = (bytes: number): boolean => {
+      const more = bytes - held
+      const own = (this.#byHolder.get(holder) ?? 0) + more
+      if (more > 0 && (this.#sum + more > ofAll || own > ofOne)) return false
+      held = bytes
+      this.#sum += more
+      if (own > 0) this.#byHolder.set(holder, own)
+      else this.#byHolder.delete(holder)
+      return true
+    }
+    return { set }
+  }
+}
+
+/** The bytes that one connection holds. */
+export interface BodyShare {
+  /** False where that would be too much; then nothing has changed. */
+  set(bytes: number): boolean
 }

@@ -50,17 +50,22 @@ export class Gate {
 
   /** A right token is accepted even after wrong ones from the same network. */
   holderOf(request: IncomingMessage, reachable: Reachable): TokenHolder | Refusal {
-    const { method = '', headers, socket } = request
+    const { method = '', headers } = request
     const credential = credentialIn(request, reachable)
     if (credential === undefined) return NO_CREDENTIAL
     const refusal = credential.kind === 'cookie' ? refusalOfCookie(method, headers, reachable) : undefined
     if (refusal !== undefined) return refusal
     const holder = this.#clients.holderOf(credential.token)
     if (holder !== undefined) return this.#tooFast(holder) ?? holder
+    return this.refuseWrong(request, WRONG_CREDENTIAL)
+  }
+
+  /** Counts one more wrong credential of any kind; after too many of its network the answer says when to try again. */
+  refuseWrong({ headers, socket }: IncomingMessage, refusal: Refusal): Refusal {
     const address = this.#proxies.addressOf(socket.remoteAddress ?? '', headers)
     const wait = this.#attempts.waitFor(address)
     this.#attempts.wrong(address)
-    return wait === 0 ? WRONG_CREDENTIAL : tooManyTries(wait)
+    return wait === 0 ? refusal : tooManyTries(wait)
   }
 
   #tooFast({ id }: TokenHolder): Refusal | undefined {

@@ -3,13 +3,11 @@
  * answers a question by the ticket of its notification, which is its credential.
  */
 import type { TokenHolder } from '../../../credentials/access-tokens.ts'
-import { Attempts } from '../../../credentials/attempts.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { PushTarget } from '../../../ports/values/push.ts'
 import { fieldsOf } from '../../../rpc/json-rpc.ts'
 import { BodyTooLong, type Exchange } from '../exchange.ts'
-import { type Refusal, isOwnOrigin, tooManyTries } from '../request-checks.ts'
+import { type Refusal, isOwnOrigin } from '../request-checks.ts'
 import type { Route } from '../routes.ts'
 
 export interface Notifying {
@@ -30,8 +28,8 @@ export interface Notifications {
 
 const MAX_BYTES = 8_192
 
-export function notificationRoutes(desk: Notifications, clock: Pick<Clock, 'monotonicNow'>): readonly Route[] {
-  const endpoint = new NotificationEndpoint(desk, new Attempts(() => clock.monotonicNow()))
+export function notificationRoutes(desk: Notifications): readonly Route[] {
+  const endpoint = new NotificationEndpoint(desk)
   return [
     { path: '/push', methods: ['POST'], access: 'credential', handle: (exchange) => endpoint.push(exchange) },
     { path: '/answer', methods: ['POST'], access: 'public', handle: (exchange) => endpoint.answer(exchange) },
@@ -40,11 +38,9 @@ export function notificationRoutes(desk: Notifications, clock: Pick<Clock, 'mono
 
 class NotificationEndpoint {
   readonly #desk: Notifications
-  readonly #attempts: Attempts
 
-  constructor(desk: Notifications, attempts: Attempts) {
+  constructor(desk: Notifications) {
     this.#desk = desk
-    this.#attempts = attempts
   }
 
   async push(exchange: Exchange): Promise<void> {
@@ -71,15 +67,8 @@ class NotificationEndpoint {
     const { ticket, optionId } = (await fieldsIn(exchange)) ?? {}
     if (typeof ticket !== 'string' || typeof optionId !== 'string') return exchange.refuse(MALFORMED)
     const answered = await this.#desk.answer(ticket, optionId)
-    if (answered === undefined) return exchange.refuse(this.#wrong(exchange))
+    if (answered === undefined) return exchange.refuseWrong(NO_TICKET)
     told(exchange, answered)
-  }
-
-  #wrong({ request }: Exchange): Refusal {
-    const address = request.socket.remoteAddress ?? ''
-    const wait = this.#attempts.waitFor(address)
-    this.#attempts.wrong(address)
-    return wait === 0 ? NO_TICKET : tooManyTries(wait)
   }
 }
 

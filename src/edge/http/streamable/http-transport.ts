@@ -291,7 +291,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   }
 
   #forgetUnused(sessionId: string, stream: SessionStream): void {
-    const isUnused = stream.isEmpty && !stream.hasReader && stream.after === undefined
+    const isUnused = stream.isEmpty && !stream.hasReader
     if (isUnused && this.#sessions.get(sessionId) === stream) this.#sessions.delete(sessionId)
   }
 

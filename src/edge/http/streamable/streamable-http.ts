@@ -7,7 +7,7 @@ import { errorMessage, fieldsOf, parseMessage, refuseCostly } from '../../../rpc
 import { refusalOf } from '../../acp/connection.ts'
 import type { SharedLimit } from '../../transport/streams.ts'
 import type { Connections } from '../connections.ts'
-import { BodyBudget } from '../admission/body-budget.ts'
+import type { BodyBudget } from '../admission/body-budget.ts'
 import { BodyLost, BodyTooLong, type Exchange } from '../exchange.ts'
 import type { Refusal } from '../request-checks.ts'
 import { HttpTransport, type Posted } from './http-transport.ts'
@@ -24,6 +24,7 @@ interface Surroundings {
   readonly clock: Pick<Clock, 'setTimer' | 'id'>
   readonly connections: Connections
   readonly unread: SharedLimit
+  readonly bodies: BodyBudget
 }
 
 interface Known {
@@ -34,7 +35,6 @@ interface Known {
 export class StreamableHttp {
   readonly #around: Surroundings
   readonly #known = new Map<string, Known>()
-  readonly #bodies = new BodyBudget()
   #streams = 0
 
   constructor(around: Surroundings) {
@@ -60,7 +60,7 @@ export class StreamableHttp {
     const known = this.#connectionOf(exchange, holder)
     if (id !== undefined && 'status' in known) return exchange.refuse(known)
     const limit = id === undefined ? GREETING_BYTES : MAX_MESSAGE_BYTES
-    const release = this.#bodies.take(holder.id, lengthOf(exchange, limit))
+    const release = this.#around.bodies.take(holder.id, lengthOf(exchange, limit))
     if (release === undefined) return exchange.refuse(TOO_MUCH)
     try {
       const posted = await postedIn(exchange, limit)
@@ -119,6 +119,8 @@ export class StreamableHttp {
       this.#streams -= 1
       hasLeft = true
     })
+    if (sessionId !== undefined && !(await this.#around.connections.mayRead(holder, sessionId)))
+      return exchange.refuse(UNKNOWN_SESSION)
     const open = () => (hasLeft ? undefined : exchange.stream(EVENT_STREAM))
     const refused =
       sessionId === undefined
@@ -222,6 +224,7 @@ const UNKNOWN_CONNECTION: Refusal = {
   status: 404,
   sentence: 'This connection is gone, or was never there. Post initialize again, and load your sessions.',
 }
+const UNKNOWN_SESSION: Refusal = { status: 404, sentence: 'There is no session with this Acp-Session-Id.' }
 const NO_SESSION: Refusal = { status: 400, sentence: 'A message about a session names it in Acp-Session-Id too.' }
 const OTHER_SESSION: Refusal = { status: 400, sentence: 'Acp-Session-Id names another session than the message.' }
 const ID_TOO_LONG: Refusal = { status: 400, sentence: `An Acp-Session-Id has at most ${MAX_ID_CHARS} characters.` }

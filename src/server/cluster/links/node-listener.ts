@@ -90,7 +90,13 @@ export class NodeListener {
     const refusal = handler.refusalOf(order)
     if (refusal !== undefined) return refuseUpgrade(wire, { status: 409, sentence: refusal })
     this.#webSockets.handleUpgrade(request, wire, head, (socket) => {
-      const transport = new WebSocketTransport(socket, wire, { clock: this.#clock, unread: this.#limits.unread })
+      // A node is no stranger.
+      const unfinished = { set: () => true }
+      const transport = new WebSocketTransport(socket, wire, {
+        clock: this.#clock,
+        unread: this.#limits.unread,
+        unfinished,
+      })
       transport.initialized()
       handler.serve(transport, order)
     })

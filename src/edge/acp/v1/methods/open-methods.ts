@@ -232,8 +232,9 @@ export class OpenMethods {
     if (isForeign) access.requireRole('approve', 'To wait for a prompt that another client sent')
   }
 
-  /** On a full disk the session opens without the note. */
+  /** On a full disk the session opens without the note. A client that only reads writes nothing, however often it comes. */
   async #note(session: SessionHandle, text: string): Promise<void> {
+    if (!this.#context.access.hasRole('prompt')) return
     try {
       await session.dispatch({ kind: 'notice', text })
     } catch (error) {

@@ -93,6 +93,17 @@ describe('a client with the role read opens a stored session', () => {
   })
 })
 
+test('an unknown MCP server is noted in the session for the role prompt, and not for the role read', async () => {
+  const seqAs = async (role: Role) => {
+    const renamed = opening(sessionId, { mcpServers: [{ name: 'Buy now at evil.example' }] })
+    const { result } = await (await as(role)).request('session/load', renamed)
+    return (result?.['_meta'] as Fields | undefined)?.['parley/seq']
+  }
+  const before = await seqAs('read')
+  expect(await seqAs('read')).toBe(before)
+  expect(await seqAs('prompt')).toBe(Number(before) + 1)
+})
+
 test('only clients that may approve get permission requests; the others see the call', async () => {
   street.house.agent.script = async (turn) => {
     const options = [option('allow_once'), option('reject_once')]
