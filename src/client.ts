@@ -53,9 +53,9 @@ export {
   roleOf,
 } from './client/transcript/items.ts'
 export {
-  type Asked,
+  type AskedPermission,
   GrowingTranscript,
-  type News,
+  type TranscriptEvent,
   type Page,
   type Transcript,
   cancelled,

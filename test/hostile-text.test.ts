@@ -4,9 +4,9 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitsPath, fitsWord, mayName } from '../src/path-rules/path-rules.ts'
+import { fitsPath, fitsWord, mayMatchInside } from '../src/path-rules/path-rules.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
-import { diffOf } from '../src/adapters/builtin-tools/files/text-files.ts'
+import { editDiffOf } from '../src/adapters/builtin-tools/files/text-files.ts'
 import { readablePage } from '../src/adapters/builtin-tools/fetch/html.ts'
 import { withoutControls } from '../src/adapters/builtin-tools/run/output.ts'
 import { pathTest } from '../src/adapters/builtin-tools/search/glob.ts'
@@ -23,7 +23,7 @@ import { importedFrom } from '../src/config/mcp/import-servers.ts'
 import { perhapsMeant } from '../src/config/nearest.ts'
 import { positionOfKey } from '../src/config/files/toml-position.ts'
 import { withTable, withoutTable } from '../src/config/files/toml-tables.ts'
-import { html } from '../src/docs-search/index/formats/html.ts'
+import { outlineOfHtml } from '../src/docs-search/index/formats/html.ts'
 import { markdown } from '../src/docs-search/index/formats/markdown.ts'
 import { snippetOf } from '../src/docs-search/index/query/snippet.ts'
 import { stemText, stemsOf } from '../src/docs-search/index/query/stems.ts'
@@ -52,7 +52,11 @@ const READERS: readonly Reader[] = [
     reads: (text) => [fitsWord(text, 'a.b'), fitsWord('*a*b', text), fitsPath(text, 'a/b'), fitsPath('**/a', text)],
     pieces: ['*', '**', '?', '/'],
   },
-  { name: 'places of a command', reads: (text) => mayName(`/${text}`, '/a/.b/c', true), pieces: ['*', '**', '/'] },
+  {
+    name: 'places of a command',
+    reads: (text) => mayMatchInside(`/${text}`, '/a/.b/c', true),
+    pieces: ['*', '**', '/'],
+  },
   {
     name: 'patterns of files',
     reads: (text) => [pathTest(text)('a/b.ts'), pathTest('**/{a,b}*.ts')(text)],
@@ -66,7 +70,7 @@ const READERS: readonly Reader[] = [
   },
   {
     name: 'a page of the web',
-    reads: (text) => [readablePage(text, new URL('http://a.example/')), html(text)],
+    reads: (text) => [readablePage(text, new URL('http://a.example/')), outlineOfHtml(text)],
     pieces: ['<', '>', '</', '<!--', '-->', '<script>', '</script', '<a href="', '&#', '&amp;', '<![CDATA[', '<pre>'],
   },
   { name: 'Markdown', reads: markdown, pieces: ['# ', '```', '~~~', '===', '---', '> ', '- '] },
@@ -75,7 +79,7 @@ const READERS: readonly Reader[] = [
   {
     name: 'a change of a file',
     reads: (text) => [
-      diffOf('a', text, mirrored(text)),
+      editDiffOf('a', text, mirrored(text)),
       linesChanged({ type: 'diff', path: 'a', oldText: text, newText: mirrored(text) }),
       orRefused(() => applyEdits(text, [{ old_text: text.slice(2, 7), new_text: 'b' }])),
     ],

@@ -6,7 +6,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
 import { requirePrivate } from '../config/socket.ts'
 import { reasonOf } from '../errors/parley-error.ts'
-import { dial } from '../relay/connector.ts'
+import { connectSocket } from '../relay/connector.ts'
 import { relay } from '../relay/relay.ts'
 import { OfferFile } from '../server/launch/offer-file.ts'
 import { serverInfo } from '../server/server-info.ts'
@@ -70,7 +70,7 @@ export async function relayStdio(agent: string | undefined): Promise<boolean> {
 
 async function dialPrivately({ socket }: Config): Promise<Socket> {
   requirePrivate(socket, { make: false })
-  return dial(socket)
+  return connectSocket(socket)
 }
 
 async function start({ home, socket, environment }: Config): Promise<void> {

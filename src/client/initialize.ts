@@ -1,5 +1,5 @@
 /** The first exchange on every connection: who the client is and what it asks for, who the agent is and what it offers. */
-import { type RequestId, fieldsOf } from '../rpc/json-rpc.ts'
+import { type RequestId, fieldsOf, type Fields } from '../rpc/json-rpc.ts'
 import { fail } from './client-error.ts'
 import type { Peer } from './connection/json-rpc-peer.ts'
 import { type ClientServices, capabilitiesFor } from './incoming/client-methods.ts'
@@ -56,8 +56,6 @@ export interface Capabilities {
   /** The kinds of content, besides text and links, that a prompt may have. */
   readonly prompt: { readonly image: boolean; readonly embeddedContext: boolean }
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Throws PROTOCOL_UNSUPPORTED. */
 export async function initialize(peer: Peer, id: RequestId, options: ClientOptions): Promise<AgentDetails> {

@@ -247,7 +247,7 @@ export const settings: readonly Setting[] = [
 ]
 
 /** A fault as a test writes it; `docs/internals/faults.md` lists the points. */
-export interface Fault {
+export interface InjectedFault {
   readonly point: string
   readonly action: 'kill' | 'throw' | 'delay' | 'hang'
   readonly nth: number
@@ -315,7 +315,7 @@ export interface Config {
   readonly server?: string | undefined
   /** Where sessions are kept; absent: in the state directory. */
   readonly cluster: ClusterSettings | undefined
-  readonly faults: readonly Fault[]
+  readonly faults: readonly InjectedFault[]
   /** Environment variables for model providers, which a client sends to a server that runs already. Secret. */
   readonly providerVariables: Readonly<Record<string, string>>
   /** The whole environment; child processes get the allow-listed part of it. */

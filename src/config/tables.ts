@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { perhapsMeant } from './nearest.ts'
 
 /** A mistake, as CONFIG_INVALID takes it. The value is left out where it may be a secret. */
-export interface Fault {
+export interface SettingMistake {
   readonly key: string
   readonly value?: string
   readonly reason: string
@@ -45,7 +45,7 @@ export function textTable(words: string, names: RegExp, texts: RegExp) {
 }
 
 /** The first fault of a table that stands at the key `at`; undefined when there is none. */
-export function faultOf(at: string, value: unknown, schema: z.ZodType): Fault | undefined {
+export function faultOf(at: string, value: unknown, schema: z.ZodType): SettingMistake | undefined {
   const issue = schema.safeParse(value).error?.issues[0]
   if (issue === undefined) return undefined
   const key = issue.path.reduce<string>((path, part) => `${path}.${String(part)}`, at)

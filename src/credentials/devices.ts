@@ -7,10 +7,10 @@ import type { Clock } from '../ports/clock.ts'
 import { CredentialFile, isUseDue } from './credential-file.ts'
 import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
-import { hashOf, isHash, linkIdOf, newId, newLinkCode, newToken } from './secret.ts'
+import { hashOf, isHash, linkIdOf, newPublicId, newLinkCode, newToken } from './secret.ts'
 
 /** What a pairing code gives. */
-export interface Grant {
+export interface PairingGrant {
   readonly role: Role
   /** Absent: every session. */
   readonly scope?: Scope
@@ -34,7 +34,7 @@ export interface StoredDevice extends Device {
   readonly sha256: string
 }
 
-interface StoredCode extends Grant {
+interface StoredCode extends PairingGrant {
   readonly id: string
   /** ISO 8601. */
   readonly until: string
@@ -58,7 +58,7 @@ const UNUSED_DAYS = 90
 /** All visible; spaces only between others. */
 const NAME = /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}(?<! )$/u
 
-export interface Offer {
+export interface PairingOffer {
   readonly code: string
   /** ISO 8601. */
   readonly until: string
@@ -80,7 +80,7 @@ export class Devices {
   }
 
   /** The code can be used once, within ten minutes. Throws DEVICE_NAME_INVALID and TOKENS_UNUSABLE. */
-  offer(grant: Grant): Offer {
+  offer(grant: PairingGrant): PairingOffer {
     if (grant.name !== undefined) requireName(grant.name)
     const code = newLinkCode()
     const until = new Date(this.#now() + CODE_MS).toISOString()
@@ -175,7 +175,7 @@ export class Devices {
     const token = newToken()
     const time = new Date(this.#now()).toISOString()
     const stored: StoredDevice = {
-      id: newId(),
+      id: newPublicId(),
       name: freeName(name ?? (NAME.test(saidName) ? saidName : 'device'), devices),
       role,
       ...(scope !== undefined && { scope }),

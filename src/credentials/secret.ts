@@ -20,7 +20,7 @@ export function newLinkCode(): string {
 }
 
 /** Names something, and is no secret. */
-export function newId(): string {
+export function newPublicId(): string {
   return randomBytes(4).toString('hex')
 }
 

@@ -4,10 +4,10 @@ import { checkDirectories, merged } from './collections/state.ts'
 import { type Collection, collectionsOf } from './index/collections.ts'
 import { type Certificate, isLoopback, openHttpListener } from './mcp-server/http/http-listener.ts'
 import type { IndexLimits } from './index/worker/protocol.ts'
-import { DocsKeys, type KnownKey, type Principal, weaknessOf, withoutKeys } from './keys/keys.ts'
+import { DocsKeys, type KnownKey, type KeyHolder, weaknessOf, withoutKeys } from './keys/keys.ts'
 import { CollectionSet } from './collections/collection-set.ts'
 import { documentServer, newsFor } from './mcp-server/mcp.ts'
-import { type View, viewOf } from './collections/view.ts'
+import { type CollectionView, viewOf } from './collections/view.ts'
 
 export interface CollectionSettings {
   /** One collection each; each must be there at the start. */
@@ -86,9 +86,9 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
   const view = viewsOf(library)
   const about = { name: options.name, version: options.version }
   const service = {
-    open: (principal: Principal, era: 'legacy' | 'modern') =>
+    open: (principal: KeyHolder, era: 'legacy' | 'modern') =>
       documentServer({ about, view: view(principal), log }, era),
-    newsFor: (principal: Principal) => newsFor(view(principal)),
+    newsFor: (principal: KeyHolder) => newsFor(view(principal)),
     view,
     principalOf: (offered: string | null) => (offered === null ? null : ring.principalOf(offered)),
   }
@@ -156,7 +156,7 @@ export async function openCollections(settings: CollectionSettings): Promise<Col
   })
 }
 
-function viewsOf(library: CollectionSet): (principal: Principal) => View {
+function viewsOf(library: CollectionSet): (principal: KeyHolder) => CollectionView {
   return (principal) => viewOf(library, principal)
 }
 

@@ -32,7 +32,8 @@ function textMisfit(property: Fields, value: string): string | undefined {
   if (typeof minLength === 'number' && length < minLength) return `is shorter than ${minLength} characters`
   if (typeof maxLength === 'number' && length > maxLength) return `is longer than ${maxLength} characters`
   if (typeof pattern === 'string' && !matches(value, pattern)) return `is not of the form ${pattern}`
-  if (typeof format === 'string' && formatOf(format)?.looks.test(value) === false) return `is not written as ${format}`
+  if (typeof format === 'string' && textFormatOf(format)?.looks.test(value) === false)
+    return `is not written as ${format}`
   const choices = choicesOf(property)
   return choices === undefined || choices.some((choice) => choice.value === value)
     ? undefined
@@ -59,7 +60,7 @@ interface Format {
 }
 
 /** Undefined for an unknown format, which allows every text. */
-export function formatOf(format: string): Format | undefined {
+export function textFormatOf(format: string): Format | undefined {
   return Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
 }
 

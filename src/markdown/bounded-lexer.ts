@@ -57,7 +57,7 @@ function asText(source: string, tokens: Token[]): Token[] {
 }
 
 /** The tokens of each text; all of them know the link references of the others. Lines end with a line feed. */
-export function tokensOf(texts: readonly string[], limits: MarkdownLimits): readonly (readonly Token[])[] {
+export function markdownTokensOf(texts: readonly string[], limits: MarkdownLimits): readonly (readonly Token[])[] {
   const lexer = new BoundedLexer(
     texts.reduce((sum, text) => sum + text.length, 0),
     limits,
@@ -70,7 +70,7 @@ export function tokensOf(texts: readonly string[], limits: MarkdownLimits): read
 /** Never throws: what the lexer cannot read is one paragraph of text. */
 export function tokensOrText(text: string, limits: MarkdownLimits): readonly Token[] {
   try {
-    return tokensOf([text], limits).flat()
+    return markdownTokensOf([text], limits).flat()
   } catch {
     // The lexer guards itself against loops by throwing; the reader gets the text all the same.
     return asText(text, [])

@@ -1,7 +1,7 @@
 /** Every block that IANA sets aside, at its first and last address and in any way of writing, and what lies beside them. */
 import { assert, bigInt, ipV4, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mayName, addressScope, SPECIAL_IPV4, SPECIAL_IPV6 } from './address-scope.ts'
+import { mayNameAddress, addressScope, SPECIAL_IPV4, SPECIAL_IPV6 } from './address-scope.ts'
 
 /** The registries as IANA lists them, of what is not globally reachable; https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-. */
 const REGISTRIES = [
@@ -152,7 +152,7 @@ describe('in any notation', () => {
 
 test('a server may name addresses of its own scope or a wider one, and never an address that is no host', () => {
   const all = ['public', 'private', 'loopback', 'never'] as const
-  expect(all.map((home) => all.filter((there) => mayName(home, there)))).toEqual([
+  expect(all.map((home) => all.filter((there) => mayNameAddress(home, there)))).toEqual([
     ['public'],
     ['public', 'private'],
     ['public', 'private', 'loopback'],

@@ -68,7 +68,7 @@ export function addressScope(text: string): AddressScope {
 }
 
 /** Whether a server whose own address has the scope `home` may name an address with the scope `there`. */
-export function mayName(home: AddressScope, there: AddressScope): boolean {
+export function mayNameAddress(home: AddressScope, there: AddressScope): boolean {
   if (there === 'public') return true
   return there !== 'never' && (there === home || (there === 'private' && home === 'loopback'))
 }

@@ -4,7 +4,7 @@
  */
 import { EXECUTED_LATER } from './executed-later.ts'
 import type { PathRestriction } from '../ports/values/path-access.ts'
-import { comparable, rootOf } from './windows-paths.ts'
+import { comparable, driveRootOf } from './windows-paths.ts'
 
 export interface PathAccess {
   /** The root set with its links resolved; patterns are relative to each of them. */
@@ -54,7 +54,7 @@ export function isGoverning(path: string): boolean {
 
 /** The program that executes this file later without a user's doing; undefined for other files. The path is absolute and without links. */
 export function executorOf(path: string): string | undefined {
-  const roots = [isOfWindows(path) ? rootOf(path) : '/']
+  const roots = [isOfWindows(path) ? driveRootOf(path) : '/']
   return EXECUTED_LATER.find(({ files }) => files.some((pattern) => catchesPath(pattern, [path], roots)))?.by
 }
 
@@ -107,7 +107,7 @@ export function fitsPath(pattern: string, path: string): boolean {
  * Whether what fits this pattern of a whole path may be the place, something in it, or, where directories are gone through,
  * something that the place is in. `*` is no name that begins with a dot, and `**` alone says nothing.
  */
-export function mayName(pattern: string, place: string, isDeep: boolean): boolean {
+export function mayMatchInside(pattern: string, place: string, isDeep: boolean): boolean {
   return mayBe(partsOf(pattern), partsOf(place), { isDeep, isFirst: true })
 }
 

@@ -6,7 +6,7 @@ export function comparable(path: string): string {
 }
 
 /** `c:/` of `C:\Work`; of a server its share. */
-export function rootOf(path: string): string {
+export function driveRootOf(path: string): string {
   return /^(?:[a-z]:\/|\/\/[^/]+\/[^/]+\/?)/u.exec(comparable(path))?.[0] ?? ''
 }
 

@@ -72,7 +72,7 @@ export interface PageLimits {
   readonly chars: number
 }
 
-export interface Wanted {
+export interface TextSearch {
   /** Only entries after this one. */
   readonly from: Cursor
   readonly text: string
@@ -135,7 +135,7 @@ export interface Journal {
    * Those of the entries that `page` would give whose bodies contain `text`, looked for where the journal is kept: the caller
    * is not sent the others.
    */
-  find(id: SessionId, wanted: Wanted, limits: PageLimits): Promise<FoundEntries>
+  find(id: SessionId, wanted: TextSearch, limits: PageLimits): Promise<FoundEntries>
   /**
    * Yields the entries after `from` in pages, then follows new ones, each once, until `signal` aborts or the session is deleted.
    * A session that is not there yet is waited for; JOURNAL_CLOSED when the journal closes meanwhile.

@@ -87,7 +87,7 @@ function isPermanent(error: unknown): boolean {
 }
 
 /** A connection to the server's socket. Rejects with the error of the system when no server listens. */
-export function dial(path: string): Promise<Socket> {
+export function connectSocket(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     socket.once('error', reject)

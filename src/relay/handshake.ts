@@ -2,9 +2,7 @@
  * The client's `initialize` and `authenticate`: the fields that the relay adds to them, and the requests that it repeats
  * to a new server.
  */
-import { fieldsOf, isFields } from '../rpc/json-rpc.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { fieldsOf, isFields, type Fields } from '../rpc/json-rpc.ts'
 
 /** The additions of the relay to the client's `initialize`. */
 export interface Handshake {

@@ -1,15 +1,13 @@
 /** Asks an older server to stop, so that a newer one of our version takes its place, and knows how the connection to a server ends. */
-import { fieldsOf } from '../rpc/json-rpc.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { fieldsOf, type Fields } from '../rpc/json-rpc.ts'
 
 /** `stopping`: a user or an administrator stopped the server. `upgrading`: it stops for us, or the session moves to another server. */
-export type Ending = 'unexpected' | 'stopping' | 'upgrading'
+export type ConnectionEnding = 'unexpected' | 'stopping' | 'upgrading'
 
 export class ServerUpgrade {
   readonly #version: string
   /** How the connection to the server ends if it ends now. */
-  ending: Ending = 'unexpected'
+  ending: ConnectionEnding = 'unexpected'
   /** An older server has been asked to stop: nothing more is sent to it until it answers or is gone. */
   isPending = false
 
@@ -42,7 +40,7 @@ export class ServerUpgrade {
   }
 
   /** The connection is gone. Returns how it was to end. */
-  lose(): Ending {
+  lose(): ConnectionEnding {
     const { ending } = this
     this.ending = 'unexpected'
     this.isPending = false

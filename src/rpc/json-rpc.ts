@@ -117,12 +117,15 @@ function unreadable(problem: Unreadable['problem'], reason: string): Unreadable 
   return { kind: 'unreadable', id: null, problem, reason }
 }
 
+/** The members of an object whose types are not checked yet. */
+export type Fields = Readonly<Record<string, unknown>>
+
 /** The members of an object; none for anything else. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {}
 }
 
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -43,7 +43,7 @@ export function readBytesIfThere(
   )
 }
 
-export interface WriteRequest {
+export interface FileWrite {
   readonly path: string
   readonly bytes: Uint8Array
   readonly roots: readonly Root[]
@@ -57,7 +57,7 @@ export interface WriteRequest {
  * Replaces the file or makes it, with the directories on the way, in one step that is seen as a whole or not at all. Resolves
  * with its real path.
  */
-export function writeBytes({ path, bytes, roots, id, found }: WriteRequest): Promise<string> {
+export function writeBytes({ path, bytes, roots, id, found }: FileWrite): Promise<string> {
   return withResolvedPath(path, { roots, missing: 'make' }, async (place) => {
     found(place.real)
     requireWritable(place, roots)

@@ -29,7 +29,7 @@ interface WalkOptions {
 }
 
 /** Something on the way, while its directory is held. */
-export interface TreeEntry extends Entry {
+export interface TreeEntry extends DirectoryEntry {
   readonly held: OpenDirectory
   /** From where the stroll began, with slashes. */
   readonly way: string
@@ -139,7 +139,7 @@ async function ignoreFileText(path: string, roots: readonly Root[]): Promise<rea
 /** The texts of the ignore files in a directory that is held. One that cannot be read says nothing. */
 export async function ignoreRulesIn(
   held: OpenDirectory,
-  entries: readonly Entry[],
+  entries: readonly DirectoryEntry[],
   roots: readonly Root[],
 ): Promise<readonly string[]> {
   const names = IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.kind === 'file'))
@@ -156,14 +156,14 @@ function joinedPath(base: string, name: string): string {
   return name === '' ? base : `${base}/${name}`
 }
 
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string
   readonly kind: 'file' | 'directory' | 'link' | 'other'
 }
 
 interface DirectoryNames {
   /** In the order of their names. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly DirectoryEntry[]
   /** How many names are not UTF-8, and cannot be given as a path. */
   readonly unnameable: number
 }
@@ -178,17 +178,17 @@ export async function namesIn(held: OpenDirectory): Promise<DirectoryNames> {
 }
 
 /** A name that holds what would break a list into lines is quoted. */
-export function shownName(name: string): string {
+export function quotedName(name: string): string {
   return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) ? JSON.stringify(name) : name
 }
 
-function kindOf(entry: Dirent<Buffer>): Entry['kind'] {
+function kindOf(entry: Dirent<Buffer>): DirectoryEntry['kind'] {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-function byName({ name: one }: Entry, { name: other }: Entry): number {
+function byName({ name: one }: DirectoryEntry, { name: other }: DirectoryEntry): number {
   return one < other ? -1 : Number(one > other)
 }
 

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logPathIn } from '../../src/server/log/log-line.ts'
-import { redactor } from '../../src/server/doctor/redact.ts'
+import { reportRedactor } from '../../src/server/doctor/redact.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -79,7 +79,7 @@ headers = { Authorization = ${JSON.stringify(PLANTED.header)} }
 })
 
 describe('what looks like a secret is removed', () => {
-  const redact = redactor({ environment: { HOME: '/home/ada' }, settings: [], home: '/home/ada' })
+  const redact = reportRedactor({ environment: { HOME: '/home/ada' }, settings: [], home: '/home/ada' })
 
   test.each([
     ['Bearer abcdef123456', '[removed]'],

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { manPage } from '../../scripts/man-page.ts'
 import { chat, commands } from '../../src/cli/command-table.ts'
-import { candidatesFor } from '../../src/cli/commands/completion/candidates.ts'
+import { completionsFor } from '../../src/cli/commands/completion/candidates.ts'
 import { endServers, parley, shareServer } from './cli.ts'
 import { binary, freshDirectory } from './parley.ts'
 
 endServers()
 const lodging = shareServer()
 const table = { commands, chat }
-const valuesAfter = (...words: readonly string[]) => candidatesFor(words, table).candidates.map(({ value }) => value)
-const kindAfter = (...words: readonly string[]) => candidatesFor(words, table).kind
+const valuesAfter = (...words: readonly string[]) => completionsFor(words, table).candidates.map(({ value }) => value)
+const kindAfter = (...words: readonly string[]) => completionsFor(words, table).kind
 
 describe('what may come next', () => {
   test('is the name of a command, then that of one of its own', () => {

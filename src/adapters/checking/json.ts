@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function textIn(object: JsonObject, key: string): string | undefined {
+export function nonEmptyText(object: JsonObject, key: string): string | undefined {
   const value = object[key]
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -12,7 +12,7 @@ import type {
   SessionSummary,
   Snapshot,
   StoredEntry,
-  Wanted,
+  TextSearch,
 } from '../../ports/journal.ts'
 import { TailSubscribers, checkAppend, follow, isListed } from './journal-base.ts'
 
@@ -69,7 +69,7 @@ export function memoryJournal(): ImportingJournal {
     return fit(entries.slice(from, from + Math.max(1, limits.entries)), limits)
   }
 
-  async function find(id: SessionId, { from, text }: Wanted, limits: PageLimits): Promise<FoundEntries> {
+  async function find(id: SessionId, { from, text }: TextSearch, limits: PageLimits): Promise<FoundEntries> {
     const entries = await page(id, from, limits)
     return { entries: entries.filter(({ body }) => body.includes(text)), until: entries.at(-1)?.seq }
   }

@@ -18,7 +18,7 @@ import type {
 import type { Provider } from '../../ports/values/provider.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
 import { type FailureContext, failFor, titleIn } from './http/failure.ts'
-import { type StreamTimeouts, type ProviderTransport, Watch } from './http/provider-requests.ts'
+import { type StreamTimeouts, type ProviderTransport, RequestWatch } from './http/provider-requests.ts'
 import { type ConvertedMessages, type ProviderMetadata, newCallId, promptOf, toolsOf } from './protocol/prompt.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 
@@ -43,7 +43,7 @@ export function modelOf(opened: OpenedModel): Model {
 
 async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<ModelPart> {
   const { provider, clock, transport } = opened
-  const watch = new Watch(clock, streamTimeoutsOf(provider), request.signal)
+  const watch = new RequestWatch(clock, streamTimeoutsOf(provider), request.signal)
   const blamed: FailureContext = { provider, model: opened.name, watch, now: clock.now() }
   transport.watch(watch)
   const collector = new Collector({

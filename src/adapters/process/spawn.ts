@@ -103,7 +103,7 @@ interface Launch {
  */
 async function register(guard: Guard, launch: Launch): Promise<Started | undefined> {
   const child = await launched(await channelOf(guard, launch), launch)
-  const ended = endOf(child)
+  const ended = exitOf(child)
   const [stdin, stdout, stderr, , guardSaid] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
   const pid = child.pid as number
   guard.remember(pid)
@@ -143,7 +143,7 @@ async function launched(channel: Writable, { spec, file, env }: Launch): Promise
   }
 }
 
-export function endOf(child: ChildProcess): Promise<ProcessExit> {
+export function exitOf(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
 }
 

@@ -4,13 +4,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { CompletionRequest, PromptTemplate, ToolList } from '../../ports/tools.ts'
 
 /** The user's input after the name of a prompt. */
-export interface Typed {
+export interface TypedArgument {
   readonly prompt: string
   readonly text: string
 }
 
 /** The argument at the cursor: its name, its text so far, and possible values. */
-export interface Suggestions {
+export interface ArgumentSuggestions {
   readonly argument: string
   readonly value: string
   readonly values: readonly string[]
@@ -27,7 +27,11 @@ const MAX_KEPT = 200
 /** After that the user types on. */
 const TIMEOUT_MS = 3000
 
-type Complete = (session: string, typed: Typed, from: readonly CompletionSource[]) => Promise<Suggestions | undefined>
+type Complete = (
+  session: string,
+  typed: TypedArgument,
+  from: readonly CompletionSource[],
+) => Promise<ArgumentSuggestions | undefined>
 
 /** Resolves with undefined for an unknown prompt or argument. A server that fails or is too slow suggests nothing. */
 export function openCompletions(clock: Clock): Complete {

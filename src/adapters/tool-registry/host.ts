@@ -12,7 +12,7 @@ import {
   type StartedServer,
   type McpHostContext,
 } from '../mcp/host/mcp-types.ts'
-import { type CompletionSource, openCompletions, type Suggestions, type Typed } from './completions.ts'
+import { type CompletionSource, openCompletions, type ArgumentSuggestions, type TypedArgument } from './completions.ts'
 import { ProtocolCache } from '../mcp/host/protocol-cache.ts'
 import { type ConfiguredServer, serversOf } from './server-sources.ts'
 import type { Logins } from '../mcp/oauth/authorization.ts'
@@ -59,7 +59,7 @@ export interface McpHost extends ToolHost {
   /** The servers of a session as they were opened last, without builtin tools; undefined if it has no registry open. */
   serversOf(session: string): ToolRegistry | undefined
   /** Suggestions for the argument of a slash command that the user is typing. */
-  complete(session: string, typed: Typed): Promise<Suggestions | undefined>
+  complete(session: string, typed: TypedArgument): Promise<ArgumentSuggestions | undefined>
   /** Closes shared servers that wait for further sessions. Call it when all registries are closed. */
   close(): Promise<void>
 }

@@ -17,7 +17,7 @@ import type {
 import type { CallOptions, ServerConnection, ServerOffer, ServerPrompt, ServerTool } from '../mcp/host/mcp-types.ts'
 import { LOG_IN } from '../mcp/host/login-tool.ts'
 import { registryName, registryPrefix } from './names.ts'
-import type { Lease } from '../mcp/host/pool.ts'
+import type { ServerLease } from '../mcp/host/pool.ts'
 import { withInputRounds } from '../mcp/host/input-required-loop.ts'
 import { limitsFor } from '../mcp/host/server-config.ts'
 import type { McpServerLifecycle } from '../mcp/host/mcp-server-lifecycle.ts'
@@ -26,7 +26,7 @@ import type { ToolKind } from '../../ports/values/content.ts'
 interface RegistryOptions {
   readonly clock: Clock
   /** Leases each server; `changed` is called when its state or offer changes. */
-  readonly lease: (changed: () => void) => readonly Lease[]
+  readonly lease: (changed: () => void) => readonly ServerLease[]
   /** How long a call waits for a server that is still connecting. */
   readonly connectWaitMs: number
   /** Called when the registry closes. */
@@ -38,7 +38,7 @@ export class McpToolRegistry implements ToolRegistry {
   readonly #connectWaitMs: number
   readonly #onClose: () => void
   readonly #listeners = new Set<(list: ToolList) => void>()
-  readonly #leases: readonly Lease[]
+  readonly #leases: readonly ServerLease[]
   readonly #servers: readonly McpServerLifecycle[]
   readonly #calls = new InFlightCalls()
   /** How long each connecting server was already waited for: it is not waited for that long again. */

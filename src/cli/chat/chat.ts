@@ -6,7 +6,7 @@ import type { Update } from '../../client/incoming/updates.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { cwdOf, newestSession, sessionToJoin } from '../sessions/session-resolution.ts'
 import { textOption } from '../runtime/options.ts'
-import { type Usage, usageIn } from './status-line.ts'
+import { type ContextUsage, contextUsageIn } from './status-line.ts'
 
 type Options = CommandInput['options']
 
@@ -21,14 +21,14 @@ export interface OpenedSession {
 export class Updates {
   #past: Update[] | undefined = []
   #live: (update: Update) => void = () => undefined
-  #usage: Usage | undefined
+  #usage: ContextUsage | undefined
 
-  get usage(): Usage | undefined {
+  get usage(): ContextUsage | undefined {
     return this.#usage
   }
 
   take(update: Update): void {
-    this.#usage = usageIn(update) ?? this.#usage
+    this.#usage = contextUsageIn(update) ?? this.#usage
     if (this.#past === undefined) this.#live(update)
     else this.#past.push(update)
   }

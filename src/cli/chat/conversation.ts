@@ -6,7 +6,7 @@ import { type Update, textIn } from '../../client/incoming/updates.ts'
 import { roleOf } from '../../client/transcript/items.ts'
 import { isParleyError, type ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { SessionPresence } from '../sessions/session-presence.ts'
-import { newId } from '../output/terminal/pace.ts'
+import { newUuid } from '../output/terminal/pace.ts'
 import { oneLine } from '../output/terminal/text.ts'
 import { whyOf } from '../sessions/turn.ts'
 import type { View } from '../output/view/view.ts'
@@ -79,7 +79,7 @@ export class ChatConversation {
 
   /** Sends a prompt. Its turn begins now, or after the prompts that run or wait. */
   submit(text: string): void {
-    const own = { id: newId(), text, withdraw: new AbortController(), isTaken: false, isOver: false }
+    const own = { id: newUuid(), text, withdraw: new AbortController(), isTaken: false, isOver: false }
     const isFirst = !this.isBusy && this.#own.length === 0
     this.#own = [...this.#own, own]
     if (isFirst) this.#begin(own)

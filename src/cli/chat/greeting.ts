@@ -47,7 +47,7 @@ export function farewellRow(sessionId: string, turn: 'none' | 'interrupted' | 'c
 }
 
 /** Where a model answers, its settings say which; left to the server, without one, it is the guide. */
-export function shownName(agent: string): string | undefined {
+export function shownAgentName(agent: string): string | undefined {
   if (agent === '') return undefined
   return agent === 'auto' ? 'guide' : oneLine(agent.replace(/:.*$/su, ''), 32)
 }

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { paintFor } from '../output/terminal/colors.ts'
 import { widthOf } from '../output/terminal/text.ts'
-import { type Standing, statusRow, usageIn } from './status-line.ts'
+import { type StatusLineState, statusRow, contextUsageIn } from './status-line.ts'
 
 const choices = [
   { value: 'ask', name: 'Ask' },
   { value: 'o:large', name: 'Large 软' },
 ]
 const setting = { choices, by: 'option' } as const
-const standing: Standing = {
+const standing: StatusLineState = {
   urgent: '',
   doing: '',
   agent: 'guide',
@@ -23,7 +23,7 @@ const standing: Standing = {
   sessionId: '1f3a9c2b-0000',
 }
 
-function row(columns: number, more: Partial<Standing> = {}): string {
+function row(columns: number, more: Partial<StatusLineState> = {}): string {
   return statusRow({ ...standing, ...more }, { paint: paintFor(false), width: () => columns })
 }
 
@@ -67,4 +67,4 @@ test.each([
   ],
   [{ sessionUpdate: 'usage_update', used: '5', size: 10 }, undefined],
   [{ sessionUpdate: 'plan', used: 5, size: 10 }, undefined],
-])('usage in %j', (update, usage) => expect(usageIn(update)).toEqual(usage))
+])('usage in %j', (update, usage) => expect(contextUsageIn(update)).toEqual(usage))

@@ -5,13 +5,13 @@ import { oneLine, widthOf } from '../output/terminal/text.ts'
 import type { Look } from '../output/view/rows.ts'
 import { shortId } from '../sessions/session-resolution.ts'
 
-export interface Usage {
+export interface ContextUsage {
   readonly used: number
   readonly size: number
   readonly cost: string | undefined
 }
 
-export interface Standing {
+export interface StatusLineState {
   /** A message that the user must read now, such as that the connection is lost; empty for none. */
   readonly urgent: string
   /** Why nothing is to be seen of the agent; empty where nothing needs an explanation. */
@@ -19,7 +19,7 @@ export interface Standing {
   /** The agent, where no setting names it. */
   readonly agent: string | undefined
   readonly settings: readonly Setting[]
-  readonly usage: Usage | undefined
+  readonly usage: ContextUsage | undefined
   readonly waiting: number
   /** As other clients call themselves. */
   readonly others: readonly string[]
@@ -27,7 +27,7 @@ export interface Standing {
 }
 
 /** Undefined for another update, and for one that does not say it. */
-export function usageIn({ sessionUpdate, used, size, cost }: Update): Usage | undefined {
+export function contextUsageIn({ sessionUpdate, used, size, cost }: Update): ContextUsage | undefined {
   if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
   const { amount, currency } = (cost ?? {}) as { readonly amount?: unknown; readonly currency?: unknown }
   const said = typeof amount === 'number' ? `${amount.toFixed(2)} ${String(currency)}` : undefined
@@ -35,7 +35,7 @@ export function usageIn({ sessionUpdate, used, size, cost }: Update): Usage | un
 }
 
 /** Leaves out the parts that do not fit, highest `rank` first, because those are needed least. */
-export function statusRow(standing: Standing, { paint, width }: Look): string {
+export function statusRow(standing: StatusLineState, { paint, width }: Look): string {
   const urgent = standing.urgent === '' ? '' : oneLine(standing.urgent, width() - 2)
   const lead = urgent === '' ? '  ' : `  ${urgent} · `
   const parts = partsOf(standing)
@@ -54,7 +54,7 @@ interface Part {
   readonly rank: number
 }
 
-function partsOf({ doing, agent, settings, usage, waiting, others, sessionId }: Standing): readonly Part[] {
+function partsOf({ doing, agent, settings, usage, waiting, others, sessionId }: StatusLineState): readonly Part[] {
   const model = settings.find(({ category }) => category === 'model')
   const modes = settings.filter(({ category }) => category === 'mode')
   return [
@@ -83,7 +83,7 @@ export function currentName({ value, choices }: Setting): string {
   return choices.find((choice) => choice.value === value)?.name ?? value
 }
 
-function fullness({ used, size }: Usage): string {
+function fullness({ used, size }: ContextUsage): string {
   return size > 0 ? `${Math.round((used / size) * 100)} % of ${rounded(size)}` : `${rounded(used)} tokens`
 }
 

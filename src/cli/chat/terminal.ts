@@ -11,11 +11,11 @@ import type { ConnectOptions } from '../connect/connect.ts'
 import { paintOn } from '../output/terminal-io.ts'
 import { nameWindow, windowTitles } from '../output/terminal/window.ts'
 import { View } from '../output/view/view.ts'
-import { type Working, workWith } from '../connect/with-client.ts'
+import { type ConnectedCommand, workWith } from '../connect/with-client.ts'
 import { type Beginning, type OpenedSession, Updates, openChat, pastOf } from './chat.ts'
 import { ChatConversation } from './conversation.ts'
 import { InputArea } from './input/input-area.ts'
-import { farewellRow, greetingRows, promptsOf, shownName } from './greeting.ts'
+import { farewellRow, greetingRows, promptsOf, shownAgentName } from './greeting.ts'
 import { Comings } from './presence.ts'
 import { ChatQuestions } from './questions.ts'
 import { SlashCommands } from './slash-commands.ts'
@@ -104,7 +104,7 @@ class TerminalChat implements ClientDelegate {
     this.#desk.refresh()
   }
 
-  async run(working: Working, options: Options): Promise<number> {
+  async run(working: ConnectedCommand, options: Options): Promise<number> {
     const { client, stops } = working
     const left = this.#desk.open(stops)
     try {
@@ -129,7 +129,7 @@ class TerminalChat implements ClientDelegate {
     })
     const { before, current } = pastOf(past, this.#company.busy)
     this.#view.recall(before)
-    const answers = client.modelOf(sessionId) ?? shownName(client.agentOf(sessionId) ?? '')
+    const answers = client.modelOf(sessionId) ?? shownAgentName(client.agentOf(sessionId) ?? '')
     const greeting = { ...opened, agent: answers, transcript: before, whole: this.#beginning === 'join' }
     this.#desk.screen.draw(greetingRows(greeting, this.#desk.look), [])
     this.#talk = talk

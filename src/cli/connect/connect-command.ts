@@ -11,7 +11,7 @@ import { localFiles } from '../local/local-files.ts'
 import { LocalTerminals } from '../local/terminals.ts'
 import { progressLine } from '../output/progress-line.ts'
 import type { AgentConnection } from './agent-connection.ts'
-import { after, newId, pause } from '../output/terminal/pace.ts'
+import { after, newUuid, pause } from '../output/terminal/pace.ts'
 
 export interface ReachingCommand {
   readonly command: string
@@ -46,7 +46,7 @@ export async function reachCommand(reaching: ReachingCommand, face: ClientDelega
     await agent.close()
   }
   try {
-    const means = { dial: async () => agent.pipe, pause, newId, isDurable: false as const, silenceTimeout }
+    const means = { dial: async () => agent.pipe, pause, newId: newUuid, isDurable: false as const, silenceTimeout }
     const client = await connect(means, face, {
       info: serverInfo,
       notices,

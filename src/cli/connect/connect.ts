@@ -15,7 +15,7 @@ import { EMBEDDED_REMEDY, dieAtOnce } from './exit-on-journal-loss.ts'
 import { progressLine } from '../output/progress-line.ts'
 import type { AgentConnection } from './agent-connection.ts'
 import { takeOver } from './takeover.ts'
-import { after, newId, pause } from '../output/terminal/pace.ts'
+import { after, newUuid, pause } from '../output/terminal/pace.ts'
 import { complain } from '../say.ts'
 
 export interface ConnectOptions {
@@ -53,7 +53,11 @@ async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Prom
   const { dialRemote } = await import('../remote/dial-remote.ts')
   const { agent, ...hello } = helloOf(reaching)
   const options = agent?.chosen === true ? { ...hello, agent } : hello
-  const client = await connect({ dial: dialRemote(reaching.config, reaching.signal), pause, newId }, face, options)
+  const client = await connect(
+    { dial: dialRemote(reaching.config, reaching.signal), pause, newId: newUuid },
+    face,
+    options,
+  )
   return {
     client,
     async close() {
@@ -68,7 +72,7 @@ async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promi
   reaching.signal?.addEventListener('abort', () => leaving.abort())
   if (reaching.signal?.aborted === true) leaving.abort()
   const client = await met(config, () =>
-    connect({ dial: () => dialServer(config, leaving.signal), pause, newId }, face, {
+    connect({ dial: () => dialServer(config, leaving.signal), pause, newId: newUuid }, face, {
       ...helloOf(reaching),
       lent: config.providerVariables,
     }),
@@ -151,7 +155,7 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
     return openLineTransport(server.output, server.input)
   }
   try {
-    const client = await connect({ dial: dialOnce, pause, newId, isDurable: false }, face, helloOf(reaching))
+    const client = await connect({ dial: dialOnce, pause, newId: newUuid, isDurable: false }, face, helloOf(reaching))
     return {
       client,
       async close() {

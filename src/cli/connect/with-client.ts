@@ -4,7 +4,7 @@ import type { ClientDelegate } from '../../client/client-delegate.ts'
 import { type ConnectOptions, openAgentConnection } from './connect.ts'
 import { type Stops, watchStops } from '../runtime/shutdown-signals.ts'
 
-export interface Working {
+export interface ConnectedCommand {
   readonly client: Client
   readonly stops: Stops
 }
@@ -13,7 +13,7 @@ export interface Working {
 export async function workWith(
   reaching: ConnectOptions,
   face: ClientDelegate,
-  work: (working: Working) => Promise<number>,
+  work: (working: ConnectedCommand) => Promise<number>,
 ): Promise<number> {
   const stops = watchStops()
   try {

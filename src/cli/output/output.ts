@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 
-export interface Output {
+export interface OutputTarget {
   /** Standard output if absent. */
   readonly path: string | undefined
   readonly signal: AbortSignal
@@ -16,7 +16,7 @@ export interface Output {
 const BLOCK = 64 * 1024
 
 /** Throws EXPORT_UNWRITABLE, and what `lines` throws. Stops when the signal aborts. */
-export async function writeOut(lines: AsyncIterable<string>, { path, signal }: Output): Promise<void> {
+export async function writeOut(lines: AsyncIterable<string>, { path, signal }: OutputTarget): Promise<void> {
   if (path === undefined) return pour(lines, process.stdout, signal)
   const draft = `${path}.${process.pid}.part`
   const file = createWriteStream(draft, { flags: 'wx', mode: 0o600 })

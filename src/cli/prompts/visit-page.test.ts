@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
-import { pagesFor, readPage } from './visit-page.ts'
+import { pagesFor, pageToVisit } from './visit-page.ts'
 
 /** A browser that notes what it was started with, found where browsers are. */
 function browser() {
@@ -78,10 +78,10 @@ describe('a suspicious address has a warning [U7]', () => {
     ['https://аррӏе.com/', 'reads "аррӏе.com"'],
     ['https://bank.example@evil.example/', 'that is evil.example'],
     ['http://example.org/', 'not encrypted'],
-  ])('%s', (url, warning) => expect(readPage(url)?.warnings.join()).toContain(warning))
+  ])('%s', (url, warning) => expect(pageToVisit(url)?.warnings.join()).toContain(warning))
 
   test.each(['https://example.org:8443/x?y#z', 'http://127.0.0.1:33418/callback', 'http://localhost/'])(
     'no warning for %s',
-    (url) => expect(readPage(url)?.warnings).toEqual([]),
+    (url) => expect(pageToVisit(url)?.warnings).toEqual([]),
   )
 })

@@ -17,7 +17,7 @@ export interface Visiting {
 export function pagesFor({ ask, note, environment }: Visiting): ClientPages {
   return {
     async visit(request, withdrawn) {
-      const page = readPage(request.url)
+      const page = pageToVisit(request.url)
       if (page === undefined) {
         note('bad', `A server wants a page visited that is none of the web: ${oneLine(request.url, 200)}`)
         return 'cancel'
@@ -44,7 +44,7 @@ export interface PageToVisit {
 }
 
 /** Undefined for what is no page of the web. */
-export function readPage(text: string): PageToVisit | undefined {
+export function pageToVisit(text: string): PageToVisit | undefined {
   if (!URL.canParse(text)) return undefined
   const { href, host, hostname, protocol, username } = new URL(text)
   if (protocol !== 'https:' && protocol !== 'http:') return undefined

@@ -5,7 +5,7 @@ import type { Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { Elsewhere, type PathMap, parseMap } from '../../relay/elsewhere.ts'
 import { relay } from '../../relay/relay.ts'
-import { newId } from '../output/terminal/pace.ts'
+import { newUuid } from '../output/terminal/pace.ts'
 import { unblockedStdout } from '../relay.ts'
 import { complain } from '../say.ts'
 import { RemoteDialer } from './dial-remote.ts'
@@ -33,7 +33,7 @@ export async function relayElsewhere(config: Config, { maps, lends }: ElsewhereF
     },
     server: new RemoteDialer(server),
     offers: { find: async () => undefined, remember: async () => undefined },
-    newId,
+    newId: newUuid,
     say: complain,
   })
 }

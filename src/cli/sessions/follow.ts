@@ -19,7 +19,7 @@ import { complain } from '../say.ts'
 type Options = CommandInput['options']
 
 /** Resolves at a stop signal, when the session is closed or deleted, and when the server is stopped. */
-export function follow(reaching: ConnectOptions, options: Options): Promise<number> {
+export function followSession(reaching: ConnectOptions, options: Options): Promise<number> {
   const following: ConnectOptions = { ...reaching, notices: ['turn'], doing: 'attach' }
   return options['json'] === true ? followJson(following, options) : followText(following, options)
 }

@@ -12,7 +12,7 @@ import { findSession } from './session-resolution.ts'
 /** Updates of one page; more make fewer round trips, and no answer too large. */
 const PAGE_UPDATES = 500
 
-export interface StoredSession {
+export interface ReadableSession {
   readonly sessionId: string
   readonly cwd: string
   readonly updatedAt: string
@@ -21,7 +21,7 @@ export interface StoredSession {
 
 export interface StoredReader {
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
-  find(prefix: string): Promise<StoredSession>
+  find(prefix: string): Promise<ReadableSession>
   /** The updates that `session/load` would send. Returns how far the last turn is, if it still runs. */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
   /** As `parley import` reads it. */
@@ -58,7 +58,7 @@ class RemoteReader implements StoredReader {
     this.#client = client
   }
 
-  async find(prefix: string): Promise<StoredSession> {
+  async find(prefix: string): Promise<ReadableSession> {
     const { updatedAt, ...session } = await findSession(this.#client, prefix)
     return { ...session, updatedAt: updatedAt ?? '' }
   }

@@ -21,8 +21,8 @@ export interface WebSocketConnection extends ConnectionDeps {
  * a connection that is lost later is dialled again for as long as that takes, and every open session goes on where it was.
  */
 export function overWebSocket(url: string, { token, open = openStandard }: WebSocketOptions = {}): WebSocketConnection {
-  const socket = (): Promise<LiveSocket> => openWebSocket((protocols) => open(url, protocols), systemClock, token)
-  const redialling = new Redialling({ open: socket, clock: systemClock, chance: () => Math.random() })
+  const socket = (): Promise<LiveSocket> => openWebSocket((protocols) => open(url, protocols), webClock, token)
+  const redialling = new Redialling({ open: socket, clock: webClock, chance: () => Math.random() })
   let wasUp = false
   return {
     async dial() {
@@ -31,15 +31,15 @@ export function overWebSocket(url: string, { token, open = openStandard }: WebSo
       redialling.connected()
       return transport
     },
-    pause: (ms) => new Promise((resolve) => systemClock.after(ms, resolve)),
+    pause: (ms) => new Promise((resolve) => webClock.after(ms, resolve)),
     leave: () => redialling.stop(),
     comesBack: true,
-    newId,
+    newId: randomHexId,
     now: () => redialling.now(),
   }
 }
 
-export const systemClock: SocketClock = {
+export const webClock: SocketClock = {
   now: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms)
@@ -52,6 +52,6 @@ function openStandard(url: string, protocols: readonly string[]): WebSocketLike 
 }
 
 /** Works on pages without TLS too, where `randomUUID` is missing. */
-export function newId(): string {
+export function randomHexId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -46,7 +46,7 @@ export function stoppingIn(answer: unknown): Stopping {
 }
 
 /** A message, a tool call or a title that was found. */
-export interface Passage {
+export interface FoundPassage {
   readonly sessionId: string
   readonly title?: string
   readonly cwd: string
@@ -60,7 +60,7 @@ export interface Passage {
 }
 
 export interface SearchResult {
-  readonly passages: readonly Passage[]
+  readonly passages: readonly FoundPassage[]
   /** There are more than were asked for. */
   readonly more: boolean
   /** Entries that were not searched, because the index does not have them yet. */
@@ -70,7 +70,7 @@ export interface SearchResult {
 export function searchResultIn(result: unknown): SearchResult {
   const { passages, more, behind } = fieldsOf(result)
   return {
-    passages: Array.isArray(passages) ? (passages as readonly Passage[]) : [],
+    passages: Array.isArray(passages) ? (passages as readonly FoundPassage[]) : [],
     more: more === true,
     behind: typeof behind === 'number' ? behind : 0,
   }

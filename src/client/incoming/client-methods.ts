@@ -1,6 +1,6 @@
 /** The methods that an agent can call at the client: files, terminals, pages and forms, as far as the program around it provides them. */
 import { CodedError } from '../../errors/coded-error.ts'
-import { type ErrorToSend, fieldsOf } from '../../rpc/json-rpc.ts'
+import { type ErrorToSend, fieldsOf, type Fields } from '../../rpc/json-rpc.ts'
 import { ClientError, fail } from '../client-error.ts'
 import type { Reply } from '../connection/json-rpc-peer.ts'
 
@@ -102,7 +102,6 @@ export interface ClientServices {
   readonly forms?: ClientForms | undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
 type RootsOf = (sessionId: string) => readonly string[] | undefined
 type Service = (params: Fields, roots: readonly string[], withdrawn: AbortSignal) => Promise<unknown>
 

@@ -2,7 +2,7 @@
  * The content of `session/update` and of permission requests, and its check: any agent may send anything, and no program that shows
  * it should break. Everything but the kind is optional: other agents send less, or more.
  */
-import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { fieldsOf, type Fields } from '../../rpc/json-rpc.ts'
 
 export interface UpdateParams {
   readonly sessionId: string
@@ -67,8 +67,6 @@ export interface PermissionOption {
   readonly name: string
   readonly kind: string
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Returns the value as it may be used: itself if nothing is wrong with it, undefined if it cannot be used. */
 type Shape = (value: unknown) => unknown

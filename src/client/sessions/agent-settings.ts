@@ -1,11 +1,9 @@
 /** The settings of a session's agent: its options in the agent's order or, where it has none, its modes. */
-import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { fieldsOf, type Fields } from '../../rpc/json-rpc.ts'
 import { fail } from '../client-error.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** As the agent sent them last; undefined for what it does not have. */
-export interface AgentSettings {
+export interface ChosenSettings {
   readonly modes: { readonly current: string; readonly choices: readonly SettingChoice[] } | undefined
   readonly options: readonly Fields[] | undefined
 }
@@ -28,7 +26,7 @@ export interface Setting {
 
 /** The settings of each open session. */
 export class KnownSettings {
-  readonly #of = new Map<string, AgentSettings>()
+  readonly #of = new Map<string, ChosenSettings>()
 
   of(sessionId: string): readonly Setting[] {
     return settingsOf(this.#of.get(sessionId) ?? NO_SETTINGS)
@@ -49,10 +47,10 @@ export class KnownSettings {
   }
 }
 
-const NO_SETTINGS: AgentSettings = { modes: undefined, options: undefined }
+const NO_SETTINGS: ChosenSettings = { modes: undefined, options: undefined }
 
 /** `change` is an update, or the answer to a request that opens a session or sets an option. */
-function settingsAfter({ modes, options }: AgentSettings, change: Fields): AgentSettings {
+function settingsAfter({ modes, options }: ChosenSettings, change: Fields): ChosenSettings {
   const { currentModeId } = change
   const offered = 'modes' in change ? modesIn(change['modes']) : modes
   return {
@@ -62,7 +60,7 @@ function settingsAfter({ modes, options }: AgentSettings, change: Fields): Agent
 }
 
 /** Modes count only where there are no options. An option of an unknown type is left out. */
-function settingsOf({ modes, options }: AgentSettings): readonly Setting[] {
+function settingsOf({ modes, options }: ChosenSettings): readonly Setting[] {
   if (options !== undefined) return options.flatMap((option) => optionIn(option) ?? [])
   if (modes === undefined) return []
   const { current: value, choices } = modes
@@ -81,7 +79,7 @@ export function settingRequest(settings: readonly Setting[], id: string, wanted:
   return { method: 'session/set_config_option', params: { configId: id, ...value } }
 }
 
-function modesIn(value: unknown): AgentSettings['modes'] {
+function modesIn(value: unknown): ChosenSettings['modes'] {
   const { currentModeId, availableModes } = fieldsOf(value)
   if (typeof currentModeId !== 'string' || !Array.isArray(availableModes)) return undefined
   return { current: currentModeId, choices: availableModes.flatMap((mode) => choiceIn(fieldsOf(mode), 'id')) }

@@ -1,9 +1,7 @@
 /** What a Parley server says of sessions that need not be open here, read as far as it is well formed. */
-import { fieldsOf } from '../../rpc/json-rpc.ts'
+import { fieldsOf, type Fields } from '../../rpc/json-rpc.ts'
 import { type UpdateParams, updateIn } from '../incoming/updates.ts'
 import type { Resolved } from '../transcript/items.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface SessionPage {
   readonly updates: readonly UpdateParams[]

@@ -129,7 +129,7 @@ export function withPatch(item: ToolCallItem, patch: ToolCallUpdate, place: Item
 }
 
 /** One item of two parts: `older` was loaded later, with a page of what came before. */
-export function whole(older: Item, newer: Item): Item {
+export function mergedItem(older: Item, newer: Item): Item {
   const place = reaching(older, newer)
   if (older.kind === 'message' && newer.kind === 'message')
     return { ...newer, ...older, content: joined(older.content, newer.content), ...place }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   GrowingTranscript,
-  type News,
+  type TranscriptEvent,
   type Transcript,
   cancelled,
   emptyTranscript,
@@ -151,12 +151,15 @@ test('items that an update does not concern stay the same objects', () => {
 })
 
 describe('with sequence numbers and turn ids of a Parley server', () => {
-  const at = (seq: number, update: Update, turn = 't1'): News => ({
+  const at = (seq: number, update: Update, turn = 't1'): TranscriptEvent => ({
     kind: 'update',
     params: { update, _meta: { 'parley/seq': seq, 'parley/at': 1_000 * seq, 'parley/turn': turn } },
   })
   const call = (status: string, kind = 'tool_call_update'): Update => ({ sessionUpdate: kind, toolCallId: 'c', status })
-  const merged = (first: number, { params, ...news }: News & { readonly kind: 'update' }): News => ({
+  const merged = (
+    first: number,
+    { params, ...news }: TranscriptEvent & { readonly kind: 'update' },
+  ): TranscriptEvent => ({
     ...news,
     params: { ...params, _meta: { ...params._meta, 'parley/first': { seq: first, at: 1_000 * first } } },
   })
@@ -171,7 +174,7 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
       at(4, call('pending', 'tool_call')),
       at(9, call('completed')),
       at(10, chunk('agent_message', 'a', 'm')),
-      merged(11, at(14, chunk('agent_message', 'bcd', 'm')) as News & { readonly kind: 'update' }),
+      merged(11, at(14, chunk('agent_message', 'bcd', 'm')) as TranscriptEvent & { readonly kind: 'update' }),
     ])
     expect(items).toMatchObject([
       { id: 'user u', seq: { first: 3, last: 3 }, at: { first: 5, last: 5 }, by: 'Ada' },
@@ -242,7 +245,7 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
         usage: { sessionUpdate: 'usage_update', used: index },
       }
       const update = updates[kind] ?? fail()
-      return at(index + 1, update, `t${turn}`) as News & { readonly kind: 'update' }
+      return at(index + 1, update, `t${turn}`) as TranscriptEvent & { readonly kind: 'update' }
     })
   })
 

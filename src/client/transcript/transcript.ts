@@ -17,7 +17,7 @@ import {
   messageKey,
   placeOf,
   roleOf,
-  whole,
+  mergedItem,
   withChunk,
   withPatch,
 } from './items.ts'
@@ -31,13 +31,13 @@ export interface Transcript {
 }
 
 /** What a client gets of a session that belongs into its transcript. */
-export type News =
+export type TranscriptEvent =
   | { readonly kind: 'update'; readonly params: Pick<UpdateParams, 'update' | '_meta'> }
   /** The server asks this client; only a Parley server gives the request an id. */
-  | { readonly kind: 'asked'; readonly question: Asked }
+  | { readonly kind: 'asked'; readonly question: AskedPermission }
   | { readonly kind: 'resolved'; readonly resolved: Resolved }
 
-export type Asked = Pick<PermissionQuestion, 'requestId' | 'turn' | 'toolCall' | 'options'>
+export type AskedPermission = Pick<PermissionQuestion, 'requestId' | 'turn' | 'toolCall' | 'options'>
 
 /** A part of the session, as the server sends it for `_parley/page`. */
 export interface Page {
@@ -55,7 +55,7 @@ export function withUpdates(before: Transcript, updates: readonly Update[]): Tra
 }
 
 /** As `withUpdates`, with the places of the updates and with permission requests. */
-export function withNews(before: Transcript, news: readonly News[]): Transcript {
+export function withNews(before: Transcript, news: readonly TranscriptEvent[]): Transcript {
   const growing = new GrowingTranscript(before)
   for (const one of news) {
     if (one.kind === 'update') growing.take(one.params.update, placeOf(one.params))
@@ -111,7 +111,7 @@ class Edge {
     const rest = this.#byId.get(item.id) ?? this.#restOfCall(item)
     if (rest === undefined || this.#joined.has(rest)) return item
     this.#joined.add(rest)
-    return whole(item, rest)
+    return mergedItem(item, rest)
   }
 
   /** A server that tells no turns: a call goes on if it was open, or if only updates of it have come since. */
@@ -224,7 +224,7 @@ export class GrowingTranscript implements Transcript {
   }
 
   /** A permission request that waits. It shows the call, also to a client that has not seen it. */
-  asked({ requestId = '', turn, toolCall, options }: Asked): void {
+  asked({ requestId = '', turn, toolCall, options }: AskedPermission): void {
     const isKnown = this.#callItem(toolCall.toolCallId) !== undefined
     if (!isKnown)
       this.#takeToolCall({ sessionUpdate: 'tool_call', ...toolCall }, turn === undefined ? NOWHERE : { turn })

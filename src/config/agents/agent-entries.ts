@@ -1,10 +1,20 @@
 /** The tables `[agents.NAME]` of a settings file: their schema, and the external agents that they describe. */
 import { z } from 'zod'
 import type { AgentEntry } from '../../ports/values/agent-settings.ts'
-import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
+import {
+  type SettingMistake,
+  faultOf,
+  isTable,
+  number,
+  oneOf,
+  switchValue,
+  tableWith,
+  text,
+  textTable,
+} from '../tables.ts'
 
 /** In the entry `${NAME}` is not replaced yet, neither in `args` nor in `env`. */
-export type AgentRead = { readonly entry: AgentEntry } | { readonly fault: Fault; readonly name: string }
+export type AgentRead = { readonly entry: AgentEntry } | { readonly fault: SettingMistake; readonly name: string }
 
 const texts = z.custom<readonly string[]>(
   (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
@@ -123,7 +133,7 @@ export function readAgents(agents: unknown, source: 'user' | 'project'): readonl
 /** Names that mean something else where an agent is named. */
 const TAKEN: ReadonlySet<string> = new Set(['auto', 'guide', 'model', 'script', 'asked-script', 'acp'])
 
-function nameFault(name: string): Fault | undefined {
+function nameFault(name: string): SettingMistake | undefined {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/u.test(name) && !TAKEN.has(name)) return undefined
   const reason = TAKEN.has(name)
     ? 'this name is one of Parley’s own agents'
@@ -132,7 +142,7 @@ function nameFault(name: string): Fault | undefined {
 }
 
 /** In each directory it would be another program; a project’s own is asked for by its path. */
-function relativeCommand(at: string, { command }: AgentTable, source: 'user' | 'project'): Fault | undefined {
+function relativeCommand(at: string, { command }: AgentTable, source: 'user' | 'project'): SettingMistake | undefined {
   if (source === 'project' || command === undefined) return undefined
   if (!command.includes('/') || command.startsWith('/')) return undefined
   const reason =
@@ -140,8 +150,8 @@ function relativeCommand(at: string, { command }: AgentTable, source: 'user' | '
   return { key: `${at}.command`, value: 'relative', reason }
 }
 
-function contradiction(at: string, { command, registry, version, args }: AgentTable): Fault | undefined {
-  const wrong = (key: string, reason: string): Fault => ({ key: `${at}.${key}`, value: 'set', reason })
+function contradiction(at: string, { command, registry, version, args }: AgentTable): SettingMistake | undefined {
+  const wrong = (key: string, reason: string): SettingMistake => ({ key: `${at}.${key}`, value: 'set', reason })
   if (command !== undefined && registry !== undefined)
     return wrong('registry', 'an agent has a command or a registry, not both')
   if (command !== undefined && version !== undefined) return wrong('version', 'it goes with a registry')

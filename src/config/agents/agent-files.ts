@@ -7,7 +7,7 @@ import { MAX_PROJECT_BYTES, readTextSync } from '../../state-files/bounded-read.
 import { filledInTexts } from '../files/variables.ts'
 import { isAllowed } from '../mcp/trust-store.ts'
 import { PROJECT_FILE, projectFile, userFile } from '../places.ts'
-import type { Fault } from '../tables.ts'
+import type { SettingMistake } from '../tables.ts'
 import type { AgentEntry } from '../../ports/values/agent-settings.ts'
 import { readAgents } from './agent-entries.ts'
 
@@ -24,7 +24,7 @@ export interface FoundAgent {
 export interface AgentFiles {
   readonly agents: readonly FoundAgent[]
   /** Mistakes in single agents or whole files, without secrets. */
-  readonly faults: readonly (Fault & { readonly file: string })[]
+  readonly faults: readonly (SettingMistake & { readonly file: string })[]
 }
 
 interface Where {

@@ -9,7 +9,7 @@ import { replaceFile } from '../../state-files/atomic-file.ts'
 import { lockedNow } from '../../state-files/file-lock.ts'
 import { readAgents } from '../agents/agent-entries.ts'
 import { readMcp } from '../mcp/mcp-servers.ts'
-import type { Fault, Table } from '../tables.ts'
+import type { SettingMistake, Table } from '../tables.ts'
 import { withTable, withoutTable } from './toml-tables.ts'
 
 export type TableGroup = 'mcp' | 'agents'
@@ -24,7 +24,7 @@ const READ = { mcp: readMcp, agents: readAgents } as const
 
 /** Throws CONFIG_INVALID where the table cannot be, or the file is not to be changed by a program. */
 export function addTable(file: string, { group, name }: TableName, table: Table): void {
-  const read: readonly ({ readonly fault: Fault } | object)[] = READ[group]({ [name]: table }, 'user')
+  const read: readonly ({ readonly fault: SettingMistake } | object)[] = READ[group]({ [name]: table }, 'user')
   for (const one of read) if ('fault' in one) fail('CONFIG_INVALID', one.fault)
   change(file, { group, name }, (text) => {
     if (isIn(text, { group, name })) {

@@ -4,7 +4,7 @@
  */
 import { fail } from '../../errors/parley-error.ts'
 import { type ListenAddress, parseListen } from '../listen.ts'
-import { type Fault, settings } from '../settings.ts'
+import { type InjectedFault, settings } from '../settings.ts'
 
 /** Returns the value, or throws a `Reason`. */
 type Parse<Value> = (text: string) => Value
@@ -81,7 +81,7 @@ const parsers = {
   docs_key: String,
   server_token: String,
   client_token: String,
-  faults(text: string): readonly Fault[] {
+  faults(text: string): readonly InjectedFault[] {
     const faults = parseJson(text)
     if (Array.isArray(faults) && faults.every(isFault)) return faults
     throw new Reason('it must be a list')
@@ -144,7 +144,7 @@ function parseJson(text: string): unknown {
 
 const ACTIONS: ReadonlySet<unknown> = new Set(['kill', 'throw', 'delay', 'hang'])
 
-function isFault(value: unknown): value is Fault {
+function isFault(value: unknown): value is InjectedFault {
   if (typeof value !== 'object' || value === null) return false
   const { point, action, nth, ms, during } = value as Readonly<Record<string, unknown>>
   return (

@@ -9,7 +9,7 @@ export function allow(home: string, digest: string, consent: Consent): void {
   change(home, (consents) => ({ ...without(consents, consent), [digest]: consent }))
 }
 
-export function withdraw(home: string, consent: Consent): void {
+export function withdrawTrust(home: string, consent: Consent): void {
   change(home, (consents) => without(consents, consent))
 }
 

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { allow, withdraw } from './edit-trust.ts'
+import { allow, withdrawTrust } from './edit-trust.ts'
 import { loadConfig } from '../load.ts'
 import { addTable, removeTable } from '../files/edit-tables.ts'
 import { readMcpFiles } from './server-files.ts'
@@ -133,7 +133,7 @@ describe('an MCP server of a project', () => {
     writeFileSync(join(cwd, '.parley.toml'), project.replace('./tool', './other'))
     expect(found()).toMatchObject([{ standing: 'waiting' }])
     writeFileSync(join(cwd, '.parley.toml'), project)
-    withdraw(where.home, { file: join(cwd, '.parley.toml'), name: 'tool' })
+    withdrawTrust(where.home, { file: join(cwd, '.parley.toml'), name: 'tool' })
     expect(found()).toMatchObject([{ standing: 'waiting' }])
     expect(statSync(join(where.home, 'mcp-consent.json')).mode & 0o777).toBe(0o600)
   })

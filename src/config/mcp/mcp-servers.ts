@@ -1,7 +1,17 @@
 /** The tables `[mcp.NAME]` of a settings file: their schema, and the servers that they describe. */
 import { z } from 'zod'
 import type { LoginSettings, ServerRules } from '../../ports/values/mcp-server-settings.ts'
-import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
+import {
+  type SettingMistake,
+  faultOf,
+  isTable,
+  number,
+  oneOf,
+  switchValue,
+  tableWith,
+  text,
+  textTable,
+} from '../tables.ts'
 
 /** How to reach the server, as written: `${NAME}` is not replaced yet. */
 export type McpPlace =
@@ -22,7 +32,7 @@ export interface McpEntry {
   readonly login?: LoginSettings
 }
 
-export type McpRead = { readonly entry: McpEntry } | { readonly fault: Fault; readonly name: string }
+export type McpRead = { readonly entry: McpEntry } | { readonly fault: SettingMistake; readonly name: string }
 
 const seconds = number('a number of seconds above 0', (value) => value > 0)
 
@@ -104,14 +114,14 @@ export function readMcp(mcp: unknown, source: 'user' | 'project'): readonly McpR
   })
 }
 
-function nameFault(name: string): Fault | undefined {
+function nameFault(name: string): SettingMistake | undefined {
   if (/^\P{Cc}{1,100}$/u.test(name) && name.trim() === name) return undefined
   const key = `mcp.${JSON.stringify(name).slice(0, 120)}`
   return { key, value: 'a server', reason: 'its name has 1 to 100 characters in one line, with no space around' }
 }
 
 /** A server of the user joins the sessions of every directory: `./server` would run what each of them has there. */
-function relativeCommand(name: string, { command }: ServerTable): Fault | undefined {
+function relativeCommand(name: string, { command }: ServerTable): SettingMistake | undefined {
   const isRelative = command !== undefined && command.includes('/') && !command.startsWith('/')
   if (!isRelative) return undefined
   const reason =
@@ -121,9 +131,9 @@ function relativeCommand(name: string, { command }: ServerTable): Fault | undefi
 
 const NEEDS = { args: 'command', env: 'command', headers: 'url', login: 'url' } as const
 
-function contradiction(at: string, table: ServerTable): Fault | undefined {
+function contradiction(at: string, table: ServerTable): SettingMistake | undefined {
   const { command, url, type } = table
-  const wrong = (key: string, reason: string): Fault => ({ key: `${at}.${key}`, value: 'set', reason })
+  const wrong = (key: string, reason: string): SettingMistake => ({ key: `${at}.${key}`, value: 'set', reason })
   if (command !== undefined && url !== undefined) return wrong('url', 'a server has a command or a url, not both')
   for (const key of ['args', 'env', 'headers', 'login'] as const)
     if (table[key] !== undefined && table[NEEDS[key]] === undefined) return wrong(key, `it goes with a ${NEEDS[key]}`)

@@ -5,7 +5,7 @@ import { reasonOf } from '../../errors/parley-error.ts'
 import { digestOf, isAllowed } from './trust-store.ts'
 import { readMcp, type McpEntry } from './mcp-servers.ts'
 import { projectFile, userFile } from '../places.ts'
-import type { Fault } from '../tables.ts'
+import type { SettingMistake } from '../tables.ts'
 import { MAX_PROJECT_BYTES, readTextSync } from '../../state-files/bounded-read.ts'
 
 export interface FoundMcp {
@@ -24,7 +24,7 @@ export interface FoundMcp {
 export interface McpFiles {
   readonly servers: readonly FoundMcp[]
   /** Mistakes in single servers or whole files, without secrets. */
-  readonly faults: readonly (Fault & { readonly file: string })[]
+  readonly faults: readonly (SettingMistake & { readonly file: string })[]
 }
 
 interface Where {

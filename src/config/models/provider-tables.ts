@@ -1,6 +1,16 @@
 /** The tables `[providers.NAME]` of the user's own file: their schema, and the providers that they describe. */
 import { z } from 'zod'
-import { type Fault, faultOf, isTable, number, oneOf, switchValue, tableWith, text, textTable } from '../tables.ts'
+import {
+  type SettingMistake,
+  faultOf,
+  isTable,
+  number,
+  oneOf,
+  switchValue,
+  tableWith,
+  text,
+  textTable,
+} from '../tables.ts'
 import type { KnownModel, ProviderKind } from '../../ports/values/provider.ts'
 
 /** As written: `${NAME}` is not replaced yet. */
@@ -17,7 +27,7 @@ export interface ProviderTable {
   readonly enabled: boolean
 }
 
-export type ProviderRead = { readonly table: ProviderTable } | { readonly fault: Fault }
+export type ProviderRead = { readonly table: ProviderTable } | { readonly fault: SettingMistake }
 
 const tokens = number('a number of tokens above 0', (value) => Number.isSafeInteger(value) && value > 0)
 const amount = number('a number from 0', (value) => value >= 0)
@@ -76,7 +86,7 @@ export function readProviders(providers: unknown, known: ReadonlySet<string>): r
   })
 }
 
-function faultIn(name: string, table: unknown, known: ReadonlySet<string>): Fault | undefined {
+function faultIn(name: string, table: unknown, known: ReadonlySet<string>): SettingMistake | undefined {
   const at = `providers.${name}`
   if (!/^[\w.-]+$/u.test(name))
     return { key: at, value: 'set', reason: 'the name of a provider is letters, digits, -, _ and .' }

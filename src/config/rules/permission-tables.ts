@@ -3,7 +3,7 @@ import { parse } from 'smol-toml'
 import { reasonOf, fail } from '../../errors/parley-error.ts'
 import { z } from 'zod'
 import { perhapsMeant } from '../nearest.ts'
-import { type Fault, faultOf, isTable, tableWith } from '../tables.ts'
+import { type SettingMistake, faultOf, isTable, tableWith } from '../tables.ts'
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export interface RuleEntry {
 
 export interface RuleEntries {
   readonly rules: readonly RuleEntry[]
-  readonly faults: readonly Fault[]
+  readonly faults: readonly SettingMistake[]
 }
 
 const MAX_LENGTH = 1_000
@@ -60,7 +60,7 @@ function wildcardsIn(subject: RuleSubject): number {
   return Math.max(...Object.values(subject).map((text) => text.split('*').length - 1))
 }
 
-type Read = { readonly rule: RuleEntry } | { readonly fault: Fault }
+type Read = { readonly rule: RuleEntry } | { readonly fault: SettingMistake }
 
 function listed(effect: string, list: unknown): readonly Read[] {
   const key = `permissions.${effect}`
@@ -98,7 +98,7 @@ const subject = tableWith(
 ).refine((named) => Object.keys(named).length > 0, `a rule names at least one of ${SUBJECT_KEYS.join(', ')}`)
 
 /** Why a value cannot be the subject of a rule. */
-function faultIn(key: string, value: unknown): Fault | undefined {
+function faultIn(key: string, value: unknown): SettingMistake | undefined {
   return faultOf(key, value, subject)
 }
 
@@ -106,7 +106,7 @@ export function isEffect(value: unknown): value is RuleEffect {
   return EFFECTS.some((effect) => effect === value)
 }
 
-function wrong(key: string, reason: string): Fault {
+function wrong(key: string, reason: string): SettingMistake {
   return { key, reason }
 }
 

@@ -1,12 +1,12 @@
 /** The collections that one key opens. */
 import type { DocumentIndex } from '../index/worker/protocol.ts'
-import type { Principal } from '../keys/keys.ts'
+import type { KeyHolder } from '../keys/keys.ts'
 import type { CollectionSet } from './collection-set.ts'
 
 /** Of the protocol: with sessions (up to 2025-11-25), or without. */
 export type Era = 'legacy' | 'modern'
 
-export interface View {
+export interface CollectionView {
   readonly index: DocumentIndex
   /** The names of the open collections, in the order in which they are served. */
   all(): readonly string[]
@@ -16,7 +16,7 @@ export interface View {
   opens(uri: string): boolean
 }
 
-export function viewOf(library: CollectionSet, { collections }: Principal): View {
+export function viewOf(library: CollectionSet, { collections }: KeyHolder): CollectionView {
   const open = (name: string) => collections === 'all' || collections.includes(name)
   return {
     index: library.index,

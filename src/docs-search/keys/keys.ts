@@ -77,7 +77,7 @@ async function openToOthers(path: string): Promise<readonly string[]> {
 }
 
 /** Whose key it is and what it opens. */
-export interface Principal {
+export interface KeyHolder {
   /** Another key, or the same one with other rights, is another principal. */
   readonly id: string
   readonly name: string
@@ -117,7 +117,7 @@ export class DocsKeys {
   }
 
   /** Null for a wrong key. */
-  principalOf(offered: string): Principal | null {
+  principalOf(offered: string): KeyHolder | null {
     const wanted = createHash('sha256').update(offered).digest()
     // Every hash is compared, so that the time does not reveal which one came close.
     const rings = [...this.#fixed, ...this.#named]
@@ -126,14 +126,14 @@ export class DocsKeys {
   }
 
   /** Whether this principal's key still opens the same. */
-  knows({ id }: Principal): boolean {
+  knows({ id }: KeyHolder): boolean {
     return [...this.#fixed, ...this.#named].some(({ principal }) => principal.id === id)
   }
 }
 
 interface Ring {
   readonly hash: Buffer
-  readonly principal: Principal
+  readonly principal: KeyHolder
 }
 
 function ringOf(key: KnownKey): Ring {

@@ -5,7 +5,7 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
 import { fail } from '../../errors/parley-error.ts'
-import type { View } from '../collections/view.ts'
+import type { CollectionView } from '../collections/view.ts'
 
 const DOCUMENT = 'doc://{collection}/{+path}'
 const SECTION = 'doc://{collection}/{+path}{#section}'
@@ -32,7 +32,7 @@ interface Values {
   readonly total: number
 }
 
-export async function completed(view: View, params: CompleteRequestParams): Promise<CompleteResult> {
+export async function completed(view: CollectionView, params: CompleteRequestParams): Promise<CompleteResult> {
   const { ref, argument, context } = params
   if (ref.type !== 'ref/resource' || ![DOCUMENT, SECTION].includes(ref.uri)) {
     return fail('PARAMS_INVALID', { method: 'completion/complete', reason: 'complete one of the resource templates' })
@@ -46,7 +46,7 @@ export async function completed(view: View, params: CompleteRequestParams): Prom
 type Chosen = Readonly<Record<string, string>>
 
 async function valuesFor(
-  view: View,
+  view: CollectionView,
   { name, value }: CompleteRequestParams['argument'],
   chosen: Chosen,
 ): Promise<Values> {
@@ -65,7 +65,7 @@ async function valuesFor(
   })
 }
 
-async function sections(view: View, value: string, { collection, path }: Chosen): Promise<Values> {
+async function sections(view: CollectionView, value: string, { collection, path }: Chosen): Promise<Values> {
   if (collection === undefined || path === undefined) return { values: [], total: 0 }
   const segments = [collection, ...path.split('/')].map(encodeURIComponent)
   const { headings } = await view.index.outline({ uri: `doc://${segments.join('/')}`, collections: view.all() })

@@ -11,7 +11,7 @@ import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Change } from '../collections/collection-set.ts'
 import { offerResources } from './resources.ts'
 import { Arguments, type DocumentTool } from './tools/tool.ts'
-import type { Era, View } from '../collections/view.ts'
+import type { Era, CollectionView } from '../collections/view.ts'
 import { listDocuments } from './tools/list-documents.ts'
 import { minDocGlobalSearch } from './tools/min-doc-global-search.ts'
 import { outline } from './tools/outline.ts'
@@ -26,7 +26,7 @@ export interface ClientServer {
 
 export interface McpOptions {
   readonly about: Implementation
-  readonly view: View
+  readonly view: CollectionView
   readonly log: (line: string) => void
 }
 
@@ -65,7 +65,7 @@ export function documentServer({ about, view, log }: McpOptions, era: Era): Clie
 }
 
 /** The part of a change that a client with this view learns of. Tool descriptions name the collections, so the tool list changes with them. */
-export function newsFor(view: View): (change: Change) => Change | null {
+export function newsFor(view: CollectionView): (change: Change) => Change | null {
   const collections = () => view.present().join('\n')
   let present = collections()
   return (change) => {

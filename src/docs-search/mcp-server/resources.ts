@@ -11,13 +11,13 @@ import { isParleyError, ParleyError, reasonOf } from '../../errors/parley-error.
 import { completed, TEMPLATES } from './completion.ts'
 import type { DocumentInfo } from '../index/worker/protocol.ts'
 import { afterOf, cursorAfter } from './tools/cursor.ts'
-import type { Era, View } from '../collections/view.ts'
+import type { Era, CollectionView } from '../collections/view.ts'
 
 const PAGE = 100
 const LONGEST_TEXT = 1_000_000
 
 /** Returns, for a changed document, the addresses to which this client subscribed. */
-export function offerResources(server: Server, view: View, era: Era): (uri: string) => readonly string[] {
+export function offerResources(server: Server, view: CollectionView, era: Era): (uri: string) => readonly string[] {
   server.setRequestHandler('resources/list', ({ params }) => asProtocol(() => listed(view, params?.cursor)))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...TEMPLATES] }))
   server.setRequestHandler('resources/read', ({ params }) => asProtocol(() => contents(view, params.uri)))
@@ -39,7 +39,10 @@ export function offerResources(server: Server, view: View, era: Era): (uri: stri
   return (uri) => [...subscribed].filter((wanted) => wanted === uri || wanted.startsWith(`${uri}#`))
 }
 
-async function listed(view: View, cursor: string | undefined): Promise<{ resources: Resource[]; nextCursor?: string }> {
+async function listed(
+  view: CollectionView,
+  cursor: string | undefined,
+): Promise<{ resources: Resource[]; nextCursor?: string }> {
   const after = cursor === undefined ? undefined : afterOf('resources', cursor)
   // As with the tools: where no collection is there, nothing is offered.
   if (view.present().length === 0) return { resources: [] }
@@ -57,7 +60,7 @@ function resourceOf({ uri, title, collection, file, mimeType, bytes, modified }:
   return { uri, name: `${collection}/${file}`, title, mimeType, size: bytes, annotations: { lastModified: modified } }
 }
 
-async function contents(view: View, uri: string): Promise<ReadResourceResult> {
+async function contents(view: CollectionView, uri: string): Promise<ReadResourceResult> {
   // From its start or a section, never empty: the end of a very long one is for read_document.
   const excerpt = await view.index.read({ uri, collections: view.all(), limit: LONGEST_TEXT })
   const cut = excerpt.nextOffset === undefined ? {} : { _meta: { 'parley/nextOffset': excerpt.nextOffset } }

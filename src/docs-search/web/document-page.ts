@@ -1,6 +1,6 @@
 /** A document for reading: its outline beside it, and what was found in it in its place. */
 import type { FoundInDocument, Shown, ShownHeading } from '../index/worker/protocol.ts'
-import type { View } from '../collections/view.ts'
+import type { CollectionView } from '../collections/view.ts'
 import { collectionAddress, documentAddress, type SearchQuestion, type Spot } from './site/addresses.ts'
 import { readingOf } from './parts/document-text.ts'
 import { type Html, html } from './parts/html.ts'
@@ -11,7 +11,7 @@ import { type RenderedPage, INDEX_WAIT_MS } from './search-page.ts'
 const MOST_FOUND = 50
 
 export async function documentPage(
-  view: View,
+  view: CollectionView,
   uri: string,
   { question, spot }: { readonly question: SearchQuestion; readonly spot: Spot },
 ): Promise<RenderedPage> {

@@ -1,8 +1,8 @@
 /** Markdown as HTML: made of our own elements from the tokens of a lexer, never of HTML that a document has or a library makes. */
 import type { MarkedToken, Token, Tokens } from 'marked'
-import { tokensOf } from '../../markdown/bounded-lexer.ts'
+import { markdownTokensOf } from '../../markdown/bounded-lexer.ts'
 import { type Html, html } from './parts/html.ts'
-import { languageOf } from './parts/layout.ts'
+import { pageLanguageOf } from './parts/layout.ts'
 import type { TextRange } from '../../text/query.ts'
 
 const LIMITS = { depth: 24, paragraph: 3_000 }
@@ -26,7 +26,7 @@ export function markdownBlocks(
   ranges: readonly TextRange[],
   surroundings: Surroundings,
 ): readonly (() => readonly MarkdownBlock[])[] {
-  const tokens = tokensOf(
+  const tokens = markdownTokensOf(
     ranges.map(([start, end]) => source.slice(start, end)),
     LIMITS,
   )
@@ -106,7 +106,7 @@ class Rendering {
         this.#skip(token.raw)
         return html`${token.checked ? '☑' : '☐'} `
       default:
-        return html`<p dir="auto" ${languageOf(token.raw)}>
+        return html`<p dir="auto" ${pageLanguageOf(token.raw)}>
           ${this.#inline('tokens' in token ? (token.tokens ?? []) : [token])}
         </p>`
     }

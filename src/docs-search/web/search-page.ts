@@ -2,7 +2,7 @@
 import { parseQuery } from '../../text/query.ts'
 import type { PassageHit, PassagePage } from '../index/worker/protocol.ts'
 import { type Snippet, snippetOf } from '../index/query/snippet.ts'
-import type { View } from '../collections/view.ts'
+import type { CollectionView } from '../collections/view.ts'
 import {
   collectionAddress,
   documentAddress,
@@ -11,8 +11,8 @@ import {
   searchAddress,
 } from './site/addresses.ts'
 import { layoutOf } from './parts/document-text.ts'
-import { type Html, html, joined } from './parts/html.ts'
-import { dateOf, languageOf, linkTo, name, noticeOf, problem } from './parts/layout.ts'
+import { type Html, html, joinHtml } from './parts/html.ts'
+import { dateOf, pageLanguageOf, linkTo, name, noticeBlock, problemPage } from './parts/layout.ts'
 import { markdownBlocks } from './markdown.ts'
 import type { TextRange } from '../../text/query.ts'
 import { marked } from './parts/marked.ts'
@@ -31,7 +31,7 @@ export interface RenderedPage {
   readonly content: Html
 }
 
-export async function startPage(view: View): Promise<RenderedPage> {
+export async function startPage(view: CollectionView): Promise<RenderedPage> {
   const counted = await Promise.all(
     view.present().map(async (collection) => {
       const { total, notice } = await view.index.list({
@@ -57,7 +57,7 @@ export async function startPage(view: View): Promise<RenderedPage> {
         </ul>`
       : html`<p>There are none here.</p>`
   const missing = gone.map((one) => html`<p class="notice">${name(one)} is gone: its directory is not there.</p>`)
-  const notice = noticeOf(counted.find((one) => one.notice !== undefined)?.notice)
+  const notice = noticeBlock(counted.find((one) => one.notice !== undefined)?.notice)
   const content = html`<div class="start">
     <h1>Collections</h1>
     ${notice}${list}${missing}
@@ -69,12 +69,16 @@ export async function startPage(view: View): Promise<RenderedPage> {
   return { status: 200, title: '', content }
 }
 
-export async function resultsPage(view: View, question: SearchQuestion, place: PagePosition): Promise<RenderedPage> {
+export async function resultsPage(
+  view: CollectionView,
+  question: SearchQuestion,
+  place: PagePosition,
+): Promise<RenderedPage> {
   const wrong =
     wrongIn(question, view) ??
     (place.page > MOST_PAGES ? `There are no more than ${MOST_PAGES} pages. Ask for less at once.` : undefined)
   if (wrong !== undefined) {
-    return { status: 400, title: 'Search', content: problem('That cannot be searched for', wrong) }
+    return { status: 400, title: 'Search', content: problemPage('That cannot be searched for', wrong) }
   }
   const page = await view.index.passages({
     query: question.query,
@@ -91,7 +95,7 @@ export async function resultsPage(view: View, question: SearchQuestion, place: P
 const MOST_WORDS = 64
 const LONGEST_QUERY = 1_000
 
-function wrongIn({ query, collection }: SearchQuestion, view: View): string | undefined {
+function wrongIn({ query, collection }: SearchQuestion, view: CollectionView): string | undefined {
   const words = parseQuery(query).length
   if (query.length > LONGEST_QUERY)
     return `These are ${query.length} characters. Give ${LONGEST_QUERY} at most; a few words find more.`
@@ -116,7 +120,7 @@ function nothing(question: SearchQuestion, { notice }: PassagePage): Html {
       : [html`<li>${linkTo({ ...question, collection: '' }, 'Look in all collections')}.</li>`]),
   ]
   return html`<h1>Nothing was found for “${name(question.query)}”</h1>
-    ${noticeOf(notice)}
+    ${noticeBlock(notice)}
     <ul class="advice">
       ${wider}
       <li>Use fewer words, and those that the documents would use.</li>
@@ -135,7 +139,7 @@ function found(question: SearchQuestion, place: PagePosition, page: PassagePage)
     : undefined
   const items = hits.map((hit) => html`<li>${passage(hit, question)}</li>`)
   return html`<h1 class="count">${heading(place, page)}</h1>
-    ${noticeOf(notice)}${noticeOf(change)}
+    ${noticeBlock(notice)}${noticeBlock(change)}
     <ol class="results">
       ${items}
     </ol>
@@ -162,8 +166,8 @@ function passage(hit: PassageHit, question: SearchQuestion): Html {
   const first = Number(/#L(\d+)$/.exec(hit.uri)?.[1] ?? line)
   const address = documentAddress(hit.uri, question, { line: first, anchor: `L${first}` })
   const under = headingPath[0] === title ? headingPath.slice(1) : headingPath
-  const path = under.length === 0 ? null : html`<p class="under">${joined(under.map(name), html` › `)}</p>`
-  return html`<article><h2${languageOf(title)}><a href="${address}">${name(title)}</a></h2>${path}
+  const path = under.length === 0 ? null : html`<p class="under">${joinHtml(under.map(name), html` › `)}</p>`
+  return html`<article><h2${pageLanguageOf(title)}><a href="${address}">${name(title)}</a></h2>${path}
 <p class="where">${name(collection)} / ${name(`${file}:${line}`)} · ${dateOf(modified)}</p>${snippet(hit)}</article>`
 }
 
@@ -192,7 +196,7 @@ function plainExcerpt({ text, highlights }: Snippet, headingPath: readonly strin
   const part = (range: TextRange) => marked(text, range, highlights)
   return [
     ...(head === 0 ? [] : [html`<p class="head"><b>${part([0, head])}</b></p>`]),
-    html`<p dir="auto" ${languageOf(text)}>${part([head, text.length])}</p>`,
+    html`<p dir="auto" ${pageLanguageOf(text)}>${part([head, text.length])}</p>`,
   ]
 }
 

@@ -7,9 +7,8 @@ import {
   isFields,
   notificationMessage,
   requestMessage,
+  type Fields,
 } from '../../rpc/json-rpc.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Ids of the relay's own requests begin so; a client of ACP has no reason to use such ids. */
 export const RELAY_ID_PREFIX = 'parley-relay-'

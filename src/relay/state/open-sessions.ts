@@ -1,8 +1,6 @@
 /** The sessions that the client has open and its cursor in each. A new server needs both to resume them. */
-import { type Response, fieldsOf, requestMessage } from '../../rpc/json-rpc.ts'
+import { type Response, fieldsOf, requestMessage, type Fields } from '../../rpc/json-rpc.ts'
 import { type OpenCall, type OpenPrompt, discardedId } from './open-requests.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface RelayedSession {
   /** The directories and MCP servers that the client declared. Their secrets live only here, in memory. */

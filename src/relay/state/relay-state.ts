@@ -13,9 +13,10 @@ import {
   requestMessage,
   resultMessage,
   PendingRequests,
+  type Fields,
 } from '../../rpc/json-rpc.ts'
 import { type Handshake, HandshakeResult, type KnownOffers, withHandshake } from '../handshake.ts'
-import { type Ending, ServerUpgrade } from '../server-upgrade.ts'
+import { type ConnectionEnding, ServerUpgrade } from '../server-upgrade.ts'
 import {
   ClientRequests,
   type OpenCall,
@@ -26,8 +27,6 @@ import {
   withPromptId,
 } from './open-requests.ts'
 import { OpenSessions, repeatedOpening, resumeParams, scanUpdateCursor } from './open-sessions.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface RelayStateOptions {
   readonly handshake: Handshake
@@ -65,7 +64,7 @@ export class RelayState {
   }
 
   /** How the connection to the server ends if it ends now. */
-  get ending(): Ending {
+  get ending(): ConnectionEnding {
     return this.#upgrade.ending
   }
 

@@ -4,8 +4,7 @@ import { type Role, ROLES, isRole } from '../../credentials/roles.ts'
 import { type Scope, isScope } from '../../credentials/scope.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { Fields } from '../../rpc/json-rpc.ts'
 
 type AccessMethod = 'list' | 'pair' | 'token' | 'share' | 'role' | 'remove'
 type AccessMethods = Readonly<Record<`_parley/access/${AccessMethod}`, (params: unknown) => Promise<unknown>>>

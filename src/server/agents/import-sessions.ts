@@ -29,10 +29,10 @@ export interface AgentImportOrder {
 }
 
 /** `new`: it can be imported; `here`: it is a session of this server; `deleted`: it was one. */
-export type Standing = 'new' | 'here' | 'deleted'
+export type ImportStanding = 'new' | 'here' | 'deleted'
 
-export interface ListedSession extends OwnSession {
-  readonly standing: Standing
+export interface ImportableSession extends OwnSession {
+  readonly standing: ImportStanding
   readonly sessionId?: string
 }
 
@@ -53,7 +53,7 @@ export interface AgentImportAnswer {
   /** Its full name. */
   readonly agent: string
   /** All that the agent lists, as they were before; the oldest first. */
-  readonly sessions: readonly ListedSession[]
+  readonly sessions: readonly ImportableSession[]
   /** The agent has more than Parley reads. */
   readonly isCut: boolean
   readonly imported: readonly ImportedSession[]
@@ -140,7 +140,7 @@ class KnownSessions {
     return this.#taken
   }
 
-  listed(session: OwnSession): ListedSession {
+  listed(session: OwnSession): ImportableSession {
     const sessionId = this.#taken.get(session.agentSessionId)
     if (sessionId === undefined) return { ...session, standing: 'new' }
     return this.seen.has(sessionId) ? { ...session, standing: 'here', sessionId } : { ...session, standing: 'deleted' }
@@ -168,7 +168,7 @@ class Importing {
   }
 
   /** One that fails does not keep the others from being imported. */
-  async one({ standing, ...session }: ListedSession, isWanted: boolean): Promise<void> {
+  async one({ standing, ...session }: ImportableSession, isWanted: boolean): Promise<void> {
     const { agentSessionId } = session
     if (!isWanted) {
       if (standing !== 'new') this.skipped.push({ agentSessionId, why: standing })

@@ -8,7 +8,7 @@ import { type OwnedJournal, openSqliteJournal } from '../../adapters/journal/sql
 import { followJournal } from '../../adapters/search/worker/search-client.ts'
 import type { OwnedModels } from '../../adapters/model/providers/models.ts'
 import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
-import type { Suggestions, Typed } from '../../adapters/tool-registry/completions.ts'
+import type { ArgumentSuggestions, TypedArgument } from '../../adapters/tool-registry/completions.ts'
 import type { SessionServers } from '../../adapters/tool-registry/host.ts'
 import { agentName } from '../../config/agent-choice.ts'
 import { promptDirectory } from '../../config/places.ts'
@@ -50,7 +50,7 @@ export interface Owner {
   /** How the MCP servers of live sessions are. */
   mcp(): readonly SessionServers[]
   /** Completions for the text behind a slash command of a session; undefined where no server completes it. */
-  complete(session: string, typed: Typed): Promise<Suggestions | undefined>
+  complete(session: string, typed: TypedArgument): Promise<ArgumentSuggestions | undefined>
   /** The names of the MCP servers that the settings have for a directory. */
   mcpServersOf(cwd: string): Promise<readonly string[]>
   readonly log: Log

@@ -8,7 +8,7 @@ import { systemClock } from '../../adapters/clock.ts'
 import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
 import type { SearchSource } from '../../adapters/search/store/source.ts'
 import { Index } from '../../adapters/search/store/search-index.ts'
-import { serve } from '../../adapters/search/worker/search-loop.ts'
+import { serveSearch } from '../../adapters/search/worker/search-loop.ts'
 import { decodeEntry } from '../../session/domain/entries.ts'
 import { searchDocumentsOf } from '../../session/domain/searchable-texts.ts'
 import { sendEvent } from '../../threads/worker-port.ts'
@@ -24,7 +24,7 @@ if (parentPort !== null) run(parentPort, workerData as Given)
 function run(port: MessagePort, { directory, quiet }: Given): void {
   const source = openSource(directory, quiet)
   const report = (sentence: string): void => sendEvent(port, sentence)
-  serve(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
+  serveSearch(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
 }
 
 function openSource(directory: string, quiet: boolean): SearchSource {

@@ -50,7 +50,7 @@ export function searchMethod(
 }
 
 /** Reads the state directory itself, also while a server owns it; the index is updated first, for this long at most. */
-export async function searchSessions(config: Config, request: SearchRequest): Promise<Searched> {
+export async function searchStoredSessions(config: Config, request: SearchRequest): Promise<Searched> {
   // Without a journal there is nothing to find, and no index is created.
   if (!hasJournal(config)) return { passages: [], more: false, behind: 0 }
   const index = openSearch(config)

@@ -14,7 +14,7 @@ import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
 import { RemotePorts } from './remote-ports.ts'
-import { AgentsOfServer, serverMethods, usageIn } from './server-methods.ts'
+import { AgentsOfServer, serverMethods, machineUsageOf } from './server-methods.ts'
 import { Uncaught } from './uncaught.ts'
 import { serverInfo } from '../server-info.ts'
 import { shutDownWhenIdle } from './idle-shutdown.ts'
@@ -207,7 +207,7 @@ class Server implements RunningServer {
         // Without the connection that asks.
         clients: this.#clients.count - 1,
         ...this.#census(),
-        ...usageIn(this.#config.home),
+        ...machineUsageOf(this.#config.home),
         agents: (await this.#sessions?.agentProcesses()) ?? [],
         databases: await this.#owner.databases(),
       }),

@@ -79,7 +79,7 @@ function accessMethods(home: string, { clock }: Owner): OwnMethods {
 }
 
 /** What the server uses of this machine: its memory, and the journal on the disk with what has still to be moved into its place. */
-export function usageIn(home: string): { readonly residentBytes: number; readonly journalBytes: number } {
+export function machineUsageOf(home: string): { readonly residentBytes: number; readonly journalBytes: number } {
   const journalBytes = ['journal.db', 'journal.db-wal']
     .map((name) => statSync(join(home, name), { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size, 0)

@@ -7,14 +7,14 @@ import type { Config } from '../../config/settings.ts'
 import { buildInfo } from '../build-info.ts'
 import { LogReader } from '../log/log-reader.ts'
 import type { Finding } from './finding.ts'
-import { redactor } from './redact.ts'
+import { reportRedactor } from './redact.ts'
 
 /** Lines of the log. */
 const LOG_LINES = 1_000
 
 export function bugReport(diagnosis: Diagnosis, findings: readonly Finding[]): string {
   const { config, files } = diagnosis
-  const redact = redactor({
+  const redact = reportRedactor({
     environment: config.environment,
     settings: files.map(textOf),
     home: config.environment['HOME'] ?? homedir(),

@@ -2,7 +2,7 @@
 import type { Diagnosis } from '../../config/diagnose.ts'
 import { checkAgent } from './chosen-agent.ts'
 import type { Finding } from './finding.ts'
-import { checkJournal, checkSearchIndex } from './journal.ts'
+import { diagnoseJournal, checkSearchIndex } from './journal.ts'
 import { checkSandbox } from './sandbox.ts'
 import { checkNode, checkSettings } from './program.ts'
 import { checkOrphans, checkServer } from './server.ts'
@@ -17,7 +17,7 @@ export async function* findings(diagnosis: Diagnosis): AsyncGenerator<Finding> {
   yield* checkSettings(diagnosis)
   yield* checkHome(config)
   yield* checkServer(config)
-  yield* checkJournal(config)
+  yield* diagnoseJournal(config)
   yield* checkSearchIndex(config)
   yield* checkOrphans(config)
   yield* checkAgent(config)

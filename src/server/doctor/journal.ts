@@ -10,7 +10,7 @@ import { formatCount } from '../../text/shorten.ts'
 const MEND =
   'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
 
-export async function* checkJournal(config: Config): AsyncGenerator<Finding> {
+export async function* diagnoseJournal(config: Config): AsyncGenerator<Finding> {
   if (config.cluster !== undefined) return yield* checkCluster(config.cluster)
   try {
     // Where the directory may not be read this says why, rather than that nothing is there.

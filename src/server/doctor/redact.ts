@@ -19,7 +19,7 @@ const SECRET_FORMS = [
 /** Shorter values are words that a text may have by chance. */
 const SHORTEST = 5
 
-export interface Known {
+export interface KnownSecrets {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The settings files as they are. Every quoted text of them is taken out, for any may be a secret. */
   readonly settings: readonly string[]
@@ -28,7 +28,7 @@ export interface Known {
 }
 
 /** Takes out what it knows, and what looks like a secret. */
-export function redactor({ environment, settings, home }: Known): (text: string) => string {
+export function reportRedactor({ environment, settings, home }: KnownSecrets): (text: string) => string {
   const values = new Set(
     [...secretVariables(environment), ...settings.flatMap(quotedTexts)]
       .map((value) => value.trim())
@@ -43,7 +43,7 @@ export function redactor({ environment, settings, home }: Known): (text: string)
   }
 }
 
-function secretVariables(environment: Known['environment']): readonly string[] {
+function secretVariables(environment: KnownSecrets['environment']): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && SECRET_NAME.test(name) ? [value] : [],
   )

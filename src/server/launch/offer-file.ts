@@ -9,10 +9,8 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from '../../config/settings.ts'
 import { userFile } from '../../config/places.ts'
 import { agentName } from '../../config/agent-choice.ts'
-import { fieldsOf, isFields } from '../../rpc/json-rpc.ts'
+import { fieldsOf, isFields, type Fields } from '../../rpc/json-rpc.ts'
 import { serverInfo } from '../server-info.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 const NAME = 'offer.json'
 

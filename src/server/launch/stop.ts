@@ -4,7 +4,7 @@ import { askStatus, askToStop } from '../admin/admin-client.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import { type ServerPlace, untilGone } from './launch.ts'
 
-export interface Stopping {
+export interface StopOptions {
   /** How long turns that run may still take. Milliseconds. */
   readonly graceMs: number
   /** Called when there is something to wait for. */
@@ -22,7 +22,7 @@ const KILL_MS = 10_000
  * Returns the pid of the process that has ended; undefined when no server ran. Throws SERVER_SILENT when not even killing
  * ends it. Stored entries are safe however it ends, and the guard ends its children.
  */
-export async function stopServer(place: ServerPlace, stopping: Stopping): Promise<number | undefined> {
+export async function stopServer(place: ServerPlace, stopping: StopOptions): Promise<number | undefined> {
   const { pid, doesAnswer } = await findServer(place)
   if (pid === undefined) return undefined
   if (doesAnswer && (await hasStopped(place, pid, stopping))) return pid
@@ -52,7 +52,7 @@ function serverAt({ home }: ServerPlace): number | undefined {
 }
 
 /** False when it does not answer, or does not go in its time. */
-async function hasStopped(place: ServerPlace, pid: number, { graceMs, onProgress }: Stopping): Promise<boolean> {
+async function hasStopped(place: ServerPlace, pid: number, { graceMs, onProgress }: StopOptions): Promise<boolean> {
   const working = await toldToStop(place, { pid, graceMs })
   if (working === undefined) return false
   if (working > 0) onProgress(`Waiting for ${turns(working)}, up to ${graceMs / 1000} s …`)
@@ -81,7 +81,7 @@ async function toldToStop(
   }
 }
 
-async function forceToEnd(place: ServerPlace, pid: number, { onProgress }: Stopping): Promise<number> {
+async function forceToEnd(place: ServerPlace, pid: number, { onProgress }: StopOptions): Promise<number> {
   onProgress(`The server (pid ${pid}) does not stop when asked; sending it SIGTERM …`)
   signal(place, pid, 'SIGTERM')
   if (await untilGone(pid, TERM_MS)) return pid

@@ -27,16 +27,16 @@ export interface UpdateParams {
 }
 
 /** A session, the full name of its agent, and how it stands when it is not simply idle. */
-export type Listed = SessionInfo & {
+export type OfflineSession = SessionInfo & {
   readonly _meta: { readonly 'parley/agent': string; readonly 'parley/phase'?: Exclude<SessionPhase, 'idle'> }
 }
 
 /** How far the last turn is, when it has not ended. */
 export type Unfinished = 'working' | 'waiting'
 
-export interface Reader {
+export interface OfflineReader {
   /** Newest first. */
-  list(cwd?: string): AsyncIterable<Listed>
+  list(cwd?: string): AsyncIterable<OfflineSession>
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
   find(prefix: string): Promise<SessionInfo>
   /**
@@ -49,7 +49,7 @@ export interface Reader {
   close(): Promise<void>
 }
 
-export async function openReader(config: Config): Promise<Reader> {
+export async function openReader(config: Config): Promise<OfflineReader> {
   const journal = await openJournalReader(config)
   return {
     async *list(cwd) {
@@ -69,7 +69,7 @@ export async function openReader(config: Config): Promise<Reader> {
 }
 
 /** A turn that its owner left behind does not run any more; one that waits for an answer still does. */
-function listed(row: SessionSummary, owned: boolean): Listed {
+function listed(row: SessionSummary, owned: boolean): OfflineSession {
   const { phase, agent } = row
   const isIdle = phase === 'idle' || (phase === 'working' && !owned)
   return { ...sessionInfo(row), _meta: { 'parley/agent': agent, ...(!isIdle && { 'parley/phase': phase }) } }

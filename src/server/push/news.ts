@@ -1,27 +1,27 @@
 /** What about a session is worth a notification: it waits for an answer, it has ended, or what was shown is over. Pure. */
 import type { SessionSummary, WaitingQuestion } from '../../ports/journal.ts'
 
-export type News =
+export type PushNews =
   | { readonly kind: 'waits'; readonly question: WaitingQuestion }
   | { readonly kind: 'ended' | 'broken' }
   /** The question was answered, or is gone. */
   | { readonly kind: 'over' }
 
 /** What was known of a session when it was looked at last. */
-export interface Known {
+export interface KnownState {
   readonly waiting: string | undefined
   readonly end: number
 }
 
 /** Against this everything that a session stands at is news. */
-export const NOTHING_KNOWN: Known = { waiting: undefined, end: 0 }
+export const NOTHING_KNOWN: KnownState = { waiting: undefined, end: 0 }
 
-export function knownOf({ standing }: SessionSummary): Known {
+export function knownOf({ standing }: SessionSummary): KnownState {
   return { waiting: standing?.waiting?.requestId, end: standing?.lastEnd?.seq ?? 0 }
 }
 
 /** `since`: ends before that are no news where nothing is known of the session. */
-export function newsOf(before: Known | undefined, row: SessionSummary, since: number): News | undefined {
+export function newsOf(before: KnownState | undefined, row: SessionSummary, since: number): PushNews | undefined {
   const { waiting, lastEnd } = row.standing ?? {}
   if (waiting !== undefined)
     return waiting.requestId === before?.waiting ? undefined : { kind: 'waits', question: waiting }
@@ -37,6 +37,6 @@ export function newsOf(before: Known | undefined, row: SessionSummary, since: nu
 }
 
 /** Safari ends the subscription of a page that shows nothing for a message; that a question is over is nothing to show. */
-export function isSentTo(endpoint: string, { kind }: News): boolean {
+export function isSentTo(endpoint: string, { kind }: PushNews): boolean {
   return kind !== 'over' || !new URL(endpoint).hostname.endsWith('.push.apple.com')
 }

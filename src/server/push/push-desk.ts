@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionChange, SessionId, SessionSummary } from '../../ports/journal.ts'
 import type { PushMessage, PushService, PushTarget } from '../../ports/values/push.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
-import { type Known, NOTHING_KNOWN, type News, isSentTo, knownOf, newsOf } from './news.ts'
+import { type KnownState, NOTHING_KNOWN, type PushNews, isSentTo, knownOf, newsOf } from './news.ts'
 import { type DeviceSubscription, Subscriptions } from './subscriptions.ts'
 import { Tickets, buttonsOf } from './tickets.ts'
 
@@ -39,7 +39,7 @@ export class PushDesk implements Notifications {
   readonly #around: PushSurroundings
   readonly #subscriptions: Subscriptions
   readonly #tickets: Tickets
-  readonly #known = new Map<SessionId, Known>()
+  readonly #known = new Map<SessionId, KnownState>()
   /** When the last notification of a session was sent. */
   readonly #sentAt = new Map<SessionId, number>()
   /** Sessions that wait until they may be told of again. */
@@ -113,7 +113,7 @@ export class PushDesk implements Notifications {
     this.#sentAt.delete(id)
   }
 
-  #tell(row: SessionSummary, news: News): void {
+  #tell(row: SessionSummary, news: PushNews): void {
     const { clock } = this.#around
     const wait = (this.#sentAt.get(row.id) ?? -PAUSE_MS) + PAUSE_MS - clock.monotonicNow()
     if (news.kind === 'over') {
@@ -138,7 +138,7 @@ export class PushDesk implements Notifications {
     if (news !== undefined) this.#tell(row, news)
   }
 
-  #sendAll(row: SessionSummary, news: News): void {
+  #sendAll(row: SessionSummary, news: PushNews): void {
     const ring = this.#around.ring()
     const all = this.#subscriptions.all.map((one) => ({ ...one, holder: ring.holderWith(one.device) }))
     const gone = all.filter(({ holder }) => holder === undefined).map(({ device }) => device)
@@ -159,7 +159,7 @@ export class PushDesk implements Notifications {
   #buttonsFor(
     { answers, device }: DeviceSubscription,
     holder: TokenHolder,
-    { row, news }: { readonly row: SessionSummary; readonly news: News },
+    { row, news }: { readonly row: SessionSummary; readonly news: PushNews },
   ): object {
     if (news.kind !== 'waits' || !answers || !mayAnswer(holder)) return {}
     const { requestId, options, count, title } = news.question
@@ -188,7 +188,7 @@ function mayAnswer({ role }: TokenHolder): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf('approve')
 }
 
-function messageOf(row: SessionSummary, news: News, buttons: object): PushMessage {
+function messageOf(row: SessionSummary, news: PushNews, buttons: object): PushMessage {
   const what = news.kind === 'waits' ? cut(news.question.title) : ''
   const text = JSON.stringify({ kind: news.kind, session: row.id, title: cut(row.title ?? ''), what, ...buttons })
   return {

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../../test/sim/given.ts'
 import * as say from '../../../test/sim/words.ts'
 import { live, settled, wishes } from '../../../test/sim/wishes.ts'
-import { type Batch, type Outcome, decideBatch } from './decide.ts'
+import { type Batch, type CommandOutcome, decideBatch } from './decide.ts'
 import type { Command } from './commands.ts'
 import { type State, absent, isBusy } from './state.ts'
 
 function oneByOne(commands: readonly Command[], before: State) {
   let state = before
   const entries: Batch['entries'][number][] = []
-  const outcomes: Outcome[] = []
+  const outcomes: CommandOutcome[] = []
   for (const command of commands) {
     const batch = decideBatch([command], state, 7)
     entries.push(...batch.entries)

@@ -19,7 +19,7 @@ import {
 import { offerSettings, setConfigOption, setMode } from './merge-settings.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
 import { evolve } from './evolve.ts'
-import { cancel, isQueued, promote, prompt, rejectUnknownPrompts, withdraw } from './prompt-queue.ts'
+import { cancel, isQueued, promote, acceptPrompt, rejectUnknownPrompts, withdrawPrompt } from './prompt-queue.ts'
 import { forkTitle } from './title.ts'
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
@@ -35,13 +35,13 @@ export function decide(command: Command, state: State): readonly Body[] {
     case 'configure':
       return configure(command, state)
     case 'prompt':
-      return prompt(command, state)
+      return acceptPrompt(command, state)
     case 'cancel':
       return isBusy(state) ? cancel(command, state) : []
     case 'withdraw':
-      return isBusy(state) ? withdraw(command, state) : []
+      return isBusy(state) ? withdrawPrompt(command, state) : []
     case 'withdraw_waiting':
-      return isBusy(state) && isQueued(command, state) ? withdraw(command, state) : []
+      return isBusy(state) && isQueued(command, state) ? withdrawPrompt(command, state) : []
     case 'promote':
       return isBusy(state) && isQueued(command, state) ? promote(command, state) : []
     case 'reject_unknown_prompts':
@@ -286,13 +286,13 @@ export interface Batch {
   readonly entries: readonly Entry[]
   readonly stored: readonly StoredEntry[]
   /** One per command, in order. */
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly CommandOutcome[]
   /** Carried out once the batch is stored. */
   readonly effects: readonly Effect[]
 }
 
 /** The entries of a command, or why it was refused; a refusal harms no other command of the batch. */
-export type Outcome = { readonly entries: readonly Entry[] } | { readonly refused: unknown }
+export type CommandOutcome = { readonly entries: readonly Entry[] } | { readonly refused: unknown }
 
 export type Effect =
   | { readonly kind: 'run'; readonly turn: OpenTurn; readonly answered?: AnsweredQuestion }
@@ -326,7 +326,7 @@ class BatchBuilder {
     this.#at = at
   }
 
-  add(command: Command): Outcome {
+  add(command: Command): CommandOutcome {
     const from = this.#entries.length
     try {
       for (const { body, stored } of decideWhole(command, this.#state)) {

@@ -4,13 +4,13 @@ import type { ToolStatus } from '../../ports/values/content.ts'
 import { type Body, type Failure, type TurnEnd, beginTurn } from './entries.ts'
 import { type Busy, isOnlyWaiting, openQuestions } from './state.ts'
 
-export interface Ending {
+export interface TurnEnding {
   readonly stopReason: StopReason | 'error'
   readonly error?: Failure
 }
 
 /** Closes what is open, ends the turn, and begins the next prompt of the queue in the same batch. */
-export function endTurn(state: Busy, ending: Ending): readonly Body[] {
+export function endTurn(state: Busy, ending: TurnEnding): readonly Body[] {
   // A cancelled turn ends as `cancelled`, whatever stop reason the agent gives.
   const stopReason = state.phase === 'cancelling' ? 'cancelled' : ending.stopReason
   const why = stopReason === 'cancelled' ? 'Cancelled' : 'The turn ended before this call reported a result'

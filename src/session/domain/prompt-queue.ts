@@ -12,7 +12,7 @@ export const QUEUE_LIMIT = 32
 
 type Of<Kind extends Command['kind']> = Command & { readonly kind: Kind }
 
-export function prompt(command: Of<'prompt'>, state: Existing): readonly Body[] {
+export function acceptPrompt(command: Of<'prompt'>, state: Existing): readonly Body[] {
   if (state.phase === 'closed') return fail('SESSION_CLOSED', { session: state.id })
   if (isKnown(command.promptId, state)) return []
   const { promptId, content, additionalDirectories = [], meta, by } = command
@@ -66,7 +66,7 @@ export function promote({ promptId, now = false }: Of<'promote'>, state: Busy): 
   return now ? [...promoted, ...cancelTurn({ ...state, queue })] : promoted
 }
 
-export function withdraw({ promptId }: { readonly promptId: string }, state: Busy): readonly Body[] {
+export function withdrawPrompt({ promptId }: { readonly promptId: string }, state: Busy): readonly Body[] {
   if (state.turn.promptId === promptId) return cancelTurn(state)
   const waits = state.queue.some((queued) => queued.promptId === promptId)
   return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []

@@ -7,7 +7,7 @@ import { decide } from '../domain/decide.ts'
 import type { Entry } from '../domain/entries.ts'
 import { evolve } from '../domain/evolve.ts'
 import { type State, absent, isBusy } from '../domain/state.ts'
-import { endOf, storedForm } from './import-session.ts'
+import { endOfImport, storedForm } from './import-session.ts'
 
 const PIECE = { entries: 1_000, chars: 512 * 1024 } as const
 
@@ -44,7 +44,7 @@ export async function importConversation({ journal, clock }: Ports, earlier: Ear
   const { record } = earlier
   const { agent, cwd, roots } = record
   const entries = telling.all({ ...earlier, agent, cwd, additionalDirectories: roots.slice(1), record })
-  await journal.importSession(inPieces(storedForms(entries)), () => endOf(telling.state, at))
+  await journal.importSession(inPieces(storedForms(entries)), () => endOfImport(telling.state, at))
 }
 
 /** The entries of a conversation whose turns have times of their own; nothing is later than `now`. */

@@ -34,7 +34,7 @@ export async function importSession({ journal, clock }: ImportPorts, importing: 
   }
 
   try {
-    await journal.importSession(stored(), () => endOf(state, clock.now()))
+    await journal.importSession(stored(), () => endOfImport(state, clock.now()))
   } catch (error) {
     if (isParleyError(error, 'JOURNAL_CONFLICT')) fail('SESSION_EXISTS', { session: id }, error)
     throw error
@@ -58,7 +58,7 @@ export function storedForm({ seq, at, ...body }: Entry): StoredEntry {
 }
 
 /** The entries that end an open turn, with the row and the snapshot of the session after them. */
-export function endOf(imported: State, now: number): Append {
+export function endOfImport(imported: State, now: number): Append {
   if (imported.phase === 'absent') return fail('INTERNAL_ERROR', {}, new Error('an import without entries'))
   const entries: StoredEntry[] = []
   let state: Existing = imported

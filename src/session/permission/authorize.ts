@@ -43,10 +43,10 @@ interface Evaluation {
 }
 
 /** The refusal that the agent reads instead of a result, or the files that the call may reach. */
-export type Authorization = { readonly refusal: string } | { readonly access: PathAccessFilter }
+export type ToolCallAuthorization = { readonly refusal: string } | { readonly access: PathAccessFilter }
 
 /** Reports the call as pending, and asks for permission if that is needed. */
-export async function authorizeToolCall(attempt: ToolCallAttempt, turn: LiveTurn): Promise<Authorization> {
+export async function authorizeToolCall(attempt: ToolCallAttempt, turn: LiveTurn): Promise<ToolCallAuthorization> {
   const evaluation = await evaluate(attempt, turn)
   if (evaluation.policy?.decision !== 'ask') return settled(attempt, turn, evaluation)
   if (evaluation.preview.cannotRunReason !== undefined) return unfit(attempt, turn, evaluation)
@@ -65,7 +65,11 @@ async function evaluate({ request, tool, preview: look }: ToolCallAttempt, turn:
   return { preview, rules: context.rules, policy }
 }
 
-async function settled(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+async function settled(
+  attempt: ToolCallAttempt,
+  turn: LiveTurn,
+  evaluation: Evaluation,
+): Promise<ToolCallAuthorization> {
   if (!attempt.hasBegun) await turn.report(attempt.toolCallId, announced(attempt, evaluation))
   return evaluation.policy?.decision === 'deny'
     ? { refusal: refusalWords(evaluation.policy) }
@@ -73,17 +77,17 @@ async function settled(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Eva
 }
 
 /** The call would fail in any case, so no user is asked about it. */
-async function unfit(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+async function unfit(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<ToolCallAuthorization> {
   const { policy: _notAsked, ...rest } = evaluation
   await turn.report(attempt.toolCallId, announced(attempt, rest))
   return { refusal: evaluation.preview.cannotRunReason ?? '' }
 }
 
-function letRun({ tool }: ToolCallAttempt, { preview, rules }: Evaluation): Authorization {
+function letRun({ tool }: ToolCallAttempt, { preview, rules }: Evaluation): ToolCallAuthorization {
   return { access: pathAccessFilterFor({ tool, preview }, rules) }
 }
 
-async function asked(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<Authorization> {
+async function asked(attempt: ToolCallAttempt, turn: LiveTurn, evaluation: Evaluation): Promise<ToolCallAuthorization> {
   const { request, tool, toolCallId } = attempt
   const call = { tool, preview: evaluation.preview }
   const options = permissionOptionsFor(call, evaluation.policy?.eachTime !== true)

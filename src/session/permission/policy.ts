@@ -13,7 +13,7 @@ import {
   isGoverning,
   isOwnPlace,
   isWithin,
-  mayName,
+  mayMatchInside,
   placesIn,
 } from '../../path-rules/path-rules.ts'
 import type { PermissionDecision } from '../../ports/values/content.ts'
@@ -156,7 +156,7 @@ function protectedPath(call: ToolCallSubject, set: RuleSet): string | undefined 
 function ownPlaceNamed({ line, pathPatterns, isDeep }: PreviewedCommand, set: RuleSet): string | undefined {
   const plain = line.replaceAll(/["'\\]/gu, '')
   const isIn = (place: string) => plain.split(place).some((after, at) => at > 0 && !/^[\w-]/u.test(after))
-  const isOurs = (named: string, place: string) => !isOfRoot(named, place, set) && mayName(named, place, isDeep)
+  const isOurs = (named: string, place: string) => !isOfRoot(named, place, set) && mayMatchInside(named, place, isDeep)
   return set.own.find(
     (place) => (!isGiven(place, set) && isIn(place)) || pathPatterns.some((named) => isOurs(named, place)),
   )

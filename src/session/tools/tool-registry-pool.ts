@@ -14,7 +14,7 @@ export interface PoolOwner {
 }
 
 /** A turn keeps the registry of its lease to its end, whatever clients declare meanwhile. */
-export interface Lease {
+export interface RegistryLease {
   readonly registry: ToolRegistry
   /** Idempotent. */
   release(): Promise<void>
@@ -71,7 +71,7 @@ export class ToolRegistryPool {
     return this.#configs.directoriesOf(client)
   }
 
-  lease(directories: readonly string[]): Lease {
+  lease(directories: readonly string[]): RegistryLease {
     const key = this.#key(directories)
     const open = this.#ensureOpen(directories)
     open.leases += 1

@@ -1,6 +1,6 @@
 /** The connection of the page: dialled again until it is there, and shown as a line that is on or off. */
 import { type Signal, signal } from '@preact/signals'
-import { systemClock } from '../../client/connection/over-web-socket.ts'
+import { webClock } from '../../client/connection/over-web-socket.ts'
 import { Redialling } from '../../client/connection/redialling.ts'
 import { type LiveSocket, openWebSocket } from '../../client/connection/web-socket.ts'
 
@@ -17,9 +17,9 @@ export class Dialling {
   readonly line: Signal<Line> = signal({ kind: 'off', since: Date.now() })
   readonly #url = new URL('acp', document.baseURI)
   readonly #redialling = new Redialling({
-    open: () => openWebSocket((protocols) => new WebSocket(this.#url.href, [...protocols]), systemClock),
+    open: () => openWebSocket((protocols) => new WebSocket(this.#url.href, [...protocols]), webClock),
     mayOpen: () => this.#isKnown(),
-    clock: systemClock,
+    clock: webClock,
     chance: () => Math.random(),
   })
 

@@ -1,6 +1,6 @@
 /** Search over all sessions; a hit opens its session at the passage. */
 import { useState } from 'preact/hooks'
-import type { Passage } from '../../client/connection/responses.ts'
+import type { FoundPassage } from '../../client/connection/responses.ts'
 import { words } from '../i18n/language.ts'
 import { piecesOf, spelledOut } from '../markdown/invisible.ts'
 import { IconButton } from '../page/controls.tsx'
@@ -54,7 +54,7 @@ export function SearchScreen({ app, query }: { readonly app: App; readonly query
   )
 }
 
-function Hit({ app, passage, query }: { readonly app: App; readonly passage: Passage; readonly query: string }) {
+function Hit({ app, passage, query }: { readonly app: App; readonly passage: FoundPassage; readonly query: string }) {
   const { sessionId, seq, title, by } = passage
   const { untitled, roles } = words()
   const place = { screen: 'session', id: sessionId, seq: by === 'title' ? undefined : seq, find: query } as const
@@ -78,7 +78,7 @@ function Hit({ app, passage, query }: { readonly app: App; readonly passage: Pas
   )
 }
 
-function Snippet({ passage: { text, highlights } }: { readonly passage: Passage }) {
+function Snippet({ passage: { text, highlights } }: { readonly passage: FoundPassage }) {
   const start = Math.max(0, (highlights[0]?.[0] ?? 0) - BEFORE)
   const end = start + LENGTH
   const marks = highlights.filter(([from, to]) => from >= start && to <= end)

@@ -13,7 +13,7 @@ import { deviceName } from '../connection/pairing.ts'
 import { type SessionRow, groupOf } from './groups.ts'
 import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
-import { newId } from '../../client/connection/over-web-socket.ts'
+import { randomHexId } from '../../client/connection/over-web-socket.ts'
 import { codeOf, firstAnswer, sentenceOf } from './error-sentences.ts'
 import { OpenSession } from './open-session.ts'
 import { Router } from './place.ts'
@@ -57,7 +57,7 @@ export class App implements ClientDelegate {
     const deps = {
       dial: () => this.dialling.dial(),
       pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
-      newId,
+      newId: randomHexId,
     }
     const info = { name: 'parley-page', title: deviceName(), version: '1' }
     const notices = ['turn', 'queue', 'presence', 'mcp', 'agent', 'resolved', 'sessions', 'alive'] as const

@@ -17,7 +17,7 @@ import type { UpdateParams } from '../../client/incoming/updates.ts'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
 import type { FoundFiles } from '../../client/sessions/stored-sessions.ts'
 import type { Takes } from '../composer/attachments.ts'
-import { newId } from '../../client/connection/over-web-socket.ts'
+import { randomHexId } from '../../client/connection/over-web-socket.ts'
 import { Draft } from '../composer/draft.ts'
 import { Conversation } from '../thread/conversation.ts'
 import { Folds } from '../thread/folds.ts'
@@ -39,7 +39,7 @@ type Opening = 'opening' | 'open' | { readonly failure: string }
 export class OpenSession {
   readonly id: string
   /** Another one once the session is loaded anew. */
-  readonly key = newId()
+  readonly key = randomHexId()
   readonly cwd: string
   readonly talk = new Conversation()
   readonly folds: Folds

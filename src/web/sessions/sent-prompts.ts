@@ -1,7 +1,7 @@
 /** The prompts that this page has sent to a session: on their way, waiting in the queue, or running. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client, PromptContent } from '../../client/client.ts'
-import { newId } from '../../client/connection/over-web-socket.ts'
+import { randomHexId } from '../../client/connection/over-web-socket.ts'
 import type { Draft, Said } from '../composer/draft.ts'
 import { fileUrl } from '../composer/mentions.ts'
 import { codeOf, sentenceOf } from './error-sentences.ts'
@@ -42,7 +42,7 @@ export class SentPrompts {
   async send(said: Said, when: 'now' | 'queued' = 'queued'): Promise<void> {
     const { client, sessionId, talk, draft } = this.#to
     const { text } = said
-    const promptId = newId()
+    const promptId = randomHexId()
     if (when === 'now') this.#steering.add(promptId)
     const withdrawn = new AbortController()
     this.#withdrawals.set(promptId, withdrawn)

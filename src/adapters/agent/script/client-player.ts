@@ -4,7 +4,7 @@ import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Turn } from '../../../ports/agent.ts'
 import type { Terminal, TerminalCommand, TerminalExit } from '../../../ports/client-peer.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { ClientRequest } from './steps.ts'
+import type { ScriptedRequest } from './steps.ts'
 
 /** A killed command may take a moment to end. */
 const KILL_TIMEOUT_MS = 5_000
@@ -32,7 +32,7 @@ export class ClientPlayer {
     this.#clock = clock
   }
 
-  async play(request: ClientRequest): Promise<void> {
+  async play(request: ScriptedRequest): Promise<void> {
     try {
       await this.#say(await this.#answerTo(request))
     } catch (error) {
@@ -42,7 +42,7 @@ export class ClientPlayer {
     }
   }
 
-  async #answerTo(request: ClientRequest): Promise<string> {
+  async #answerTo(request: ScriptedRequest): Promise<string> {
     const { client } = this.#turn
     switch (request.kind) {
       case 'readFile':

@@ -6,6 +6,7 @@ import type { PromptKinds } from '../../../ports/agent.ts'
 import type { Choice, ConfigOption, ConfigValue, Mode, Modes } from '../../../ports/values/settings.ts'
 import { isAbsolute } from 'node:path'
 import type { Content, ToolCallPatch } from '../../../ports/values/content.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 export interface ScriptOffer {
   readonly modes?: Modes
@@ -35,15 +36,15 @@ function offerOf(value: unknown): ScriptOffer {
 /** Throws when the agent has no such mode. */
 export function requireMode({ modes }: ScriptOffer, modeId: string): string {
   const ids = modes?.availableModes.map(({ id }) => id) ?? []
-  return oneOf(ids, modeId, 'mode')
+  return requiredChoice(ids, modeId, 'mode')
 }
 
 /** Throws when the agent has no such option, or the option cannot have that value. */
 export function requireValue({ configOptions }: ScriptOffer, configId: string, value: unknown): ConfigValue {
   const ids = configOptions.map(({ id }) => id)
-  const found = configOptions.find(({ id }) => id === oneOf(ids, configId, 'configId'))
+  const found = configOptions.find(({ id }) => id === requiredChoice(ids, configId, 'configId'))
   if (found?.type === 'boolean') return flag({ value }, 'value')
-  return oneOf(found === undefined ? [] : choicesOf(found.options).map((one) => one.value), value, 'value')
+  return requiredChoice(found === undefined ? [] : choicesOf(found.options).map((one) => one.value), value, 'value')
 }
 
 function modesOf(fields: Fields): Modes {
@@ -51,12 +52,12 @@ function modesOf(fields: Fields): Modes {
   const availableModes = list(fields['availableModes'], 'availableModes').map(mode)
   unique(availableModes, 'availableModes')
   const ids = availableModes.map(({ id }) => id)
-  return { currentModeId: oneOf(ids, fields['currentModeId'], 'currentModeId'), availableModes }
+  return { currentModeId: requiredChoice(ids, fields['currentModeId'], 'currentModeId'), availableModes }
 }
 
 function mode(value: unknown): Mode {
   const fields = only(given(object(value, 'a mode')), ['id', 'name', 'description'], 'a mode')
-  for (const key of ['id', 'name']) text(fields, key)
+  for (const key of ['id', 'name']) requiredText(fields, key)
   optionalText(fields['description'], 'description')
   return withMeta(fields) as unknown as Mode
 }
@@ -65,10 +66,10 @@ const OPTION = ['id', 'name', 'description', 'category', 'type', 'currentValue',
 
 function option(value: unknown): ConfigOption {
   const fields = only(given(object(value, 'an option')), OPTION, 'an option')
-  for (const key of ['id', 'name']) text(fields, key)
+  for (const key of ['id', 'name']) requiredText(fields, key)
   for (const key of ['description', 'category']) optionalText(fields[key], key)
-  if (oneOf(['select', 'boolean'], fields['type'], 'type') === 'boolean') flag(fields, 'currentValue')
-  else oneOf(choices(fields['options']), fields['currentValue'], 'currentValue')
+  if (requiredChoice(['select', 'boolean'], fields['type'], 'type') === 'boolean') flag(fields, 'currentValue')
+  else requiredChoice(choices(fields['options']), fields['currentValue'], 'currentValue')
   const offered = withMeta(fields)
   const held = Array.isArray(offered['options']) && { options: offered['options'].map(choiceWithMeta) }
   return { ...offered, ...held } as unknown as ConfigOption
@@ -78,16 +79,16 @@ function option(value: unknown): ConfigOption {
 function choices(value: unknown): readonly string[] {
   const all = list(value, 'options').map((one) => object(one, 'a choice'))
   const isGrouped = all.some((one) => 'group' in one)
-  if (isGrouped) for (const group of all) for (const key of ['group', 'name']) text(group, key)
+  if (isGrouped) for (const group of all) for (const key of ['group', 'name']) requiredText(group, key)
   const flat = isGrouped ? all.flatMap((group) => list(group['options'], 'options')) : all
   return flat.map((one) => choice(object(one, 'a choice')))
 }
 
 function choice(fields: Fields): string {
   const { value, name, description } = only(given(fields), ['value', 'name', 'description'], 'a choice')
-  text({ name }, 'name')
+  requiredText({ name }, 'name')
   optionalText(description, 'description')
-  return text({ value }, 'value')
+  return requiredText({ value }, 'value')
 }
 
 function choiceWithMeta(choice: Fields): Fields {
@@ -115,8 +116,6 @@ function unique(all: readonly { readonly id: string }[], what: string): void {
   if (new Set(all.map(({ id }) => id)).size < all.length) throw new Error(`${what} has an id twice`)
 }
 
-export type Fields = Readonly<Record<string, unknown>>
-
 export function object(value: unknown, what: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   throw new Error(`${what} must be an object`)
@@ -127,7 +126,7 @@ export function list(value: unknown, what: string): readonly unknown[] {
   throw new Error(`${what} must be a list`)
 }
 
-export function text(fields: Fields, key: string): string {
+export function requiredText(fields: Fields, key: string): string {
   const value = fields[key]
   if (typeof value === 'string') return value
   throw new Error(`${key} must be a text`)
@@ -138,13 +137,13 @@ export function optionalText(value: unknown, key: string): string | undefined {
   throw new Error(`${key} must be a text`)
 }
 
-export function whole(fields: Fields, key: string, otherwise?: number): number {
+export function requiredInteger(fields: Fields, key: string, otherwise?: number): number {
   const value = fields[key] ?? otherwise
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw new Error(`${key} must be a whole number from 0`)
 }
 
-export function oneOf<Value extends string>(known: readonly Value[], value: unknown, key: string): Value {
+export function requiredChoice<Value extends string>(known: readonly Value[], value: unknown, key: string): Value {
   const found = known.find((candidate) => candidate === value)
   if (found === undefined) throw new Error(`${key} must be one of ${known.join(', ')}`)
   return found
@@ -192,12 +191,12 @@ const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
 
 export function contentBlock(value: unknown): Content {
   const block = given(object(value, 'content'))
-  const type = oneOf(Object.keys(BLOCKS), block['type'], 'type')
+  const type = requiredChoice(Object.keys(BLOCKS), block['type'], 'type')
   const [required = [], optional = []] = [BLOCKS[type], OPTIONAL[type]]
   only(block, ['type', 'annotations', ...required, ...optional], `${type} content`)
-  for (const key of required) text(block, key)
+  for (const key of required) requiredText(block, key)
   for (const key of optional.filter((key) => key !== 'size' && key !== 'resource')) optionalText(block[key], key)
-  if ('size' in block) whole(block, 'size')
+  if ('size' in block) requiredInteger(block, 'size')
   if ('annotations' in block) object(block['annotations'], 'annotations')
   const held = type === 'resource' && { resource: resource(object(block['resource'], 'resource')) }
   return { ...withMeta(block), ...held } as unknown as Content
@@ -205,9 +204,9 @@ export function contentBlock(value: unknown): Content {
 
 function resource(fields: Fields): Fields {
   only(fields, ['uri', 'text', 'blob', 'mimeType'], 'a resource')
-  text(fields, 'uri')
+  requiredText(fields, 'uri')
   if ('text' in fields === 'blob' in fields) throw new Error('a resource must have a text or a blob')
-  text(fields, 'text' in fields ? 'text' : 'blob')
+  requiredText(fields, 'text' in fields ? 'text' : 'blob')
   optionalText(fields['mimeType'] ?? undefined, 'mimeType')
   return withMeta(fields)
 }
@@ -218,8 +217,8 @@ const PATCH = ['title', 'name', 'kind', 'status', 'content', 'locations', 'rawIn
 export function toolCallPatch(fields: Fields): ToolCallPatch {
   const { content, locations, ...patch } = withMeta(only(given(fields), PATCH, 'a tool call'))
   for (const key of ['title', 'name']) optionalText(patch[key], key)
-  if ('kind' in patch) oneOf(KINDS, patch['kind'], 'kind')
-  if ('status' in patch) oneOf(STATUSES, patch['status'], 'status')
+  if ('kind' in patch) requiredChoice(KINDS, patch['kind'], 'kind')
+  if ('status' in patch) requiredChoice(STATUSES, patch['status'], 'status')
   const checked: Fields = {
     ...patch,
     ...(content === undefined ? {} : { content: list(content, 'content').map(toolContent) }),
@@ -230,16 +229,16 @@ export function toolCallPatch(fields: Fields): ToolCallPatch {
 
 function toolContent(value: unknown): Fields {
   const part = given(object(value, 'a part of the content'))
-  switch (oneOf(['content', 'diff', 'terminal'], part['type'], 'type')) {
+  switch (requiredChoice(['content', 'diff', 'terminal'], part['type'], 'type')) {
     case 'content':
       only(part, ['type', 'content'], 'a part of the content')
       return { ...withMeta(part), content: contentBlock(part['content']) }
     case 'diff':
       only(part, ['type', 'path', 'oldText', 'newText'], 'a diff')
-      text(part, 'newText')
+      requiredText(part, 'newText')
       return { ...withMeta(part), path: absolute(part), oldText: optionalText(part['oldText'], 'oldText') ?? null }
     case 'terminal':
-      text(only(part, ['type', 'terminalId'], 'a terminal'), 'terminalId')
+      requiredText(only(part, ['type', 'terminalId'], 'a terminal'), 'terminalId')
       return withMeta(part)
   }
 }
@@ -247,12 +246,12 @@ function toolContent(value: unknown): Fields {
 function location(value: unknown): Fields {
   const fields = only(given(object(value, 'a location')), ['path', 'line'], 'a location')
   absolute(fields)
-  if ('line' in fields && whole(fields, 'line') === 0) throw new Error('line must be a whole number from 1')
+  if ('line' in fields && requiredInteger(fields, 'line') === 0) throw new Error('line must be a whole number from 1')
   return withMeta(fields)
 }
 
 function absolute(fields: Fields): string {
-  const path = text(fields, 'path')
+  const path = requiredText(fields, 'path')
   if (!isAbsolute(path)) throw new Error('path must be absolute')
   return path
 }

@@ -19,12 +19,12 @@ import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-
 import { ClientPlayer } from './client-player.ts'
 import { NO_OFFER, numberedLines, offerIn } from './offer.ts'
 import {
-  type Call,
-  type ClientRequest,
+  type ScriptedCall,
+  type ScriptedRequest,
   type Permission,
   type Script,
   type SessionStep,
-  type Step,
+  type ScriptStep,
   assertUnprivileged,
   isForPerson,
   parseScript,
@@ -131,13 +131,13 @@ interface Calling extends Bookmark {
 }
 
 class Player {
-  readonly #steps: readonly Step[]
+  readonly #steps: readonly ScriptStep[]
   readonly #turn: Turn
   readonly #clock: Clock
   readonly #isAsked: boolean
   readonly #reported = new Set<string>()
 
-  constructor(steps: readonly Step[], turn: Turn, { clock, isAsked }: Playing) {
+  constructor(steps: readonly ScriptStep[], turn: Turn, { clock, isAsked }: Playing) {
     this.#steps = steps
     this.#turn = turn
     this.#clock = clock
@@ -176,7 +176,7 @@ class Player {
     return step + 1
   }
 
-  async #step(step: Step, index: number): Promise<StopReason | undefined> {
+  async #step(step: ScriptStep, index: number): Promise<StopReason | undefined> {
     const turn = this.#turn
     switch (step.kind) {
       case 'chunk':
@@ -218,7 +218,7 @@ class Player {
   }
 
   /** Files and terminals of the client need no permission, so only scripts that the user named may use them. */
-  async #askClient(request: ClientRequest): Promise<void> {
+  async #askClient(request: ScriptedRequest): Promise<void> {
     if (!this.#isAsked || isForPerson(request)) return new ClientPlayer(this.#turn, this.#clock).play(request)
     const text = `(${request.kind} is only done for a script that --agent or PARLEY_AGENT names)`
     await this.#turn.say({ type: 'text', text })
@@ -246,7 +246,7 @@ class Player {
     }
   }
 
-  async #chunks({ text, times, everyMs }: Step & { readonly kind: 'chunk' }): Promise<StopReason | undefined> {
+  async #chunks({ text, times, everyMs }: ScriptStep & { readonly kind: 'chunk' }): Promise<StopReason | undefined> {
     for (let number = 1; number <= times; number += 1) {
       if (this.#turn.signal.aborted) return 'cancelled'
       await this.#turn.say({ type: 'text', text: this.#filled(text, number) })
@@ -267,7 +267,7 @@ class Player {
   }
 
   /** The first report of a call without a status is of a completed call. */
-  async #report({ toolCallId, patch }: Step & { readonly kind: 'report' }): Promise<void> {
+  async #report({ toolCallId, patch }: ScriptStep & { readonly kind: 'report' }): Promise<void> {
     const id = this.#idOf(toolCallId)
     const isNew = !this.#reported.has(id)
     this.#reported.add(id)
@@ -284,7 +284,11 @@ class Player {
     }
   }
 
-  async #call({ name, args }: Call, id: string, { step, permission, hasBegun = false }: Calling): Promise<void> {
+  async #call(
+    { name, args }: ScriptedCall,
+    id: string,
+    { step, permission, hasBegun = false }: Calling,
+  ): Promise<void> {
     if (!this.#isSettledFor(name)) await this.#connected(name, hasBegun ? undefined : id)
     const resume: Bookmark = { step }
     await this.#turn.call({ name: this.#registryName(name), args, permission, toolCallId: id, resume })

@@ -19,42 +19,42 @@ import {
   NO_OFFER,
   requireMode,
   requireValue,
-  type Fields,
   contentBlock,
   given,
   list,
   object,
-  oneOf,
+  requiredChoice,
   only,
   optionalText,
-  text,
+  requiredText,
   toolCallPatch,
-  whole,
+  requiredInteger,
   numberedLines,
   offerIn,
 } from './offer.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
-export type Step =
+export type ScriptStep =
   | { readonly kind: 'chunk'; readonly text: string; readonly times: number; readonly everyMs: number }
   | { readonly kind: 'content'; readonly content: Content }
   | { readonly kind: 'thought'; readonly text: string }
-  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'call'; readonly call: ScriptedCall }
   | { readonly kind: 'report'; readonly toolCallId: string | undefined; readonly patch: ToolCallPatch }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   | { readonly kind: 'permission'; readonly permission: Permission }
   | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'fail'; readonly reason: string }
   | { readonly kind: 'end'; readonly stopReason: StopReason }
-  | { readonly kind: 'client'; readonly request: ClientRequest }
+  | { readonly kind: 'client'; readonly request: ScriptedRequest }
   | SessionStep
 
 export interface Script {
   readonly offer: ScriptOffer
-  readonly steps: readonly Step[]
+  readonly steps: readonly ScriptStep[]
 }
 
 /** A call of a tool in the registry, by its registry name or its server's own. */
-export interface Call {
+export interface ScriptedCall {
   readonly name: string
   readonly args: unknown
   readonly toolCallId: string | undefined
@@ -67,14 +67,14 @@ export interface Permission {
   readonly patch: ToolCallPatch
   readonly options: readonly PermissionOption[]
   /** The call that runs once the user allows it. */
-  readonly call: Call | undefined
+  readonly call: ScriptedCall | undefined
 }
 
 /** Throws SCRIPT_INVALID with the number of the line that cannot be played, or for which `assertAllowed` throws. Skips empty lines. */
 export function parseScript(
   path: string,
   source: string,
-  assertAllowed: (what: ScriptOffer | Step) => void = () => undefined,
+  assertAllowed: (what: ScriptOffer | ScriptStep) => void = () => undefined,
 ): Script {
   const lines = numberedLines(source)
   const read = <Result>(number: number, reading: () => Result): Result => {
@@ -95,15 +95,15 @@ export function parseScript(
 }
 
 /** Steps by the key of their line. */
-const STEPS: Readonly<Record<string, (fields: Fields) => Step>> = {
+const STEPS: Readonly<Record<string, (fields: Fields) => ScriptStep>> = {
   chunk,
-  thought: (fields) => ({ kind: 'thought', text: text(fields, 'thought') }),
+  thought: (fields) => ({ kind: 'thought', text: requiredText(fields, 'thought') }),
   toolCall: (fields) => toolCall(object(fields['toolCall'], 'toolCall')),
   plan: (fields) => ({ kind: 'plan', entries: planEntries(fields['plan']) }),
   permission: (fields) => ({ kind: 'permission', permission: permission(object(fields['permission'], 'permission')) }),
-  sleepMs: (fields) => ({ kind: 'sleep', ms: whole(fields, 'sleepMs') }),
-  fail: (fields) => ({ kind: 'fail', reason: text(fields, 'fail') }),
-  end: (fields) => ({ kind: 'end', stopReason: stopReasonOf(oneOf(STOP_REASONS, fields['end'], 'end')) }),
+  sleepMs: (fields) => ({ kind: 'sleep', ms: requiredInteger(fields, 'sleepMs') }),
+  fail: (fields) => ({ kind: 'fail', reason: requiredText(fields, 'fail') }),
+  end: (fields) => ({ kind: 'end', stopReason: stopReasonOf(requiredChoice(STOP_REASONS, fields['end'], 'end')) }),
 }
 
 /** Scripts use the words of ACP. */
@@ -113,7 +113,7 @@ function stopReasonOf(name: (typeof STOP_REASONS)[number]): StopReason {
   return name === 'max_turn_requests' ? 'max_steps' : name
 }
 
-function stepOf(line: unknown, offer: ScriptOffer): Step {
+function stepOf(line: unknown, offer: ScriptOffer): ScriptStep {
   const fields = object(line, 'a line')
   if ('agent' in fields) throw new Error('only the first line says what the agent offers')
   for (const [key, step] of Object.entries(STEPS)) if (key in fields) return step(fields)
@@ -124,26 +124,26 @@ function stepOf(line: unknown, offer: ScriptOffer): Step {
   throw new Error(`it has none of ${known.join(', ')}`)
 }
 
-function chunk(fields: Fields): Step {
+function chunk(fields: Fields): ScriptStep {
   if (typeof fields['chunk'] === 'object') return { kind: 'content', content: contentBlock(fields['chunk']) }
-  const [times, everyMs] = [whole(fields, 'times', 1), whole(fields, 'everyMs', 0)]
-  return { kind: 'chunk', text: text(fields, 'chunk'), times, everyMs }
+  const [times, everyMs] = [requiredInteger(fields, 'times', 1), requiredInteger(fields, 'everyMs', 0)]
+  return { kind: 'chunk', text: requiredText(fields, 'chunk'), times, everyMs }
 }
 
 const REPORTED = ['status', 'content', 'rawOutput', 'kind', 'locations', 'title'] as const
 
 /** A line with `arguments` is a call. A line with a field that only a report has is a report. */
-function toolCall(fields: Fields): Step {
+function toolCall(fields: Fields): ScriptStep {
   const isCall = 'arguments' in fields || ('name' in fields && !REPORTED.some((key) => key in fields))
   if (isCall) return { kind: 'call', call: call(fields) }
   const { toolCallId, ...patch } = fields
   return { kind: 'report', toolCallId: optionalText(toolCallId, 'toolCallId'), patch: toolCallPatch(patch) }
 }
 
-function call(fields: Fields): Call {
+function call(fields: Fields): ScriptedCall {
   const toolCallId = optionalText(fields['toolCallId'], 'toolCallId')
   const isAsked = fields['ask'] === true ? { isAsked: true as const } : {}
-  return { name: text(fields, 'name'), args: fields['arguments'] ?? {}, toolCallId, ...isAsked }
+  return { name: requiredText(fields, 'name'), args: fields['arguments'] ?? {}, toolCallId, ...isAsked }
 }
 
 const DEFAULT_OPTIONS: readonly PermissionOption[] = [
@@ -168,8 +168,12 @@ function permission(fields: Fields): Permission {
 
 function option(value: unknown): PermissionOption {
   const fields = object(value, 'an option')
-  const kind = oneOf(['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const, fields['kind'], 'kind')
-  const optionId = text(fields, 'optionId')
+  const kind = requiredChoice(
+    ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const,
+    fields['kind'],
+    'kind',
+  )
+  const optionId = requiredText(fields, 'optionId')
   return { optionId, kind, name: optionalText(fields['name'], 'name') ?? optionId }
 }
 
@@ -177,9 +181,13 @@ function planEntries(value: unknown): readonly PlanEntry[] {
   return list(value, 'plan').map((entry) => {
     if (typeof entry === 'string') return { content: entry, priority: 'medium', status: 'pending' }
     const fields = object(entry, 'a plan entry')
-    const priority = oneOf(['high', 'medium', 'low'] as const, fields['priority'] ?? 'medium', 'priority')
-    const status = oneOf(['pending', 'in_progress', 'completed'] as const, fields['status'] ?? 'pending', 'status')
-    return { content: text(fields, 'content'), priority, status }
+    const priority = requiredChoice(['high', 'medium', 'low'] as const, fields['priority'] ?? 'medium', 'priority')
+    const status = requiredChoice(
+      ['pending', 'in_progress', 'completed'] as const,
+      fields['status'] ?? 'pending',
+      'status',
+    )
+    return { content: requiredText(fields, 'content'), priority, status }
   })
 }
 
@@ -196,10 +204,10 @@ export type SessionStep =
 
 /** Session steps by the key of their line. They can only set what the agent offers. */
 const SESSION_STEPS: Readonly<Record<string, (value: unknown, offer: ScriptOffer) => SessionStep>> = {
-  mode: (value, offer) => ({ kind: 'mode', modeId: requireMode(offer, text({ mode: value }, 'mode')) }),
+  mode: (value, offer) => ({ kind: 'mode', modeId: requireMode(offer, requiredText({ mode: value }, 'mode')) }),
   config: (value, offer) => config(object(value, 'config'), offer),
   usage: (value) => ({ kind: 'usage', usage: usage(given(object(value, 'usage'))) }),
-  title: (value) => ({ kind: 'title', title: text({ title: value }, 'title') }),
+  title: (value) => ({ kind: 'title', title: requiredText({ title: value }, 'title') }),
   commands: (value) => ({ kind: 'commands', commands: list(value, 'commands').map(command) }),
   notice: (value) => ({ kind: 'notice', notice: notice(given(object(value, 'notice'))) }),
   compaction: (value) => compaction(given(object(value, 'compaction'))),
@@ -207,27 +215,31 @@ const SESSION_STEPS: Readonly<Record<string, (value: unknown, offer: ScriptOffer
 
 function config(fields: Fields, offer: ScriptOffer): SessionStep {
   only(fields, ['configId', 'value'], 'config')
-  const configId = text(fields, 'configId')
+  const configId = requiredText(fields, 'configId')
   return { kind: 'config', configId, value: requireValue(offer, configId, fields['value']) }
 }
 
 function usage(fields: Fields): Usage {
   only(fields, ['used', 'size', 'cost'], 'usage')
   const { cost } = fields
-  const usage = { used: whole(fields, 'used'), size: whole(fields, 'size') }
+  const usage = { used: requiredInteger(fields, 'used'), size: requiredInteger(fields, 'size') }
   return cost === undefined ? usage : { ...usage, cost: costOf(object(cost, 'cost')) }
 }
 
 function costOf(fields: Fields): NonNullable<Usage['cost']> {
   const { amount } = only(fields, ['amount', 'currency'], 'cost')
   if (typeof amount !== 'number') throw new Error('amount must be a number')
-  return { amount, currency: text(fields, 'currency') }
+  return { amount, currency: requiredText(fields, 'currency') }
 }
 
 function command(value: unknown): SlashCommand {
   const fields = only(given(object(value, 'a command')), ['name', 'description', 'hint'], 'a command')
   const hint = optionalText(fields['hint'], 'hint')
-  return { name: text(fields, 'name'), description: text(fields, 'description'), ...(hint !== undefined && { hint }) }
+  return {
+    name: requiredText(fields, 'name'),
+    description: requiredText(fields, 'description'),
+    ...(hint !== undefined && { hint }),
+  }
 }
 
 /** `message` is an alias of `title`. */
@@ -235,10 +247,10 @@ function notice(fields: Fields): Notice {
   only(fields, ['severity', 'title', 'message', 'description'], 'a notice')
   const { severity = 'info', message, title = message, description, _meta } = fields
   const said = optionalText(description, 'description')
-  if (text({ title }, 'title') === '') throw new Error('title must not be empty')
+  if (requiredText({ title }, 'title') === '') throw new Error('title must not be empty')
   return {
-    severity: text({ severity }, 'severity'),
-    title: text({ title }, 'title'),
+    severity: requiredText({ severity }, 'severity'),
+    title: requiredText({ title }, 'title'),
     ...(said !== undefined && { description: said }),
     ...(_meta !== undefined && { meta: object(_meta, '_meta') }),
   }
@@ -250,9 +262,9 @@ const STATUSES = ['in_progress', 'completed', 'failed', 'cancelled'] as const
 function compaction(fields: Fields): SessionStep {
   only(fields, ['compactionId', 'status', 'summary', 'error', 'chunk'], 'a compaction')
   const { compactionId = 'compaction', chunk, status = 'in_progress', summary, error } = fields
-  const id = text({ compactionId }, 'compactionId')
+  const id = requiredText({ compactionId }, 'compactionId')
   if (chunk !== undefined) return { kind: 'summary', compactionId: id, content: block(chunk) }
-  const state = oneOf(STATUSES, status, 'status')
+  const state = requiredChoice(STATUSES, status, 'status')
   if (summary !== undefined && state !== 'completed') throw new Error('only a completed compaction has a summary')
   if (error !== undefined && state !== 'failed') throw new Error('only a failed compaction has an error')
   const why = optionalText(error, 'error')
@@ -269,7 +281,7 @@ function block(value: unknown): Content {
   return typeof value === 'string' ? { type: 'text', text: value } : contentBlock(value)
 }
 
-export type ClientRequest =
+export type ScriptedRequest =
   | { readonly kind: 'readFile'; readonly file: FileRange }
   | { readonly kind: 'writeFile'; readonly file: FileText }
   | { readonly kind: 'terminal'; readonly command: TerminalCommand; readonly timeoutMs: number | undefined }
@@ -277,12 +289,12 @@ export type ClientRequest =
   | { readonly kind: 'url'; readonly page: UrlRequest; readonly completes: boolean }
 
 /** Whether the user sees it and answers it. */
-export function isForPerson({ kind }: ClientRequest): boolean {
+export function isForPerson({ kind }: ScriptedRequest): boolean {
   return kind === 'form' || kind === 'url'
 }
 
 /** Requests to the client by the key of their line. */
-const CLIENT_REQUESTS: Readonly<Record<string, (value: unknown) => ClientRequest>> = {
+const CLIENT_REQUESTS: Readonly<Record<string, (value: unknown) => ScriptedRequest>> = {
   readFile: (value) => ({ kind: 'readFile', file: fileRange(given(object(value, 'readFile'))) }),
   writeFile: (value) => ({ kind: 'writeFile', file: fileText(given(object(value, 'writeFile'))) }),
   terminal: (value) => terminal(given(object(value, 'terminal'))),
@@ -291,58 +303,58 @@ const CLIENT_REQUESTS: Readonly<Record<string, (value: unknown) => ClientRequest
 
 function fileRange(fields: Fields): FileRange {
   only(fields, ['path', 'line', 'limit'], 'readFile')
-  return { path: text(fields, 'path'), ...wholes(fields, ['line', 'limit']) }
+  return { path: requiredText(fields, 'path'), ...wholes(fields, ['line', 'limit']) }
 }
 
 function fileText(fields: Fields): FileText {
   only(fields, ['path', 'content'], 'writeFile')
-  return { path: text(fields, 'path'), content: text(fields, 'content') }
+  return { path: requiredText(fields, 'path'), content: requiredText(fields, 'content') }
 }
 
-function terminal(fields: Fields): ClientRequest {
+function terminal(fields: Fields): ScriptedRequest {
   only(fields, ['command', 'args', 'env', 'cwd', 'outputByteLimit', 'timeoutMs'], 'terminal')
   const { args, env, cwd } = fields
   const command = {
-    command: text(fields, 'command'),
-    ...(args !== undefined && { args: list(args, 'args').map((arg) => text({ arg }, 'arg')) }),
+    command: requiredText(fields, 'command'),
+    ...(args !== undefined && { args: list(args, 'args').map((arg) => requiredText({ arg }, 'arg')) }),
     ...(env !== undefined && { env: variables(object(env, 'env')) }),
-    ...(cwd !== undefined && { cwd: text(fields, 'cwd') }),
+    ...(cwd !== undefined && { cwd: requiredText(fields, 'cwd') }),
     ...wholes(fields, ['outputByteLimit']),
   }
   return { kind: 'terminal', command, timeoutMs: wholes(fields, ['timeoutMs']).timeoutMs }
 }
 
 function variables(env: Fields): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.keys(env).map((name) => [name, text(env, name)]))
+  return Object.fromEntries(Object.keys(env).map((name) => [name, requiredText(env, name)]))
 }
 
 /** With a `url` the user opens a page, without one the user fills in a form. */
-function elicit(fields: Fields): ClientRequest {
+function elicit(fields: Fields): ScriptedRequest {
   only(fields, ['message', 'schema', 'url', 'complete'], 'elicit')
   const { url, complete = false } = fields
-  const message = text(fields, 'message')
+  const message = requiredText(fields, 'message')
   if (url === undefined) return { kind: 'form', form: { message, schema: object(fields['schema'], 'schema') } }
   if (typeof complete !== 'boolean') throw new Error('complete must be true or false')
-  return { kind: 'url', page: { message, url: text(fields, 'url') }, completes: complete }
+  return { kind: 'url', page: { message, url: requiredText(fields, 'url') }, completes: complete }
 }
 
 /** The whole numbers among these fields that are present. */
 function wholes<Key extends string>(fields: Fields, keys: readonly Key[]): Readonly<Partial<Record<Key, number>>> {
   const there = keys.filter((key) => fields[key] !== undefined)
-  return Object.fromEntries(there.map((key) => [key, whole(fields, key)])) as Partial<Record<Key, number>>
+  return Object.fromEntries(there.map((key) => [key, requiredInteger(fields, key)])) as Partial<Record<Key, number>>
 }
 
 /**
  * A script that a file names, and not the user, cannot give itself a permission: its agent cannot begin in a permissive mode
  * and no step can switch to one. The user still can.
  */
-export function assertUnprivileged(what: ScriptOffer | Step): void {
+export function assertUnprivileged(what: ScriptOffer | ScriptStep): void {
   if (modesIn(what).some((mode) => PERMISSIVE_MODES.has(String(mode))))
     throw new Error('only a script that --agent or PARLEY_AGENT names may set the mode accept-edits or allow-all')
 }
 
 /** An option can stand for the mode. */
-function modesIn(what: ScriptOffer | Step): readonly unknown[] {
+function modesIn(what: ScriptOffer | ScriptStep): readonly unknown[] {
   if (!('kind' in what))
     return [what.modes?.currentModeId, ...what.configOptions.map(({ currentValue }) => currentValue)]
   if (what.kind === 'mode') return [what.modeId]

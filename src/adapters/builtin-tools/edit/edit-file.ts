@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { ToolPreview } from '../../../ports/tools.ts'
 import { applyEdits } from './apply.ts'
-import { type TextFile, openText, saveText, diffOf } from '../files/text-files.ts'
+import { type TextFile, openText, saveText, editDiffOf } from '../files/text-files.ts'
 import {
   type PreviewContext,
   type ResolvedPath,
@@ -46,7 +46,7 @@ export const editFile = defineTool({
       requireSeen(file, call)
       const { text, places } = applyEdits(file.text, edits)
       await saveText({ ...file, text }, call)
-      const { content } = diffOf(file.path, file.text, text)
+      const { content } = editDiffOf(file.path, file.text, text)
       return textResult(`Edited ${file.shown} in ${places === 1 ? 'one place' : `${formatCount(places)} places`}.`, {
         displayContent: content,
       })
@@ -64,7 +64,7 @@ async function changeOf(
     const file = await openText(place.real, looking)
     requireSeen(file, looking)
     const { path, text } = file
-    const { content, line } = diffOf(path, text, change(text))
+    const { content, line } = editDiffOf(path, text, change(text))
     return { content, locations: [{ path, line }] }
   } catch (error) {
     return cannotRunBy(error)

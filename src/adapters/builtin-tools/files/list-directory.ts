@@ -1,6 +1,6 @@
 /** `list_directory`: lists a directory and, to a depth, the directories below it. */
 import { z } from 'zod'
-import { type Entry, shownName, walkTree } from '../../../workspace/walk.ts'
+import { type DirectoryEntry, quotedName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { countExclusions, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
 import { formatCount } from '../../../text/shorten.ts'
@@ -48,6 +48,6 @@ export const listDirectory = defineTool({
 
 const MARKS = { directory: '/', file: '', link: ' (link)', other: ' (no file)' }
 
-function lineOf({ name, kind }: Entry): string {
-  return `${shownName(name)}${MARKS[kind]}`
+function lineOf({ name, kind }: DirectoryEntry): string {
+  return `${quotedName(name)}${MARKS[kind]}`
 }

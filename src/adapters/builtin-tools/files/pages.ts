@@ -4,7 +4,7 @@ import { characterBoundary, formatCount } from '../../../text/shorten.ts'
 /** Characters of a page, however few lines they make. */
 const MAX_PAGE_CHARS = 50_000
 
-export interface PageRequest {
+export interface FilePageRequest {
   /** Counts from 1. */
   readonly line: number
   readonly limit: number
@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly column?: number
 }
 
-export function filePageOf(text: string, { line, limit, column = 1 }: PageRequest): string {
+export function filePageOf(text: string, { line, limit, column = 1 }: FilePageRequest): string {
   const lines = textLines(text)
   if (lines.length === 0) return '[The file is empty.]'
   const first = lines[line - 1]

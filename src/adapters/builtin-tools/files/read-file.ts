@@ -1,7 +1,7 @@
 /** `read_file`: a text in pages, or a picture. */
 import { z } from 'zod'
 import type { ToolResult } from '../../../ports/tools.ts'
-import { isText, openFile } from './text-files.ts'
+import { isText, openTextFile } from './text-files.ts'
 import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { filePageOf } from './pages.ts'
 import { assertPathAllowed, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
@@ -31,7 +31,7 @@ export const readFile = defineTool({
     return { title: `Read ${shown}`, locations, paths }
   },
   async run({ path, line = 1, column = 1, limit = DEFAULT_LINES }, call) {
-    const opened = await openFile(path, call)
+    const opened = await openTextFile(path, call)
     assertPathAllowed(opened.real, call)
     if (!isText(opened)) return imageResult(opened.shown, opened.bytes)
     call.memory.files.saw(opened.real, opened.text)

@@ -24,13 +24,13 @@ export function isText(opened: Opened): opened is TextFile {
 }
 
 /** Throws FILE_MISSING, PATH_OUTSIDE_ROOTS, and what the client says. */
-export async function openFile(path: string, looking: PreviewContext): Promise<Opened> {
+export async function openTextFile(path: string, looking: PreviewContext): Promise<Opened> {
   return (await findFile(path, looking)) ?? fail('FILE_MISSING', { path })
 }
 
 /** Throws what `openFile` throws, and what it is if it is no text. */
 export async function openText(path: string, looking: PreviewContext): Promise<TextFile> {
-  return textOf(await openFile(path, looking))
+  return textOf(await openTextFile(path, looking))
 }
 
 /** Undefined where there is no such file. */
@@ -133,7 +133,7 @@ interface Difference {
 }
 
 /** `before` is null for a file that was not there. */
-export function diffOf(path: string, before: string | null, after: string): Difference {
+export function editDiffOf(path: string, before: string | null, after: string): Difference {
   if (before === null) return { content: shown({ path, oldText: null, newText: after }), line: 1 }
   const [old, new_] = [before.split('\n'), after.split('\n')]
   const shorter = Math.min(old.length, new_.length)

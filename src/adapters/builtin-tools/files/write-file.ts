@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { onlyCrLf } from '../edit/apply.ts'
 import { requireSeen } from '../edit/edit-file.ts'
-import { type TextFile, newFile, openIfThere, saveText, diffOf } from './text-files.ts'
+import { type TextFile, newFile, openIfThere, saveText, editDiffOf } from './text-files.ts'
 import { textLines } from './pages.ts'
 import { defineTool, gitReasonOf, resolvePath, textResult } from '../toolset/tool.ts'
 import { cannotRunBy } from '../toolset/tool-failure.ts'
@@ -26,7 +26,7 @@ export const writeFile = defineTool({
     try {
       const former = await openIfThere(path, looking)
       if (former !== undefined) requireSeen(former, looking)
-      return { ...known, content: diffOf(given, former?.text ?? null, content).content }
+      return { ...known, content: editDiffOf(given, former?.text ?? null, content).content }
     } catch (error) {
       return { ...known, ...cannotRunBy(error) }
     }
@@ -42,7 +42,7 @@ export const writeFile = defineTool({
       const place = former ?? (await newFile(path, call))
       const file = { ...place, text, ...(former === undefined && { hasBom: plain !== content }) }
       await saveText(file, call)
-      const { content: shown } = diffOf(file.path, former?.text ?? null, text)
+      const { content: shown } = editDiffOf(file.path, former?.text ?? null, text)
       const verb = former === undefined ? 'Made' : 'Replaced'
       return textResult(`${verb} ${file.shown}: ${formatCount(textLines(text).length)} lines.`, {
         displayContent: shown,

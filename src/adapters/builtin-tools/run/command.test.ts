@@ -1,6 +1,6 @@
 /** The prefix that an "always" covers, and the output of a command, line by line. */
 import { describe, expect, test } from 'vitest'
-import { Output, withoutControls } from './output.ts'
+import { CommandOutput, withoutControls } from './output.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 
 describe('the approval prefix of a command', () => {
@@ -81,7 +81,7 @@ describe('the output of a command', () => {
   })
 
   test('keeps its beginning and its end, and says how much is left out', () => {
-    const output = new Output()
+    const output = new CommandOutput()
     for (let line = 0; line < 400_000; line++) output.add(`line ${line}\n`)
     const text = output.from(0)
     expect(text.length).toBeLessThan(1_500_000)
@@ -93,7 +93,7 @@ describe('the output of a command', () => {
   })
 
   test('is cut between characters', () => {
-    const output = new Output()
+    const output = new CommandOutput()
     for (const byte of Buffer.from('世界')) output.append(Uint8Array.of(byte))
     expect(output.from(0)).toBe('世界')
   })

@@ -9,7 +9,7 @@ const TAIL_CHARS = MAX_KEPT_CHARS - HEAD_CHARS - 200
 /** Between two cuts of the tail, so that not every chunk costs one. */
 const TAIL_SLACK_CHARS = 256 * 1024
 
-export class Output {
+export class CommandOutput {
   readonly #decoder = new TextDecoder()
   #head = ''
   #tail = ''
@@ -73,7 +73,7 @@ const MAX_REPORT_MS = 5_000
 const MAX_REPORT_CHARS = 4_000
 
 /** Returns how to end it. */
-export function showProgress(output: Output, caller: Pick<ToolCallContext, 'report'>, clock: Clock): () => void {
+export function showProgress(output: CommandOutput, caller: Pick<ToolCallContext, 'report'>, clock: Clock): () => void {
   let shown = 0
   let timer: Timer
   const wait = (ms: number): void => {

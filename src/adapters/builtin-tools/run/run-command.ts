@@ -5,7 +5,7 @@ import type { ProcessExit } from '../../../ports/process.ts'
 import type { Terminal, TurnTerminals } from '../../../ports/client-peer.ts'
 import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { isWithin } from '../../../path-rules/path-rules.ts'
-import { Output, showProgress } from './output.ts'
+import { CommandOutput, showProgress } from './output.ts'
 import { NON_INTERACTIVE_ENVIRONMENT, type Running, startCommand } from './running.ts'
 import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
 import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
@@ -177,7 +177,7 @@ async function waitedFor(terminal: Terminal, call: ToolCall, timeout: number): P
   // Not every client says it again with the output.
   const exited = why === undefined ? await ended.catch(() => undefined) : undefined
   const { output, truncated, exit = exited } = await terminal.output()
-  const kept = new Output()
+  const kept = new CommandOutput()
   kept.add(truncated ? `[The beginning was not kept.]\n${output}` : output)
   return {
     text: kept.from(0),

@@ -4,11 +4,11 @@ import type { Child, ProcessExit, Processes } from '../../../ports/process.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { CommandSandbox } from '../sandbox/sandbox.ts'
-import { Output } from './output.ts'
+import { CommandOutput } from './output.ts'
 
 export interface Running {
   readonly line: string
-  readonly output: Output
+  readonly output: CommandOutput
   /** Undefined while it runs. */
   readonly exit: ProcessExit | undefined
   /** Resolves when the command has ended and all of its output has arrived. */
@@ -47,7 +47,7 @@ export async function startCommand(starting: CommandStart): Promise<Running> {
   const plain = { command: '/bin/sh', args: ['-c', `exec 2>&1 </dev/null\n${line}`] }
   const launch = (await sandbox.around(plain, { cwd, roots })) ?? plain
   const child = await processes.spawn({ ...launch, cwd, env: NON_INTERACTIVE_ENVIRONMENT }, signal)
-  const output = new Output()
+  const output = new CommandOutput()
   const said = drain(child, output)
   let exit: ProcessExit | undefined
   const ended = child.exited.then(async (how) => {
@@ -70,6 +70,6 @@ export async function startCommand(starting: CommandStart): Promise<Running> {
   }
 }
 
-async function drain({ stdout }: Child, output: Output): Promise<void> {
+async function drain({ stdout }: Child, output: CommandOutput): Promise<void> {
   for await (const chunk of stdout) output.append(chunk)
 }

@@ -37,7 +37,7 @@ const FLAGS = [
 ]
 
 /** Paths relative to the directory; undefined where ripgrep cannot list them. */
-export async function candidatesFor(asking: CandidateSearch): Promise<ReadonlySet<string> | undefined> {
+export async function candidateFiles(asking: CandidateSearch): Promise<ReadonlySet<string> | undefined> {
   const { program, literal, directory, ignoresCase, ignored, processes, clock, signal } = asking
   const more = [...(ignoresCase ? ['--ignore-case'] : []), ...(ignored ? ['--no-ignore'] : ['--glob=!.git'])]
   // Also as UTF-16 without a mark, which ripgrep takes for bytes: with a zero between letters.

@@ -1,6 +1,6 @@
 /** `find_files`: files by their names. */
 import { z } from 'zod'
-import { shownName, walkTree } from '../../../workspace/walk.ts'
+import { quotedName, walkTree } from '../../../workspace/walk.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { pathTest } from './glob.ts'
 import { countExclusions, defineTool, resolvePath, textResult } from '../toolset/tool.ts'
@@ -33,7 +33,7 @@ export const findFiles = defineTool({
     const left = countExclusions(caller.pathAccess, { isRead: false })
     const found: string[] = []
     await walkTree(path, { roots, depth: UNLIMITED_DEPTH, ignored, signal, passes: left.has }, async (met) => {
-      if (met.kind === 'file' && isWanted(met.way)) found.push(shownName(met.way))
+      if (met.kind === 'file' && isWanted(met.way)) found.push(quotedName(met.way))
       return found.length > MAX_FILES ? 'enough' : 'on'
     })
     if (found.length === 0)

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { bytesAt } from '../../../workspace/files.ts'
 import { type Root, openRoots, routeTo, withResolvedPath, placeIn } from '../../../workspace/resolve-in-roots.ts'
-import { type TreeEntry, walkTree, shownName } from '../../../workspace/walk.ts'
+import { type TreeEntry, walkTree, quotedName } from '../../../workspace/walk.ts'
 import { UNLIMITED_DEPTH } from './find-files.ts'
-import { candidatesFor, literalIn } from './candidates.ts'
+import { candidateFiles, literalIn } from './candidates.ts'
 import { pathTest } from './glob.ts'
 import { CheckTooLong } from '../../checking/checker.ts'
 import type { FoundLine } from '../../checking/messages.ts'
@@ -109,7 +109,7 @@ async function candidatesIn(path: string, { args, call }: Search): Promise<Reado
   const { processes, clock, programs } = call.services
   const program = await programs.find('rg', call.caller.roots)
   if (program === undefined) return undefined
-  return candidatesFor({
+  return candidateFiles({
     program,
     literal: needed,
     directory: real,
@@ -164,7 +164,7 @@ function shown(found: readonly FoundLine[], { way, around }: { way: string; arou
   return found.flatMap(({ line, isMatch, text }, index) => {
     const isGap = around > 0 && index > 0 && line !== (found[index - 1]?.line ?? 0) + 1
     const mark = isMatch ? ':' : '-'
-    const whole = `${shownName(way)}${mark}${line}${mark}${text}`
+    const whole = `${quotedName(way)}${mark}${line}${mark}${text}`
     return isGap ? ['--', whole] : [whole]
   })
 }

@@ -13,7 +13,7 @@ import type {
   SessionId,
   SessionSummary,
   StoredEntry,
-  Wanted,
+  TextSearch,
 } from '../../../ports/journal.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { TailSubscribers, checkAppend, follow } from '../journal-base.ts'
@@ -133,7 +133,7 @@ class ShardedJournal implements PostgresJournal {
     return this.#of(id).page(id, from, limits)
   }
 
-  async find(id: SessionId, { from, text }: Wanted, limits: PageLimits): Promise<FoundEntries> {
+  async find(id: SessionId, { from, text }: TextSearch, limits: PageLimits): Promise<FoundEntries> {
     const entries = await this.page(id, from, limits)
     return { entries: entries.filter(({ body }) => body.includes(text)), until: entries.at(-1)?.seq }
   }

@@ -2,7 +2,13 @@
 import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parley-error.ts'
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
-import { NOTHING, type CallOptions, type ServerConnection, type ServerOffer, type McpHostContext } from './mcp-types.ts'
+import {
+  NO_OFFER,
+  type CallOptions,
+  type ServerConnection,
+  type ServerOffer,
+  type McpHostContext,
+} from './mcp-types.ts'
 import { LOCKED, LOG_IN, loginTool } from './login-tool.ts'
 import type { Authorization } from '../oauth/authorization.ts'
 import { permitted, type ServerConfig } from './server-config.ts'
@@ -70,13 +76,13 @@ export class McpServerLifecycle {
 
   /** The tools, prompts and resources that can be used now; empty while the server cannot be called. */
   offer(): ServerOffer {
-    if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NOTHING
-    return this.#phase.state === 'ready' ? this.known() : NOTHING
+    if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NO_OFFER
+    return this.#phase.state === 'ready' ? this.known() : NO_OFFER
   }
 
   /** The present offer of the server, or the last one before its connection was lost. */
   known(): ServerOffer {
-    const known = this.#known ?? NOTHING
+    const known = this.#known ?? NO_OFFER
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 
@@ -203,7 +209,7 @@ export class McpServerLifecycle {
       this.#lose(reason)
     }
     const events = { onOffer: () => this.#relisted(), onLost, roots: () => this.#roots, watched: this.#watched }
-    const connection = await mcp.connect(
+    const connection = await mcp.connectServer(
       {
         server,
         label,

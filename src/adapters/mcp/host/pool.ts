@@ -5,7 +5,7 @@ import { McpServerLifecycle } from './mcp-server-lifecycle.ts'
 import type { ServerConfig } from './server-config.ts'
 
 /** One registry's use of a server. */
-export interface Lease {
+export interface ServerLease {
   readonly server: McpServerLifecycle
   /** Resolves when the server is released and, after its last user, closed. Idempotent. */
   release(): Promise<void>
@@ -28,7 +28,7 @@ export class ServerPool {
   }
 
   /** `changed` is called, until the release, when the server's state or offer changes. */
-  take(config: ServerConfig, changed: () => void): Lease {
+  take(config: ServerConfig, changed: () => void): ServerLease {
     const running = this.#shared.get(config.key)
     const one = running ?? this.#start(config)
     one.idle?.cancel()

@@ -14,7 +14,7 @@ export interface AuthorizationRefusal {
 }
 
 /** A running login. */
-export interface Login {
+export interface LoginAttempt {
   /** The page that the user has to open. */
   readonly url: string
   /** Resolves when the tokens are stored; rejects with the reason why not. */
@@ -31,7 +31,7 @@ export interface Authorization {
   /** Remembers a scope that the server requires, so that the next login requests it. */
   want(scope: string): Promise<void>
   /** Starts a login, or joins the running one. Rejects with MCP_LOGIN_FAILED. */
-  login(signal: Signal): Promise<Login>
+  login(signal: Signal): Promise<LoginAttempt>
   /** Calls `changed` after each login or logout, also in another process. */
   onChange(changed: () => void): Timer
 }

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { HttpMcpServer } from '../transport/headers.ts'
-import type { Authorization, Login, Logins, AuthorizationRefusal } from './authorization.ts'
+import type { Authorization, LoginAttempt, Logins, AuthorizationRefusal } from './authorization.ts'
 import type { RunningLogin } from './oauth-login.ts'
 import { LoginStore } from './store.ts'
 
@@ -91,7 +91,7 @@ class StoredAuthorization implements Authorization {
     return store.withLock(async () => store.write((kept) => ({ ...kept, wanted: union(kept.wanted, scope) })))
   }
 
-  login(signal: Signal): Promise<Login> {
+  login(signal: Signal): Promise<LoginAttempt> {
     return this.#running.join(this.#place, signal)
   }
 
@@ -120,7 +120,7 @@ class RunningLogins {
     this.#clock = clock
   }
 
-  async join(place: LoginPlace, signal: Signal): Promise<Login> {
+  async join(place: LoginPlace, signal: Signal): Promise<LoginAttempt> {
     const one = this.#byServer.get(place.store.server) ?? this.#start(place)
     one.waiting += 1
     let left = false

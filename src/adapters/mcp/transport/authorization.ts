@@ -19,9 +19,9 @@ export class LoginNeeded extends UnauthorizedError {
 export class RenewalFailed extends Error {}
 
 /** The SDK wraps errors that it does not know. */
-export function loginIn(error: unknown): LoginNeeded | undefined {
+export function loginNeededBy(error: unknown): LoginNeeded | undefined {
   if (error instanceof LoginNeeded || !(error instanceof Error)) return error instanceof LoginNeeded ? error : undefined
-  return loginIn(error.cause)
+  return loginNeededBy(error.cause)
 }
 
 /** Wraps all requests to one server. Requests to other hosts go without the token. */

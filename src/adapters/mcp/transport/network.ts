@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { fetch as undiciFetch, type Agent } from 'undici'
-import { addressScope, mayName, type AddressScope } from '../../../net-policy/address-scope.ts'
+import { addressScope, mayNameAddress, type AddressScope } from '../../../net-policy/address-scope.ts'
 import {
   guardedDispatcher,
   systemResolve,
@@ -50,7 +50,7 @@ export function openNetwork(server: HttpMcpServer, resolve: Resolve = systemReso
     {
       async allowed(addresses) {
         const scope = await homeScope()
-        return addresses.filter(({ address }) => mayName(scope, addressScope(address)))
+        return addresses.filter(({ address }) => mayNameAddress(scope, addressScope(address)))
       },
       refusal: (hostname) => new BlockedAddressError(`${hostname} has no address that ${home.hostname} may lead to`),
     },
@@ -88,7 +88,8 @@ async function requireAllowed(url: URL, homeScope: AddressScope, resolve: Resolv
   const isLocal = homeScope === 'loopback' && widest(await scopesOf(url.hostname, resolve)) === 'loopback'
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) block(url.hostname, 'it is not https')
   const host = withoutBrackets(url.hostname)
-  if (isIP(host) !== 0 && !mayName(homeScope, addressScope(host))) block(url.hostname, 'its address is not public')
+  if (isIP(host) !== 0 && !mayNameAddress(homeScope, addressScope(host)))
+    block(url.hostname, 'its address is not public')
 }
 
 function block(host: string, why: string): never {

@@ -3,7 +3,7 @@ import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcont
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../host/mcp-types.ts'
 import { MAX_MESSAGE_DEPTH, NOT_PARSED } from './incoming-json.ts'
-import { isObject, textIn, type JsonObject } from '../../checking/json.ts'
+import { isObject, nonEmptyText, type JsonObject } from '../../checking/json.ts'
 import { cleanTools } from '../client/lists/tool-list.ts'
 
 /** The key in an answer's `_meta` that contains the answer exactly as the server sent it. */
@@ -145,11 +145,11 @@ const MAX_NAME_CHARS = 200
 /** A server's description of itself is only for display; its protocol version and capabilities are used. */
 function sanitizeGreeting(result: Mutable): void {
   const info = isObject(result.serverInfo) ? result.serverInfo : {}
-  const title = textIn(info, 'title')
+  const title = nonEmptyText(info, 'title')
   const short = (text: string): string => text.slice(0, MAX_NAME_CHARS)
   result.serverInfo = {
-    name: short(textIn(info, 'name') ?? title ?? 'nameless'),
-    version: short(textIn(info, 'version') ?? '0'),
+    name: short(nonEmptyText(info, 'name') ?? title ?? 'nameless'),
+    version: short(nonEmptyText(info, 'version') ?? '0'),
     ...(title !== undefined && { title: short(title) }),
   }
   if (typeof result.instructions !== 'string') delete result.instructions

@@ -34,7 +34,7 @@ interface TransportContext {
 const END_SESSION_TIMEOUT_MS = 2000
 
 /** Throws when the attempt was cancelled. */
-export async function openTransport(server: McpServer, cwd: string, here: TransportContext): Promise<OpenTransport> {
+export async function openMcpTransport(server: McpServer, cwd: string, here: TransportContext): Promise<OpenTransport> {
   const { context, request } = here
   if (server.type !== 'stdio') {
     // The HTTP client is a megabyte of code, so only servers behind a URL load it.

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../clock.ts'
-import { openTransport, Watch } from './provider-requests.ts'
+import { openProviderTransport, RequestWatch } from './provider-requests.ts'
 
 const packers = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress } as const
 type Encoding = keyof typeof packers
@@ -47,9 +47,9 @@ async function startPacking(encoding: Encoding, status = 200): Promise<Packing> 
 }
 
 async function ask(url: string) {
-  const transport = openTransport()
+  const transport = openProviderTransport()
   const asked = new AbortController()
-  const watch = new Watch(systemClock, { firstMs: 60_000, nextMs: 60_000, wordsMs: 60_000 }, asked.signal)
+  const watch = new RequestWatch(systemClock, { firstMs: 60_000, nextMs: 60_000, wordsMs: 60_000 }, asked.signal)
   transport.watch(watch)
   onTestFinished(async () => {
     watch.close()

@@ -14,16 +14,16 @@ export interface ProviderTransport {
   /** A `fetch` for the provider packages. A request is identified by its abort signal. */
   readonly fetch: typeof globalThis.fetch
   /** Requests with the signal of this watch are watched by it. */
-  watch(watch: Watch): void
+  watch(watch: RequestWatch): void
   close(): Promise<void>
 }
 
 /** A local model may read a long prompt for many minutes; the watch has its own limits. */
 const LONG_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }
 
-export function openTransport(): ProviderTransport {
+export function openProviderTransport(): ProviderTransport {
   const agent = new Agent(LONG_TIMEOUTS)
-  const watches = new WeakMap<AbortSignal, Watch>()
+  const watches = new WeakMap<AbortSignal, RequestWatch>()
   return {
     async fetch(url, init) {
       const watch = init?.signal ? watches.get(init.signal) : undefined
@@ -107,7 +107,7 @@ export type EndReason =
   | { readonly kind: 'idle'; readonly ms: number }
   | { readonly kind: 'flooded' }
 
-export class Watch {
+export class RequestWatch {
   /** Why the request was ended; undefined while it runs. */
   endReason: EndReason | undefined
   /** Joins small events of the answer, and passes most of them by the package. */

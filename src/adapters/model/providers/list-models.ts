@@ -14,7 +14,7 @@ interface Listing {
   readonly signal: Signal
 }
 
-export type Listed =
+export type ModelsFound =
   | { readonly models: readonly KnownModel[] }
   /** `isThere`: a server answers, but not with a list. */
   | { readonly reason: string; readonly isThere?: boolean }
@@ -28,7 +28,7 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024
 const STATUS_WITHOUT_LIST: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** Never throws. */
-export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<Listed> {
+export async function listModels(provider: Provider, { fetch, clock, limitMs, signal }: Listing): Promise<ModelsFound> {
   const late = new Error('it did not answer in time')
   try {
     const limits = { clock, ms: limitMs, signals: [signal], timedOut: () => late }
@@ -38,7 +38,7 @@ export async function listModels(provider: Provider, { fetch, clock, limitMs, si
   }
 }
 
-async function fetchList(provider: Provider, fetch: Listing['fetch'], signal: Signal): Promise<Listed> {
+async function fetchList(provider: Provider, fetch: Listing['fetch'], signal: Signal): Promise<ModelsFound> {
   const { url, headers } = requestOf(provider)
   const response = await fetch(url, { headers, signal: signal as AbortSignal })
   if (!response.ok) {

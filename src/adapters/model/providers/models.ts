@@ -5,7 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Model, ModelListing, Models, ModelSource, ModelTraits, ModelPrice } from '../../../ports/model.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import type { ProviderProtocol, ModelOptions } from '../protocol/provider-protocol.ts'
-import { isPortClosed, type Listed, listModels, NOTHING_LISTENS } from './list-models.ts'
+import { isPortClosed, type ModelsFound, listModels, NOTHING_LISTENS } from './list-models.ts'
 import { whereKey } from '../http/provider-key.ts'
 import type { KnownModel, Provider, ProviderKind } from '../../../ports/values/provider.ts'
 import type { ProviderTransport } from '../http/provider-requests.ts'
@@ -34,7 +34,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   const kept = new OpenModels()
   let transport: Promise<ProviderTransport> | undefined
   const way = (): Promise<ProviderTransport> =>
-    (transport ??= import('../http/provider-requests.ts').then((module) => module.openTransport()))
+    (transport ??= import('../http/provider-requests.ts').then((module) => module.openProviderTransport()))
 
   function traits(provider: Provider, name: string): ModelTraits {
     return modelCapabilities(
@@ -75,7 +75,7 @@ export function openModels({ providers, preset, clock }: ModelsOptions): OwnedMo
   }
 
   /** Most machines run no model server. A plain TCP probe finds that out without loading the HTTP client, a megabyte of code. */
-  async function listed(provider: Provider, limit: RequestLimit): Promise<Listed> {
+  async function listed(provider: Provider, limit: RequestLimit): Promise<ModelsFound> {
     if (transport === undefined && provider.isLocal && (await isPortClosed(provider.url, limit.limitMs, clock)))
       return { reason: NOTHING_LISTENS }
     const { fetch } = await way()

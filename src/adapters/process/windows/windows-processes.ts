@@ -12,7 +12,7 @@ import type { Child, Processes, ProcessSpec } from '../../../ports/process.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { type ProcessTree, openChild } from '../child.ts'
 import { markerOf } from '../environment.ts'
-import { type ProcessesOptions, abandon, endOf, whyNot } from '../spawn.ts'
+import { type ProcessesOptions, abandon, exitOf, whyNot } from '../spawn.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
 import { windowsEnvironment } from './environment.ts'
 import { findCommand } from './find-command.ts'
@@ -47,7 +47,7 @@ export function windowsProcesses(
     const process = await started(system.start(line, { cwd: spec.cwd, env }), spec)
     const [stdin, stdout, stderr] = process.stdio as unknown as [Writable, Readable, Readable]
     const pid = process.pid as number
-    const ended = endOf(process)
+    const ended = exitOf(process)
     const tree = processTree(pid, (args) => system.taskkill(systemRoot, args))
     const child = openChild(
       { command: spec.command, tree, pid, ended, stdin, stdout, stderr },

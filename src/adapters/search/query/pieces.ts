@@ -26,7 +26,7 @@ export function piecesOf(text: string): readonly Piece[] {
   return pieces
 }
 
-export function joined(pieces: readonly Piece[]): string {
+export function joinPieces(pieces: readonly Piece[]): string {
   return pieces.map(({ text, repeats }) => text.slice(repeats)).join('')
 }
 

@@ -48,7 +48,7 @@ export interface IndexFile {
 }
 
 /** Where the file cannot be written, the index is a temporary one that only this process sees. */
-export function openFile(path: string): IndexFile {
+export function openSearchFile(path: string): IndexFile {
   try {
     makePrivate(path)
     return opened(path)

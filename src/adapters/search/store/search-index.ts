@@ -7,7 +7,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { removeDatabase } from '../../../sqlite/database.ts'
 import { Statements } from '../../../sqlite/statements.ts'
-import { type IndexFile, isDamaged, openFile } from './file.ts'
+import { type IndexFile, isDamaged, openSearchFile } from './file.ts'
 import { find } from '../query/find.ts'
 import { inspect } from './inspect.ts'
 import { Projection } from './index-journal.ts'
@@ -95,7 +95,7 @@ export class Index {
 
   #openFile(): Opened {
     const { path, source, report } = this.#parts
-    const file = openFile(path)
+    const file = openSearchFile(path)
     const statements = new Statements(file.db, 'objects')
     return { file, statements, projection: new Projection(statements, source, report) }
   }

@@ -4,7 +4,7 @@
  */
 import { indexText } from '../../../text/tokens.ts'
 import type { SearchDocument } from '../../../ports/search.ts'
-import { joined, piecesOf } from '../query/pieces.ts'
+import { joinPieces, piecesOf } from '../query/pieces.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** A stored passage from `part` on, with the text that was added since. */
@@ -60,7 +60,7 @@ function draftOf(rows: readonly Row[], document: SearchDocument): Draft {
   const [first] = rows
   const { seq, at } = document
   if (first === undefined) return { document, part: 0, repeats: 0, seq, at, until: seq, title: null, text: '' }
-  const text = first.text.slice(0, first.repeats) + joined(rows)
+  const text = first.text.slice(0, first.repeats) + joinPieces(rows)
   return { document, ...first, text }
 }
 

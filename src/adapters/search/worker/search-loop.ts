@@ -19,7 +19,7 @@ export interface SearchCalls {
 const SLICE_MS = 25
 const PAUSE_MS = 15
 
-export function serve(port: MessagePort, index: Index, clock: Pick<Clock, 'setTimer'>): void {
+export function serveSearch(port: MessagePort, index: Index, clock: Pick<Clock, 'setTimer'>): void {
   let isScheduled = false
   let isClosed = false
 

@@ -3,7 +3,7 @@ import type { Suggested } from '../../../client/connection/responses.ts'
 import type { Key } from '../../output/terminal/keyboard.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'
-import { Editor, type Pressed } from './editor.ts'
+import { LineEditor, type Pressed } from './editor.ts'
 import { type EditorFrame, type WrittenRows, editorRows } from './editor-rows.ts'
 import type { SlashCommand } from '../slash-commands.ts'
 
@@ -19,7 +19,7 @@ export interface Suggesting {
 const OFFERED = 8
 
 export class ChatComposer {
-  readonly editor = new Editor()
+  readonly editor = new LineEditor()
   readonly #suggesting: Suggesting
   /** The completions that Tab found, until the next key. */
   #found: readonly string[] = []

@@ -2,7 +2,7 @@
 import type { ScreenCursor } from '../../output/terminal/screen.ts'
 import { clean, graphemesOf, widthOf } from '../../output/terminal/text.ts'
 import type { Look } from '../../output/view/rows.ts'
-import type { Editor } from './editor.ts'
+import type { LineEditor } from './editor.ts'
 
 export interface WrittenRows {
   readonly rows: readonly string[]
@@ -21,7 +21,7 @@ export interface EditorFrame {
   readonly hint: string
 }
 
-export function editorRows(editor: Editor, { paint, width }: Look, { height, hint }: EditorFrame): WrittenRows {
+export function editorRows(editor: LineEditor, { paint, width }: Look, { height, hint }: EditorFrame): WrittenRows {
   const lead = paint('user', LEAD)
   if (editor.isEmpty) {
     const shown = widthOf(hint) + LEAD.length < width() ? paint('dim', hint) : ''
@@ -36,7 +36,7 @@ export function editorRows(editor: Editor, { paint, width }: Look, { height, hin
   }
 }
 
-function layOut({ text, cursor }: Editor, room: number): WrittenRows {
+function layOut({ text, cursor }: LineEditor, room: number): WrittenRows {
   const from = startNear(text, cursor)
   const layout = new Layout(Math.max(2, room))
   layout.write(text.slice(from, cursor))

@@ -9,9 +9,9 @@ export type Pressed = 'changed' | 'enter' | 'unused'
 const MAX_LENGTH = 1_000_000
 
 /** By `ctrl-`, `alt-` and the name of the key. */
-type Edit = (editor: Editor) => Pressed
+type Edit = (editor: LineEditor) => Pressed
 
-export class Editor {
+export class LineEditor {
   #text = ''
   /** Between two characters, as an offset in the text. */
   #cursor = 0
@@ -81,7 +81,7 @@ export class Editor {
   }
 
   /** Deletes from the cursor to a place, and keeps a longer piece for `yank`. */
-  remove(to: Parameters<Editor['move']>[0], keeps: boolean): Pressed {
+  remove(to: Parameters<LineEditor['move']>[0], keeps: boolean): Pressed {
     const place = this.#placeAt(to)
     const [from, end] = [Math.min(place, this.#cursor), Math.max(place, this.#cursor)]
     if (from === end) return 'unused'
@@ -125,7 +125,7 @@ export class Editor {
     return alt === true || shift === true || ctrl ? this.newLine() : 'enter'
   }
 
-  #placeAt(to: Parameters<Editor['move']>[0]): number {
+  #placeAt(to: Parameters<LineEditor['move']>[0]): number {
     const [before, behind] = this.#parts()
     switch (to) {
       case 'left':

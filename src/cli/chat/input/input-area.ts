@@ -14,7 +14,7 @@ import { type Below, ChatScreen } from '../chat-screen.ts'
 import { ChatComposer } from './composer.ts'
 import type { ChatConversation, WaitingPrompt } from '../conversation.ts'
 import type { SlashCommands } from '../slash-commands.ts'
-import { type Standing, statusRow } from '../status-line.ts'
+import { type StatusLineState, statusRow } from '../status-line.ts'
 
 /** The actions of a user once the session is open. */
 export interface Seat {
@@ -24,7 +24,7 @@ export interface Seat {
   /** Earlier prompts, newest first. */
   readonly history: readonly string[]
   suggest(command: string, text: string): Promise<Suggested>
-  standing(): Omit<Standing, 'urgent' | 'waiting'>
+  standing(): Omit<StatusLineState, 'urgent' | 'waiting'>
 }
 
 /** Rows of the queue that are shown. */
@@ -234,7 +234,7 @@ export class InputArea {
     return { rows: [...above, ...rows, status], cursor: { ...cursor, row: cursor.row + above.length } }
   }
 
-  #standing(seat: Seat, waiting: readonly WaitingPrompt[]): Standing {
+  #standing(seat: Seat, waiting: readonly WaitingPrompt[]): StatusLineState {
     const urgent = this.#isWarned ? LEAVING : this.#connection || (this.#flash?.text ?? '')
     return { ...seat.standing(), waiting: waiting.length, urgent }
   }

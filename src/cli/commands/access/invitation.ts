@@ -1,7 +1,7 @@
 /** A one-time link that pairs a device, as the commands show it: an address, a text, and a QR code. */
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../../../config/settings.ts'
-import { Devices, type Grant } from '../../../credentials/devices.ts'
+import { Devices, type PairingGrant } from '../../../credentials/devices.ts'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { askToListen } from '../../../server/admin/admin-client.ts'
 import type { ListenAnswer } from '../../../server/admin/admin-methods.ts'
@@ -16,7 +16,7 @@ export interface Invitation {
   readonly config: Config
   /** Of the page, without a code; it ends with a slash. */
   readonly address: string
-  readonly grant: Grant
+  readonly grant: PairingGrant
 }
 
 interface Link {
@@ -103,7 +103,7 @@ async function qrCode(text: string): Promise<string> {
 }
 
 /** Where a device reaches the page: as the user says, else as the server says. Throws CONFIG_INVALID and LISTENS_NOWHERE. */
-export async function addressOf(config: Config, said: string | undefined): Promise<string> {
+export async function pageAddressOf(config: Config, said: string | undefined): Promise<string> {
   if (said !== undefined) return pageFrom(said)
   try {
     return addressIn(await askToListen(config, {}))

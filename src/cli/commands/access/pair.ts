@@ -5,14 +5,14 @@ import { configFor } from '../../configured.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption } from '../../runtime/options.ts'
-import { addressOf, invite, warnIfLocal, printObject } from './invitation.ts'
+import { pageAddressOf, invite, warnIfLocal, printObject } from './invitation.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const role = roleFrom(textOption(options, 'role') ?? 'approve')
   const name = textOption(options, 'name')
   const said = textOption(options, 'url')
   const config = await configFor()
-  const address = await addressOf(config, said)
+  const address = await pageAddressOf(config, said)
   const invitation = { config, address, grant: { role, ...(name !== undefined && { name }) } }
   if (options['json'] === true) {
     printObject(invitation)

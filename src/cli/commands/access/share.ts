@@ -8,7 +8,7 @@ import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption } from '../../runtime/options.ts'
-import { addressOf, warnIfLocal } from './invitation.ts'
+import { pageAddressOf, warnIfLocal } from './invitation.ts'
 import { run as list } from './share-ls.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -20,7 +20,7 @@ export async function run(input: CommandInput): Promise<number> {
   const said = textOption(options, 'url')
   const config = await configFor()
   const sessionId = await sessionNamed(config, args[0])
-  const address = await addressOf(config, said)
+  const address = await pageAddressOf(config, said)
   const tools = options['tools'] !== false
   const { link: made, code } = new ShareLinks(config.home, Date).add({ sessionId, tools, forMs })
   const link = `${address}#share=${code}`

@@ -1,7 +1,7 @@
 /** `parley agents import NAME [SESSION]`: lists the sessions of an agent's own store, and imports those that the user chooses. */
 import { resolve } from 'node:path'
 import { askToImportFromAgent } from '../../../server/admin/admin-client.ts'
-import type { AgentImportOrder, ListedSession, SkippedSession } from '../../../server/agents/import-sessions.ts'
+import type { AgentImportOrder, ImportableSession, SkippedSession } from '../../../server/agents/import-sessions.ts'
 import { startServer } from '../../../server/launch/launch.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
@@ -45,7 +45,7 @@ interface Choice {
 }
 
 /** Without a terminal and without `--all` the list is all that the user gets. */
-async function chosen(sessions: readonly ListedSession[], { isAll, isJson }: Choice): Promise<readonly string[]> {
+async function chosen(sessions: readonly ImportableSession[], { isAll, isJson }: Choice): Promise<readonly string[]> {
   const fresh = sessions.filter(({ standing }) => standing === 'new').toSorted(newestFirst)
   if (isAll) {
     if (fresh.length === 0 && !isJson) process.stdout.write('There is nothing new to import.\n')
@@ -62,7 +62,7 @@ async function chosen(sessions: readonly ListedSession[], { isAll, isJson }: Cho
   return []
 }
 
-function print(sessions: readonly ListedSession[]): void {
+function print(sessions: readonly ImportableSession[]): void {
   for (const one of sessions.toSorted(newestFirst)) {
     const standing = { new: '', here: ' (is here)', deleted: ' (was deleted here)' }[one.standing]
     process.stdout.write(`${oneLine(one.agentSessionId, 100)}  ${lineOf(one)}${standing}\n`)
@@ -72,11 +72,11 @@ function print(sessions: readonly ListedSession[]): void {
     complain('nothing was imported; add --all, or the id of a session')
 }
 
-function newestFirst(a: ListedSession, b: ListedSession): number {
+function newestFirst(a: ImportableSession, b: ImportableSession): number {
   return (b.updatedAt ?? 0) - (a.updatedAt ?? 0)
 }
 
-function lineOf({ title, cwd, updatedAt, agentSessionId }: ListedSession): string {
+function lineOf({ title, cwd, updatedAt, agentSessionId }: ImportableSession): string {
   const day = updatedAt === undefined ? '' : `${new Date(updatedAt).toISOString().slice(0, 10)}  `
   return `${day}${oneLine(title ?? agentSessionId, 60)}  ${oneLine(cwd, 100)}`
 }

@@ -1,7 +1,7 @@
 /** `parley agents rm NAME[@VERSION]`: removes an entry, an installed copy, or the consent to one of a project. */
 import { readAgentFiles } from '../../../config/agents/agent-files.ts'
 import { hasTable, removeTable } from '../../../config/files/edit-tables.ts'
-import { withdraw } from '../../../config/mcp/edit-trust.ts'
+import { withdrawTrust } from '../../../config/mcp/edit-trust.ts'
 import { userFile } from '../../../config/places.ts'
 import type { Config } from '../../../config/settings.ts'
 import { removeAgent, splitName } from '../../../server/agents/add-agent.ts'
@@ -39,7 +39,7 @@ function removeNamed(config: Config, text: string): readonly string[] {
     ({ entry, from, standing }) => entry.name === name && from === 'project' && standing === 'active',
   )
   if (allowed === undefined) return []
-  withdraw(config.home, { file: allowed.file, name })
+  withdrawTrust(config.home, { file: allowed.file, name })
   return [`the consent to ${name} of ${allowed.file}`]
 }
 

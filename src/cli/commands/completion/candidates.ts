@@ -14,14 +14,14 @@ export interface Candidates {
   readonly kind?: ValueKind | undefined
 }
 
-export interface Table {
+export interface CommandTable {
   readonly commands: readonly CommandRow[]
   /** `parley` without the name of a command. */
   readonly chat: CommandRow
 }
 
 /** `words` are those after `parley`; the last one is being typed, and may be empty. */
-export function candidatesFor(words: readonly string[], { commands, chat }: Table): Candidates {
+export function completionsFor(words: readonly string[], { commands, chat }: CommandTable): Candidates {
   const before = words.slice(0, -1)
   const typed = words.at(-1) ?? ''
   const place = placeAfter(before, commands, chat)

@@ -4,7 +4,7 @@ import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { type Candidate, type Table, type ValueKind, candidatesFor } from './candidates.ts'
+import { type Candidate, type CommandTable, type ValueKind, completionsFor } from './candidates.ts'
 import { SHELL_SCRIPTS } from './shell-scripts.ts'
 
 /** More than anyone reads, and less than a shell is slow with. */
@@ -12,7 +12,7 @@ const MOST_SESSIONS = 200
 /** A user has pressed Tab and waits. Milliseconds. */
 const MODELS_TIMEOUT_MS = 1_000
 
-export async function complete({ args, options }: CommandInput, table: Table): Promise<number> {
+export async function complete({ args, options }: CommandInput, table: CommandTable): Promise<number> {
   if (options['words'] === true) return await printCandidates(args, table)
   const [shell = ''] = args
   const script = Object.hasOwn(SHELL_SCRIPTS, shell) ? SHELL_SCRIPTS[shell] : undefined
@@ -25,8 +25,8 @@ export async function complete({ args, options }: CommandInput, table: Table): P
 }
 
 /** One candidate on a line, a tab before its description. */
-async function printCandidates(words: readonly string[], table: Table): Promise<number> {
-  const found = candidatesFor(words, table)
+async function printCandidates(words: readonly string[], table: CommandTable): Promise<number> {
+  const found = completionsFor(words, table)
   const values = found.kind === undefined ? [] : await valuesOf(found.kind).catch(() => [])
   const last = words.at(-1) ?? ''
   for (const { value, summary } of [...found.candidates, ...values])

@@ -6,10 +6,10 @@ import { agentName } from '../../../config/agent-choice.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import { askToImport } from '../../../server/admin/admin-client.ts'
 import { Secrets, systemClock } from '../../../server/compose/agent-catalogue.ts'
-import { idOf, withExport } from '../../../server/import/session-files/as-export.ts'
+import { importedIdOf, withExport } from '../../../server/import/session-files/as-export.ts'
 import type { FileSession } from '../../../server/import/session-files/file-session.ts'
 import {
-  type Tool,
+  type ForeignTool,
   folderOf,
   readSession,
   sessionFiles,
@@ -56,7 +56,7 @@ export async function run({ args: [given], options }: CommandInput): Promise<num
   }
 }
 
-function toolOf(options: CommandInput['options']): Tool {
+function toolOf(options: CommandInput['options']): ForeignTool {
   const tool = tools.find((one) => one === options['from'])
   if (options['keepId'] === true) return refuse('--keep-id', 'it goes with a file that Parley exported')
   return tool ?? refuse('--from', `it must be one of ${tools.join(', ')}`)
@@ -78,7 +78,7 @@ async function knownIds(config: Config): Promise<Set<string>> {
 }
 
 interface Parts {
-  readonly tool: Tool
+  readonly tool: ForeignTool
   readonly config: Config
   /** The ids of the sessions here. */
   readonly known: Set<string>
@@ -105,7 +105,7 @@ class Importing {
     try {
       const session = await read()
       const { id, cwd, title, updatedAt } = session
-      const sessionId = idOf(tool, id)
+      const sessionId = importedIdOf(tool, id)
       const isHere = known.has(sessionId)
       const isEmpty = session.turns.every(({ prompt }) => prompt.length === 0)
       progress.done()

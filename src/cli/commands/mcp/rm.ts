@@ -1,5 +1,5 @@
 /** `parley mcp rm NAME`: removes a server from the user's parley.toml, or takes back the trust in one of a project. */
-import { withdraw } from '../../../config/mcp/edit-trust.ts'
+import { withdrawTrust } from '../../../config/mcp/edit-trust.ts'
 import { lenientConfig } from '../../configured.ts'
 import { hasTable, removeTable } from '../../../config/files/edit-tables.ts'
 import { readMcpFiles } from '../../../config/mcp/server-files.ts'
@@ -22,7 +22,7 @@ export async function run({ args: [name = ''] }: CommandInput): Promise<number> 
     removeTable(file, { group: 'mcp', name })
     process.stdout.write(`Removed ${oneLine(name, 80)} from ${file}.\n`)
   } else if (allowed !== undefined) {
-    withdraw(config.home, { file: allowed.file, name })
+    withdrawTrust(config.home, { file: allowed.file, name })
     process.stdout.write(`${oneLine(name, 80)} of ${allowed.file} is allowed no longer.\n`)
   } else {
     complain(unknownServer(name, servers))

@@ -2,7 +2,7 @@
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { follow } from '../../sessions/follow.ts'
+import { followSession } from '../../sessions/follow.ts'
 import { textOption } from '../../runtime/options.ts'
 import { isTerminal } from '../../output/terminal-io.ts'
 
@@ -13,7 +13,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const reaching = { config, embedded: false }
   const wanted = { ...options, session }
   const takesPart = isTerminal(process.stdin, config) && isTerminal(process.stdout, config)
-  if (options['json'] === true || !takesPart) return follow(reaching, wanted)
+  if (options['json'] === true || !takesPart) return followSession(reaching, wanted)
   const { chatOnTerminal } = await import('../../chat/terminal.ts')
   return chatOnTerminal(reaching, wanted, 'join')
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Config } from '../../../config/settings.ts'
 import { configFor } from '../../configured.ts'
-import { type Listed, openReader } from '../../../server/offline/offline-sessions.ts'
+import { type OfflineSession, openReader } from '../../../server/offline/offline-sessions.ts'
 import { noDisplay, workWith } from '../../connect/with-client.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -47,7 +47,7 @@ function listElsewhere(config: Config, cwd: string | undefined, printer: Printer
   return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
     for await (const info of client.sessions(cwd)) {
       if (stops.signal.aborted) break
-      printer.print({ ...info, updatedAt: info.updatedAt ?? '', _meta: { 'parley/agent': '' } } as Listed)
+      printer.print({ ...info, updatedAt: info.updatedAt ?? '', _meta: { 'parley/agent': '' } } as OfflineSession)
     }
     printer.end?.()
     return OK
@@ -55,7 +55,7 @@ function listElsewhere(config: Config, cwd: string | undefined, printer: Printer
 }
 
 interface Printer {
-  print(session: Listed): void
+  print(session: OfflineSession): void
   /** All have been printed. */
   end?(): void
 }
@@ -83,7 +83,7 @@ class Table implements Printer {
     this.#most = all ? Infinity : MOST_SHOWN
   }
 
-  print(session: Listed): void {
+  print(session: OfflineSession): void {
     if (this.#rows.length < this.#most) this.#rows.push(rowOf(session))
     else this.#more += 1
   }
@@ -101,7 +101,7 @@ const AGENT = 10
 const TITLE = 40
 
 /** For programs that read lines: every session, in columns that stay where they are. */
-function printPlain(session: Listed): void {
+function printPlain(session: OfflineSession): void {
   const { id, phase, when, agent, title, directory } = rowOf(session)
   const cells = [
     `${id} ${markOf(phase, plain)}`,
@@ -115,7 +115,7 @@ function printPlain(session: Listed): void {
 
 const plain: Paint = (_style, text) => text
 
-function rowOf({ sessionId, cwd, title, updatedAt, _meta }: Listed): SessionTableRow {
+function rowOf({ sessionId, cwd, title, updatedAt, _meta }: OfflineSession): SessionTableRow {
   return {
     id: shortId(sessionId),
     phase: _meta['parley/phase'],

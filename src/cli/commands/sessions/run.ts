@@ -24,7 +24,7 @@ import { isTerminal, surfacesFor } from '../../output/terminal-io.ts'
 import { isCtrlC, listenToKeys } from '../../output/terminal/keyboard.ts'
 import { playTurn } from '../../sessions/turn.ts'
 import { View } from '../../output/view/view.ts'
-import { type Working, workWith } from '../../connect/with-client.ts'
+import { type ConnectedCommand, workWith } from '../../connect/with-client.ts'
 
 type Options = CommandInput['options']
 
@@ -98,7 +98,11 @@ function onlyOurs(company: SessionPresence, face: ClientDelegate): ClientDelegat
   }
 }
 
-async function sessionFor({ client, stops }: Working, company: SessionPresence, options: Options): Promise<string> {
+async function sessionFor(
+  { client, stops }: ConnectedCommand,
+  company: SessionPresence,
+  options: Options,
+): Promise<string> {
   const wishes = textsOption(options, 'option').map(wishIn)
   const sessionId = await openedFor(client, options)
   for (const { id, value } of wishes) await client.set(sessionId, id, value)

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
-import { type SessionPassage, searchSessions } from '../../../server/compose/session-search.ts'
+import { type SessionPassage, searchStoredSessions } from '../../../server/compose/session-search.ts'
 import { askToSearch } from '../../../server/admin/admin-client.ts'
 import { remoteOf } from '../../remote/dial-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
@@ -26,7 +26,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   const config = await configFor()
   const asked = { query: args.join(' '), limit, timeoutMs: SEARCH_TIMEOUT_MS }
   const found = await (config.server === undefined
-    ? searchSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
+    ? searchStoredSessions(config, cwd === undefined ? asked : { ...asked, cwd: resolve(cwd) })
     : askToSearch({ ...config, ...(await remoteOf(config)) }, { query: asked.query, limit, cwd }))
   const asJson = options['json'] === true
   const paint = paintOn(process.stdout, config)

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/settings.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { jsonLine } from '../../output/json.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
-import { type StoredReader, type StoredSession, readStored } from '../../sessions/stored-reader.ts'
+import { type StoredReader, type ReadableSession, readStored } from '../../sessions/stored-reader.ts'
 import { writeOut } from '../../output/output.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import { ago } from '../../output/terminal/pace.ts'
@@ -22,12 +22,12 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   })
 }
 
-async function* jsonLines(reader: StoredReader, { sessionId }: StoredSession): AsyncGenerator<string> {
+async function* jsonLines(reader: StoredReader, { sessionId }: ReadableSession): AsyncGenerator<string> {
   for await (const params of reader.updates(sessionId)) yield jsonLine(params)
 }
 
 /** Yields one turn at a time, then the final plan, and the state of the last turn. */
-async function* textLines(reader: StoredReader, session: StoredSession, config: Config): AsyncGenerator<string> {
+async function* textLines(reader: StoredReader, session: ReadableSession, config: Config): AsyncGenerator<string> {
   const paint = paintOn(process.stdout, config)
   const columns = process.stdout.isTTY ? (process.stdout.columns || 80) - 1 : Number.MAX_SAFE_INTEGER
   const look = { paint, width: () => columns }

@@ -1,5 +1,5 @@
 /** Turns streamed text into rows: those that are final, and those of the line that is still incomplete. */
-import { type LineKind, kindOf, spansOf } from './markdown.ts'
+import { type LineKind, kindOf, styledSpansOf } from './markdown.ts'
 import type { Paint, Style } from './colors.ts'
 import { clean } from './text.ts'
 import { type ScreenRow, type Wrapping, wrapSpans } from './wrap.ts'
@@ -84,7 +84,7 @@ export class Flow {
       rest: ' '.repeat(this.#lead.length) + kind.rest,
       paint,
     }
-    return wrapSpans(spansOf(fit(this.#line), kind), wrapping)
+    return wrapSpans(styledSpansOf(fit(this.#line), kind), wrapping)
   }
 
   #kindOfLine(): LineKind {

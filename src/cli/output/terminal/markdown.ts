@@ -41,7 +41,7 @@ function hanging(first: string, skipped: number): LineKind {
 /** `code` or **strong**; the marks must close within a few hundred characters, on the same line. */
 const MARKS = /`([^`]{1,400})`|\*\*(?=\S)([^*]{1,400}?\S)\*\*|\*\*(?=\S)([^\s*])\*\*/gu
 
-export function spansOf(line: string, { skipped, style, inline }: LineKind): readonly TextSpan[] {
+export function styledSpansOf(line: string, { skipped, style, inline }: LineKind): readonly TextSpan[] {
   const plain = (from: number, to: number): TextSpan => ({ style, text: line.slice(from, to), at: from })
   if (!inline) return [plain(skipped, line.length)]
   const spans: TextSpan[] = []

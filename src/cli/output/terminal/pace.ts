@@ -37,6 +37,6 @@ export function pause(ms: number): Promise<void> {
 }
 
 /** Differs from every other id there is. */
-export function newId(): string {
+export function newUuid(): string {
   return randomUUID()
 }

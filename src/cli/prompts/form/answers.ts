@@ -7,13 +7,13 @@ import type { Field } from '../../../form/fields.ts'
 export type FieldAnswer = { readonly value: FieldValue | undefined } | { readonly sentence: string }
 
 /** Leaves a field empty that has a default. */
-export const NOTHING = '-'
+export const EMPTY_ANSWER = '-'
 
 export function readAnswer(field: Field, typed: string): FieldAnswer {
   const text = typed.trim()
   const taken = field.preset
   if (text === '' && taken !== undefined) return { value: taken }
-  if (text === '' || (text === NOTHING && taken !== undefined && !field.required)) return left(field)
+  if (text === '' || (text === EMPTY_ANSWER && taken !== undefined && !field.required)) return left(field)
   const read = READERS[field.kind](field, text)
   return 'value' in read && read.value !== undefined ? checked(field, read.value) : read
 }

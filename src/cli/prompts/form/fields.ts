@@ -1,6 +1,6 @@
 /** A field of a form as a terminal asks for it: what it wants, and how an answer is shown. */
 import type { Field } from '../../../form/fields.ts'
-import { type FieldValue, formatOf } from '../../../form/validate-field.ts'
+import { type FieldValue, textFormatOf } from '../../../form/validate-field.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ function limits({ minimum, maximum }: Fields): string {
 }
 
 function textHint({ minLength, maxLength, pattern, format }: Fields): string {
-  const known = typeof format === 'string' ? formatOf(format) : undefined
+  const known = typeof format === 'string' ? textFormatOf(format) : undefined
   return [
     known === undefined ? '' : `such as ${known.example}`,
     range(minLength, maxLength, ' characters'),

@@ -3,7 +3,7 @@ import type { Style } from '../../output/terminal/colors.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
 import { wrapSpans } from '../../output/terminal/wrap.ts'
 import type { Look } from '../../output/view/rows.ts'
-import { NOTHING } from './answers.ts'
+import { EMPTY_ANSWER } from './answers.ts'
 import type { Field } from '../../../form/fields.ts'
 import { hintOf, shownValue } from './fields.ts'
 import { type Filling, canBeEmptied, takenBy } from './filling.ts'
@@ -46,7 +46,7 @@ function helpOf(filling: Filling, field: Field): string {
   const taken = takenBy(filling, field)
   const enter =
     taken !== undefined ? `Enter takes [${cutValue(field, taken)}]` : field.required ? '' : 'Enter leaves it empty'
-  const emptied = canBeEmptied(filling, field) ? `${NOTHING} leaves it empty` : ''
+  const emptied = canBeEmptied(filling, field) ? `${EMPTY_ANSWER} leaves it empty` : ''
   const needed = field.required ? '* needs an answer' : ''
   return [hintOf(field), enter, emptied, needed].filter((part) => part !== '').join('; ')
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { formatOf } from './formats.ts'
+import { documentFormatOf } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
 import { passagesOf } from '../document/split-into-passages.ts'
 
 function read(fileName: string, source: string): Outline | undefined {
-  const format = formatOf(fileName)
+  const format = documentFormatOf(fileName)
   return format !== undefined && 'read' in format ? format.read(source) : undefined
 }
 
@@ -19,9 +19,10 @@ function outlined(fileName: string, source: string): readonly string[] {
 }
 
 test('files that are no documents have no format', () => {
-  for (const name of ['a.ts', 'image.png', '.md', 'Makefile', 'x.md.bak']) expect(formatOf(name)).toBeUndefined()
+  for (const name of ['a.ts', 'image.png', '.md', 'Makefile', 'x.md.bak'])
+    expect(documentFormatOf(name)).toBeUndefined()
   for (const name of ['a.md', 'A.MARKDOWN', 'a.b.rst', 'x.adoc', 'x.htm', 'x.txt', 'README', 'LICENSE']) {
-    expect(formatOf(name)).toBeDefined()
+    expect(documentFormatOf(name)).toBeDefined()
   }
 })
 

@@ -1,6 +1,6 @@
 /** Which files are documents, and how each kind is read. */
 import { asciidoc } from '../formats/asciidoc.ts'
-import { html } from '../formats/html.ts'
+import { outlineOfHtml } from '../formats/html.ts'
 import { markdown } from '../formats/markdown.ts'
 import { restructuredText } from '../formats/restructured-text.ts'
 import type { Outline } from '../document/outline.ts'
@@ -36,7 +36,7 @@ const DOCUMENTS: readonly (readonly [extensions: string, format: Format])[] = [
   ['md markdown mdown mkd mdx', text('text/markdown', markdown)],
   ['rst rest', text('text/x-rst', restructuredText)],
   ['adoc asciidoc asc', text('text/asciidoc', asciidoc)],
-  ['html htm xhtml', text('text/plain', html)],
+  ['html htm xhtml', text('text/plain', outlineOfHtml)],
   ['txt text', PLAIN],
   ['pdf', packed('pdf')],
   ['docx', packed('docx')],
@@ -60,7 +60,7 @@ const PLAIN_NAMES =
 const CODE_NAMES = /^(?:makefile|dockerfile|rakefile|gemfile|justfile)$/i
 
 /** Undefined for a file that is not a document. Source code is one where it is asked for. */
-export function formatOf(fileName: string, code = false): Format | undefined {
+export function documentFormatOf(fileName: string, code = false): Format | undefined {
   const dot = fileName.lastIndexOf('.')
   if (dot > 0) {
     const extension = fileName.slice(dot + 1).toLowerCase()

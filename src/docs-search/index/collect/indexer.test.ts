@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Indexer } from './indexer.ts'
-import { openDatabase } from '../store/open.ts'
+import { openIndexDatabase } from '../store/open.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -22,7 +22,7 @@ async function watched() {
     writeFileSync(join(directory, name, 'x.md'), 'alpha')
   }
   const looks = { count: 0 }
-  const { database, temporary, release } = openDatabase(undefined, () => undefined)
+  const { database, temporary, release } = openIndexDatabase(undefined, () => undefined)
   const options = {
     collections: [{ name: 'c', path: directory }],
     limits: { files: 10, bytes: 1_000 },

@@ -7,7 +7,7 @@ import { load, type Unpack } from './load.ts'
 import { othersWithin, WatchedCollection } from './watched-collection.ts'
 import { passagesOf, titleOf } from '../document/split-into-passages.ts'
 import type { Changes, IndexOptions, DocumentIndexState } from '../worker/protocol.ts'
-import { type Budget, type FoundFile, walk } from './walk.ts'
+import { type Budget, type IndexableFile, walk } from './walk.ts'
 import type { WatchEvents } from './watch.ts'
 
 export interface IndexerEvents {
@@ -286,7 +286,7 @@ export class Indexer implements AsyncDisposable {
   }
 }
 
-type Candidate = FoundFile & { readonly uri: string; readonly served: WatchedCollection }
+type Candidate = IndexableFile & { readonly uri: string; readonly served: WatchedCollection }
 
 function batchesOf(files: readonly Candidate[]): readonly (readonly Candidate[])[] {
   const batches: Candidate[][] = []

@@ -3,11 +3,11 @@ import { basename } from 'node:path'
 import { readableText } from '../../../workspace/encoding.ts'
 import { bytesAt } from '../../../workspace/files.ts'
 import { withResolvedPath } from '../../../workspace/resolve-in-roots.ts'
-import { formatOf, type PackedFormat } from './formats.ts'
+import { documentFormatOf, type PackedFormat } from './formats.ts'
 import type { Outline } from '../document/outline.ts'
-import type { FoundFile } from './walk.ts'
+import type { IndexableFile } from './walk.ts'
 
-export type Loaded =
+export type LoadedFile =
   | { readonly outline: Outline; readonly mimeType: string }
   /** Why it is not in the index. */
   | { readonly skipped: string }
@@ -15,9 +15,9 @@ export type Loaded =
 /** Reads what only a library can, with limits; throws what is wrong with the file. */
 export type Unpack = (kind: PackedFormat, bytes: Uint8Array) => Promise<Outline>
 
-export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, unpack: Unpack): Promise<Loaded> {
+export async function load(found: Pick<IndexableFile, 'root' | 'path' | 'bytes'>, unpack: Unpack): Promise<LoadedFile> {
   const { path, bytes } = found
-  const format = formatOf(basename(path), true)
+  const format = documentFormatOf(basename(path), true)
   if (format === undefined) return { skipped: 'it is not text' }
   const { largest, mimeType } = format
   if (bytes > largest) return { skipped: `it is larger than ${largest / 1_000_000} MB` }
@@ -28,7 +28,7 @@ export async function load(found: Pick<FoundFile, 'root' | 'path' | 'bytes'>, un
 }
 
 /** A link that took the place of the file, or of a directory on the way to it, is not followed, wherever it leads. */
-function read({ root, path }: Pick<FoundFile, 'root' | 'path'>, limit: number): Promise<Uint8Array> {
+function read({ root, path }: Pick<IndexableFile, 'root' | 'path'>, limit: number): Promise<Uint8Array> {
   const roots = [{ given: root, real: root }]
   return withResolvedPath(path, { roots, links: 'never' }, (place) => bytesAt(place, { roots, limit }))
 }

@@ -5,7 +5,13 @@
 import { constants, type Stats } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Entry, namesIn, ignoreRulesIn, type IgnoreRules, defaultIgnoreRules } from '../../../workspace/walk.ts'
+import {
+  type DirectoryEntry,
+  namesIn,
+  ignoreRulesIn,
+  type IgnoreRules,
+  defaultIgnoreRules,
+} from '../../../workspace/walk.ts'
 import {
   type OpenDirectory,
   withResolvedPath,
@@ -14,9 +20,9 @@ import {
   unlessAbsent,
   type Root,
 } from '../../../workspace/resolve-in-roots.ts'
-import { formatOf } from './formats.ts'
+import { documentFormatOf } from './formats.ts'
 
-export interface FoundFile {
+export interface IndexableFile {
   /** The directory without links. */
   readonly root: string
   /** Relative to the directory, with `/`. */
@@ -30,7 +36,7 @@ export interface FoundFile {
 }
 
 export interface Walk {
-  readonly files: readonly FoundFile[]
+  readonly files: readonly IndexableFile[]
   /** There would have been more. */
   readonly truncated: boolean
   /** The directory without links. */
@@ -61,11 +67,11 @@ const MAX_LEVELS = 100
  * refuses to list a directory, such as for too many open files, because an unread directory must not count as empty.
  */
 export async function walk(directory: string, budget: Budget, wanted: WalkOptions = {}): Promise<Walk | null> {
-  const root = await rootOf(directory)
+  const root = await collectionRootOf(directory)
   if (root === null) return null
   const { path: real, identity } = root
   const roots = [{ given: real, real }]
-  const files: FoundFile[] = []
+  const files: IndexableFile[] = []
   const directories = new Set<string>()
   try {
     const { code = false, skipped = [] } = wanted
@@ -86,7 +92,7 @@ export interface FoundRoot {
 }
 
 /** Null when there is no such directory (now). */
-export async function rootOf(directory: string): Promise<FoundRoot | null> {
+export async function collectionRootOf(directory: string): Promise<FoundRoot | null> {
   try {
     const path = await realpath(directory)
     const stats = await lstat(path)
@@ -105,7 +111,7 @@ interface Task {
   readonly code: boolean
   readonly skipped: readonly string[]
   readonly budget: Budget
-  readonly files: FoundFile[]
+  readonly files: IndexableFile[]
   readonly directories: Set<string>
 }
 
@@ -159,15 +165,15 @@ async function walkDeeper(task: Task, { held, base, level }: Position, { name, i
   }
 }
 
-function isDocument({ kind, name }: Entry, code: boolean): boolean {
-  return kind === 'file' && formatOf(name, code) !== undefined
+function isDocument({ kind, name }: DirectoryEntry, code: boolean): boolean {
+  return kind === 'file' && documentFormatOf(name, code) !== undefined
 }
 
-async function list(held: OpenDirectory): Promise<readonly Entry[]> {
+async function list(held: OpenDirectory): Promise<readonly DirectoryEntry[]> {
   return (await namesIn(held).catch(unlessAbsent))?.entries ?? []
 }
 
-async function describe({ root }: Task, { held, base }: Position, name: string): Promise<FoundFile | null> {
+async function describe({ root }: Task, { held, base }: Position, name: string): Promise<IndexableFile | null> {
   const place = await placeIn(held, name).catch(unlessAbsent)
   // Removed since its directory was listed, or a link by now.
   if (place?.found === undefined || !place.found.isFile()) return null
@@ -175,7 +181,7 @@ async function describe({ root }: Task, { held, base }: Position, name: string):
   return { root, file, path: join(root, file), ...versionOf(place.found) }
 }
 
-function versionOf(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
+function versionOf(stats: Stats): Omit<IndexableFile, 'root' | 'file' | 'path'> {
   return {
     bytes: stats.size,
     stamp: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`,
@@ -184,9 +190,9 @@ function versionOf(stats: Stats): Omit<FoundFile, 'root' | 'file' | 'path'> {
   }
 }
 
-function takeWithinBudget({ budget, files }: Task, file: FoundFile): boolean {
+function takeWithinBudget({ budget, files }: Task, file: IndexableFile): boolean {
   // It is found, and skipped when it is read: it costs nothing.
-  if (file.bytes > (formatOf(file.file.slice(file.file.lastIndexOf('/') + 1), true)?.largest ?? 0)) {
+  if (file.bytes > (documentFormatOf(file.file.slice(file.file.lastIndexOf('/') + 1), true)?.largest ?? 0)) {
     files.push(file)
     return true
   }

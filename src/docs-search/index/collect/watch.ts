@@ -2,7 +2,7 @@
 import { realpath, statfs } from 'node:fs/promises'
 import { reasonOf } from '../../../errors/parley-error.ts'
 
-export interface Watch {
+export interface DirectoryWatch {
   /** Whether the system reports every change. On a network file system it does not, because another machine may make them. */
   readonly isComplete: boolean
   close(): Promise<void>
@@ -17,7 +17,7 @@ export interface WatchEvents {
 }
 
 /** Null where the system cannot watch; the caller scans instead. */
-export async function watch(directory: string, { changed, lost, log }: WatchEvents): Promise<Watch | null> {
+export async function watch(directory: string, { changed, lost, log }: WatchEvents): Promise<DirectoryWatch | null> {
   try {
     const watcher = await import('@parcel/watcher')
     const path = await realpath(directory)

@@ -1,8 +1,8 @@
 /** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
 import { resolve, sep } from 'node:path'
 import type { Collection } from '../collections.ts'
-import { type FoundRoot, rootOf, type Walk } from './walk.ts'
-import { type Watch, type WatchEvents, watch } from './watch.ts'
+import { type FoundRoot, collectionRootOf, type Walk } from './walk.ts'
+import { type DirectoryWatch, type WatchEvents, watch } from './watch.ts'
 import { realpath } from 'node:fs/promises'
 
 export class WatchedCollection {
@@ -11,7 +11,7 @@ export class WatchedCollection {
   readonly id: number
   readonly directory: string
   #root: FoundRoot | null = null
-  #watch: Watch | null = null
+  #watch: DirectoryWatch | null = null
   /** The directories in it as the last look found them, and as they were when watching began. */
   #inside: ReadonlySet<string> = new Set()
   #watched: ReadonlySet<string> = new Set()
@@ -33,7 +33,7 @@ export class WatchedCollection {
 
   /** Sees whether the directory is there, before anything in it is looked at. */
   async find(): Promise<void> {
-    this.#root = await rootOf(this.directory)
+    this.#root = await collectionRootOf(this.directory)
   }
 
   /** Takes what a look found; null when there is nothing to look at. Says whether it came, went, or is another one now. */
@@ -51,7 +51,7 @@ export class WatchedCollection {
 
   /** Whether the directory was created, removed or replaced since the last scan, or is not watched. */
   async needsScan(): Promise<boolean> {
-    const root = await rootOf(this.directory)
+    const root = await collectionRootOf(this.directory)
     return root?.identity !== this.#root?.identity || (root !== null && this.#watch === null)
   }
 

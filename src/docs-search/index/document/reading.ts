@@ -2,14 +2,14 @@
 import { fail } from '../../../errors/parley-error.ts'
 import type { DocumentRow } from '../store/index-reader.ts'
 import type { Outline } from './outline.ts'
-import type { DocumentInfo, DocumentOutline, Excerpt, ReadRequest } from '../worker/protocol.ts'
+import type { DocumentInfo, DocumentOutline, Excerpt, ReadDocumentRequest } from '../worker/protocol.ts'
 import { namedHeadings, sectionNamed, sectionNames } from './sections.ts'
 import { lineAt } from '../query/snippet.ts'
 
 const MAX_SECTIONS_NAMED = 30
 export const MAX_HEADINGS = 1_000
 
-export interface Loaded {
+export interface LoadedDocument {
   readonly row: DocumentRow
   readonly outline: Outline
 }
@@ -19,7 +19,7 @@ export function infoOf(row: DocumentRow): DocumentInfo {
   return { id: document, uri, title, collection: name, file, mimeType, bytes, created, modified }
 }
 
-export function documentOutlineOf({ row, outline }: Loaded): DocumentOutline {
+export function documentOutlineOf({ row, outline }: LoadedDocument): DocumentOutline {
   let line = 1
   let at = 0
   const headings = namedHeadings(outline)
@@ -32,7 +32,7 @@ export function documentOutlineOf({ row, outline }: Loaded): DocumentOutline {
   return { ...infoOf(row), headings, totalCharacters: outline.text.length }
 }
 
-export function excerptOf({ row, outline }: Loaded, request: ReadRequest): Excerpt {
+export function excerptOf({ row, outline }: LoadedDocument, request: ReadDocumentRequest): Excerpt {
   const { text } = outline
   const { section, line } = placeOf(outline, request)
   const from = request.offset ?? section?.start ?? startOfLine(text, line)
@@ -57,7 +57,7 @@ interface Place {
 }
 
 /** The part that the request names: a section by argument or by fragment, else the line of the fragment. */
-function placeOf(outline: Outline, { uri, section }: ReadRequest): Place {
+function placeOf(outline: Outline, { uri, section }: ReadDocumentRequest): Place {
   const fragment = uri.split('#', 2)[1] ?? ''
   const line = /^L(\d+)$/.exec(fragment)?.[1]
   const name = section ?? (line === undefined && fragment !== '' ? decoded(fragment) : undefined)

@@ -2,10 +2,10 @@
 import type { TextRange } from '../../../text/query.ts'
 import { highlightsOf } from '../query/highlight.ts'
 import type { Outline } from './outline.ts'
-import { spansOf } from './split-into-passages.ts'
+import { passageSpansOf } from './split-into-passages.ts'
 import type { Term } from '../query/plan.ts'
 import type { FoundInDocument, Shown, ShownHeading, ShowRequest } from '../worker/protocol.ts'
-import { infoOf, type Loaded, MAX_HEADINGS } from './reading.ts'
+import { infoOf, type LoadedDocument, MAX_HEADINGS } from './reading.ts'
 import { namedHeadings } from './sections.ts'
 import { characterBoundary } from '../../../text/shorten.ts'
 
@@ -18,7 +18,7 @@ export interface FoundRows {
   readonly terms: readonly Term[]
 }
 
-export function shownOf({ row, outline }: Loaded, request: ShowRequest, found: FoundRows): Shown {
+export function shownOf({ row, outline }: LoadedDocument, request: ShowRequest, found: FoundRows): Shown {
   const { text } = outline
   const starts = partStarts(text)
   const lines = new Lines(text)
@@ -71,7 +71,7 @@ function passagesIn(
 ): readonly FoundInDocument[] {
   const known = new Set(rows.map(({ line, text }) => `${line}\n${text}`))
   if (known.size === 0) return []
-  return spansOf(outline).flatMap(({ line, headingPath, span }) => {
+  return passageSpansOf(outline).flatMap(({ line, headingPath, span }) => {
     const text = outline.text.slice(...span)
     if (!known.has(`${line}\n${text}`)) return []
     const marks = highlightsOf(text, terms).map(([from, to]): TextRange => [span[0] + from, span[0] + to])

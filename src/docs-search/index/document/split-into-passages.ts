@@ -29,7 +29,7 @@ export function titleOf(outline: Outline, fileName: string): string {
 }
 
 export function passagesOf(outline: Outline): readonly Passage[] {
-  return spansOf(outline).map(({ headingPath, headings, line, span }) => {
+  return passageSpansOf(outline).map(({ headingPath, headings, line, span }) => {
     const { text, heading, body } = textOf(outline.text, headings, span)
     return { headingPath, line, text, heading, body }
   })
@@ -41,7 +41,7 @@ export interface PassageSpan extends Pick<Section, 'headingPath' | 'headings'> {
   readonly span: Span
 }
 
-export function spansOf(outline: Outline): readonly PassageSpan[] {
+export function passageSpansOf(outline: Outline): readonly PassageSpan[] {
   const lines = new LineCounter(outline.text)
   return sectionsOf(outline).flatMap(({ headingPath, headings, ...section }) =>
     pieces(outline.text, section).map((span) => ({ headingPath, headings, line: lines.at(span[0]), span })),

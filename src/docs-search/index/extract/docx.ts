@@ -1,7 +1,7 @@
 /** The text of a Word document with its headings, by way of HTML. */
 import { Buffer } from 'node:buffer'
 import mammoth from 'mammoth'
-import { html, withLines } from '../formats/html.ts'
+import { outlineOfHtml, withLines } from '../formats/html.ts'
 import type { Outline } from '../document/outline.ts'
 import { checkSize } from './zip.ts'
 
@@ -9,5 +9,5 @@ export async function docx(bytes: Uint8Array): Promise<Outline> {
   checkSize(bytes)
   const options = { convertImage: mammoth.images.imgElement(async () => ({ src: '' })) }
   const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(bytes) }, options)
-  return html(withLines(value))
+  return outlineOfHtml(withLines(value))
 }

@@ -1,6 +1,6 @@
 /** The text of an EPUB: its chapters in the order in which they are read. */
 import { posix } from 'node:path'
-import { html, withLines } from '../formats/html.ts'
+import { outlineOfHtml, withLines } from '../formats/html.ts'
 import { readHtml } from '../formats/html-tokens.ts'
 import type { Heading, Outline } from '../document/outline.ts'
 import { unzipped } from './zip.ts'
@@ -13,8 +13,8 @@ export async function epub(bytes: Uint8Array): Promise<Outline> {
   if (packageFile === undefined || files[packageFile] === undefined) throw new Error('it names no contents')
   const contents = text(packageFile)
   const chapters = chaptersOf(contents, posix.dirname(packageFile)).filter((name) => files[name] !== undefined)
-  const title = html(/<dc:title[^>]*>([^<]*)</i.exec(contents)?.[1] ?? '').text.trim()
-  const joined = chapters.map((name) => html(withLines(text(name)))).reduce(append, { text: '', headings: [] })
+  const title = outlineOfHtml(/<dc:title[^>]*>([^<]*)</i.exec(contents)?.[1] ?? '').text.trim()
+  const joined = chapters.map((name) => outlineOfHtml(withLines(text(name)))).reduce(append, { text: '', headings: [] })
   return title === '' ? joined : { ...joined, title }
 }
 

@@ -11,7 +11,7 @@ const WITHOUT_TEXT = new Set(['script', 'style', 'template', 'svg', 'noscript', 
 const PARAGRAPH_END = '\u2029'
 const MAX_TITLE_CHARS = 300
 
-export function html(source: string): Outline {
+export function outlineOfHtml(source: string): Outline {
   const page = new Page()
   readHtml(source, page)
   return page.outline()

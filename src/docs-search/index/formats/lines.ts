@@ -1,14 +1,14 @@
 /** Walks over the lines of a text with their offsets. */
 
-export interface Line {
+export interface SourceLine {
   readonly text: string
   readonly start: number
   /** Behind the last character, before the line end. */
   readonly end: number
 }
 
-export function linesWithOffsets(text: string): readonly Line[] {
-  const lines: Line[] = []
+export function linesWithOffsets(text: string): readonly SourceLine[] {
+  const lines: SourceLine[] = []
   let start = 0
   for (const line of text.split('\n')) {
     lines.push({ text: line, start, end: start + line.length })

@@ -1,6 +1,6 @@
 /** Headings of Markdown: `#` and underlined ones, none inside code fences, and the title of a front matter. */
 import type { Heading, Outline } from '../document/outline.ts'
-import { type Line, linesWithOffsets, plainTitle } from './lines.ts'
+import { type SourceLine, linesWithOffsets, plainTitle } from './lines.ts'
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const HASHES = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -15,13 +15,13 @@ export function markdown(text: string): Outline {
   return { text, ...(title === undefined ? {} : { title }), headings: headings(lines.slice(body)) }
 }
 
-function frontMatterEnd(lines: readonly Line[]): number {
+function frontMatterEnd(lines: readonly SourceLine[]): number {
   if (lines[0]?.text.trimEnd() !== '---') return 0
   const end = lines.findIndex((line, i) => i > 0 && /^(?:---|\.\.\.)\s*$/.test(line.text))
   return end + 1
 }
 
-function frontMatterTitle(lines: readonly Line[]): string | undefined {
+function frontMatterTitle(lines: readonly SourceLine[]): string | undefined {
   const line = lines.find(({ text }) => text.startsWith('title:'))?.text.slice('title:'.length)
   const title = line
     ?.trim()
@@ -30,7 +30,7 @@ function frontMatterTitle(lines: readonly Line[]): string | undefined {
   return title === '' ? undefined : title
 }
 
-function headings(lines: readonly Line[]): readonly Heading[] {
+function headings(lines: readonly SourceLine[]): readonly Heading[] {
   const found: Heading[] = []
   let fence: string | undefined
   for (const [i, line] of lines.entries()) {
@@ -46,7 +46,7 @@ function headings(lines: readonly Line[]): readonly Heading[] {
   return found
 }
 
-function hashed(line: Line): Heading | undefined {
+function hashed(line: SourceLine): Heading | undefined {
   const level = HASHES.exec(line.text)?.[1]?.length
   if (level === undefined) return undefined
   const markup = line.text.trim().slice(level).trim()
@@ -55,7 +55,7 @@ function hashed(line: Line): Heading | undefined {
   return { level, title, start: line.start, end: line.end }
 }
 
-function underlined(above: Line | undefined, line: Line): Heading | undefined {
+function underlined(above: SourceLine | undefined, line: SourceLine): Heading | undefined {
   const mark = UNDERLINE.exec(line.text)?.[1]
   if (mark === undefined || above === undefined || NOT_PLAIN.test(above.text) || UNDERLINE.test(above.text))
     return undefined

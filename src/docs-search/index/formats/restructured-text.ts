@@ -1,6 +1,6 @@
 /** Headings of reStructuredText: a line of punctuation under the title, and maybe one above; the order of use is the level. */
 import type { Heading, Outline } from '../document/outline.ts'
-import { type Line, linesWithOffsets, plainTitle } from './lines.ts'
+import { type SourceLine, linesWithOffsets, plainTitle } from './lines.ts'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
 
@@ -22,6 +22,6 @@ export function restructuredText(text: string): Outline {
   return { text, headings }
 }
 
-function isTitle(line: Line): boolean {
+function isTitle(line: SourceLine): boolean {
   return line.text.trim() !== '' && !ADORNMENT.test(line.text)
 }

@@ -1,7 +1,7 @@
 /** Plans of a query: full-text expressions that require all words first, then some of them. */
 import { asOnePhrase, type QueryPart, parseQuery, phrase } from '../../../text/query.ts'
 import { queriesFor } from '../../../text/keyword-queries.ts'
-import type { SearchRequest } from '../worker/protocol.ts'
+import type { SearchDocumentsRequest } from '../worker/protocol.ts'
 import { simplified } from './traditional-to-simplified.ts'
 import { stemsOf } from './stems.ts'
 
@@ -36,7 +36,7 @@ const BONUS = { phrase: 1, near: 0.5, heading: 1.5, title: 0.5, word: 1, pair: 0
 const MAX_PAIRS = 16
 
 /** In the order in which they are tried. */
-export function plansFor({ query, mode }: Pick<SearchRequest, 'query' | 'mode'>): readonly Plan[] {
+export function plansFor({ query, mode }: Pick<SearchDocumentsRequest, 'query' | 'mode'>): readonly Plan[] {
   if (mode === 'phrase') return [phrasePlan(parseQuery(simplified(query)))]
   const terms = termsOf(query)
   return mode === 'all' ? [strictPlan(terms)] : [...allPlans(terms), ...somePlans(query, terms)]

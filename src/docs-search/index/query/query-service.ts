@@ -4,8 +4,8 @@ import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { highlightsOf } from './highlight.ts'
 import { HiddenDocuments } from './hidden-documents.ts'
-import { load, type Loaded as LoadedFile, type Unpack } from '../collect/load.ts'
-import type { Filter, IndexReader, PassageRow } from '../store/index-reader.ts'
+import { load, type LoadedFile, type Unpack } from '../collect/load.ts'
+import type { PassageFilter, IndexReader, PassageRow } from '../store/index-reader.ts'
 import { inPassage, type Plan, plansFor, type Term, termsOf } from './plan.ts'
 import type {
   DocumentHit,
@@ -18,19 +18,19 @@ import type {
   HitPage,
   PassageHit,
   PassagePage,
-  ReadRequest,
+  ReadDocumentRequest,
   Scoped,
-  SearchRequest,
+  SearchDocumentsRequest,
   ServedCollection,
   Shown,
   ShowRequest,
 } from '../worker/protocol.ts'
 import { RERANKED_PASSAGES, type Ranked } from './ranking.ts'
-import { excerptOf, infoOf, type Loaded, documentOutlineOf } from '../document/reading.ts'
+import { excerptOf, infoOf, type LoadedDocument, documentOutlineOf } from '../document/reading.ts'
 import { type FoundRows, shownOf } from '../document/showing.ts'
 import { lineAt, snippetOf } from './snippet.ts'
 import type { IndexStatus } from '../store/index-status.ts'
-import type { FoundFile as File } from '../collect/walk.ts'
+import type { IndexableFile as File } from '../collect/walk.ts'
 
 /** Clients give a tool half a minute or more. */
 const FIRST_INDEX_TIMEOUT_MS = 20_000
@@ -65,7 +65,7 @@ export class QueryService implements DocumentIndex {
     this.#load = cached((found) => load(found, unpack))
   }
 
-  async passages(request: SearchRequest): Promise<PassagePage> {
+  async passages(request: SearchDocumentsRequest): Promise<PassagePage> {
     const present = await this.#ready(request)
     return this.#lookup.snapshot(() => {
       const filter = this.#filter(request, present)
@@ -77,12 +77,12 @@ export class QueryService implements DocumentIndex {
   }
 
   /** Who turns pages, or opens what was found, asks the same again, and the index is often still the same too. */
-  #found(request: Pick<SearchRequest, 'query' | 'mode'>, filter: Filter): FoundPassages {
+  #found(request: Pick<SearchDocumentsRequest, 'query' | 'mode'>, filter: PassageFilter): FoundPassages {
     const asked = JSON.stringify([this.#lookup.generation, request.query, request.mode, filter])
     return this.#lately.getOrMake(asked, () => this.#firstThatFinds(plansFor(request), filter))
   }
 
-  #ranked(found: FoundPassages, filter: Filter, { offset, limit }: SearchRequest): readonly Ranked[] {
+  #ranked(found: FoundPassages, filter: PassageFilter, { offset, limit }: SearchDocumentsRequest): readonly Ranked[] {
     const wanted = { ...found.plan, ...filter }
     if (offset + limit > RERANKED_PASSAGES) return this.#lookup.ranked({ ...wanted, offset, limit })
     found.best ??= this.#lookup.ranked({ ...wanted, offset: 0, limit: RERANKED_PASSAGES })
@@ -90,7 +90,7 @@ export class QueryService implements DocumentIndex {
   }
 
   /** The first plan that finds enough; else the last that finds more than those before it. */
-  #firstThatFinds(plans: readonly Plan[], filter: Filter): FoundPassages {
+  #firstThatFinds(plans: readonly Plan[], filter: PassageFilter): FoundPassages {
     let best: FoundPassages | undefined
     for (const plan of plans) {
       const total = this.#lookup.countPassages({ ...plan, ...filter })
@@ -100,7 +100,7 @@ export class QueryService implements DocumentIndex {
     return best ?? fail('DOCS_INDEX_UNAVAILABLE', { reason: 'the query asks for nothing' })
   }
 
-  async documents(request: SearchRequest): Promise<HitPage<DocumentHit>> {
+  async documents(request: SearchDocumentsRequest): Promise<HitPage<DocumentHit>> {
     const present = await this.#ready(request)
     const terms = termsOf(request.query)
     const { offset, limit } = request
@@ -111,7 +111,7 @@ export class QueryService implements DocumentIndex {
     })
   }
 
-  async read(request: ReadRequest): Promise<Excerpt> {
+  async read(request: ReadDocumentRequest): Promise<Excerpt> {
     return excerptOf(await this.#open(request), request)
   }
 
@@ -126,7 +126,7 @@ export class QueryService implements DocumentIndex {
   }
 
   /** The passages of this document that the search found, by the plan that answered the search. */
-  async #within({ row }: Loaded, { search, ...request }: ShowRequest): Promise<FoundRows> {
+  async #within({ row }: LoadedDocument, { search, ...request }: ShowRequest): Promise<FoundRows> {
     const asked = { query: '', mode: 'best', ...search } as const
     const present = await this.#ready(request)
     return this.#lookup.snapshot(() => {
@@ -152,7 +152,7 @@ export class QueryService implements DocumentIndex {
     })
   }
 
-  async #open(request: OutlineRequest): Promise<Loaded> {
+  async #open(request: OutlineRequest): Promise<LoadedDocument> {
     const present = await this.#ready(request)
     const uri = canonicalUri(request.uri)
     this.#hidden.requireOpen(uri, present, request.access)
@@ -181,9 +181,9 @@ export class QueryService implements DocumentIndex {
   }
 
   #filter(
-    { updatedAfter, access }: Scoped & Pick<SearchRequest, 'updatedAfter'>,
+    { updatedAfter, access }: Scoped & Pick<SearchDocumentsRequest, 'updatedAfter'>,
     present: readonly ServedCollection[],
-  ): Filter {
+  ): PassageFilter {
     const scope = present.map(({ id }) => id)
     return {
       scope: this.#lookup.holdsOnly(scope) ? null : scope,
@@ -193,7 +193,7 @@ export class QueryService implements DocumentIndex {
   }
 
   #page<Hit>(
-    request: SearchRequest,
+    request: SearchDocumentsRequest,
     found: Pick<HitPage<Hit>, 'total' | 'hits'>,
     present: readonly ServedCollection[],
   ): HitPage<Hit> {

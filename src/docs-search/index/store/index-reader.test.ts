@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { IndexWriter } from './index-writer.ts'
 import { IndexReader } from './index-reader.ts'
-import { openDatabase } from './open.ts'
+import { openIndexDatabase } from './open.ts'
 
 function put(database: IndexWriter, collection: number, file: string): void {
   const passage = { headingPath: [], line: 1, text: 'alpha', heading: '', body: 'alpha' }
@@ -15,7 +15,7 @@ function put(database: IndexWriter, collection: number, file: string): void {
 
 test('a query during a write does not wait, and sees the index before the write', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parley-lookup-'))
-  const { database, file, release } = openDatabase(join(directory, 'index.sqlite'), () => undefined)
+  const { database, file, release } = openIndexDatabase(join(directory, 'index.sqlite'), () => undefined)
   const collection = database.collection('notes')
   const lookup = new IndexReader(file)
   const state = () =>

@@ -19,7 +19,7 @@ export interface PassageRow extends DocumentRow {
 }
 
 /** Which passages, and of which collections. */
-export interface Filter {
+export interface PassageFilter {
   /** Collections by number; null for all of them. */
   readonly scope: readonly number[] | null
   readonly updatedAfter?: string
@@ -34,16 +34,16 @@ export interface DocumentPlace {
 }
 
 /** Which documents a list is of; `prefix` is how their file begins. */
-type Listed = Pick<Filter, 'hidden'> & { readonly scope: readonly number[]; readonly prefix: string }
+type Listed = Pick<PassageFilter, 'hidden'> & { readonly scope: readonly number[]; readonly prefix: string }
 
 interface Slice {
   readonly limit: number
   readonly offset: number
 }
 
-export type WantedPassages = Filter & Slice & Pick<Plan, 'expression' | 'bonuses'>
+export type WantedPassages = PassageFilter & Slice & Pick<Plan, 'expression' | 'bonuses'>
 
-export interface WantedDocuments extends Filter, Slice {
+export interface WantedDocuments extends PassageFilter, Slice {
   /** Full-text expressions, each of which must match somewhere in the document. */
   readonly all: readonly string[]
 }
@@ -135,7 +135,7 @@ export class IndexReader implements Disposable {
     return this.#count(`SELECT count(*) AS n FROM documents d WHERE ${sql}`, values)
   }
 
-  countPassages(wanted: Filter & Pick<Plan, 'expression'>): number {
+  countPassages(wanted: PassageFilter & Pick<Plan, 'expression'>): number {
     const { sql, values } = visible(wanted)
     return this.#count(`SELECT count(*) AS n FROM words WHERE words MATCH ? ${sql}`, [
       within(wanted, wanted.expression),
@@ -219,7 +219,7 @@ const COLUMNS = `${DOCUMENT}, t.headingPath, t.line, t.text, hit.rank`
 const JOINED = `JOIN passages p ON p.id = hit.id JOIN texts t ON t.id = p.id JOIN documents d ON d.id = p.document
   JOIN collections c ON c.id = d.collection`
 
-function within({ scope }: Filter, expression: string): string {
+function within({ scope }: PassageFilter, expression: string): string {
   if (scope === null) return expression
   const words = scope.map((collection) => `"${scopeWord(collection)}"`)
   return `(${expression}) AND scope : (${words.join(' OR ')})`
@@ -231,7 +231,7 @@ interface Clause {
 }
 
 /** A passage of a document that the asker may see, and that is new enough. */
-function visible({ updatedAfter, hidden }: Filter): Clause {
+function visible({ updatedAfter, hidden }: PassageFilter): Clause {
   // Row by row: a list of rows would be asked for one by one, each time through the whole expression.
   const document = '(SELECT document FROM passages WHERE id = words.rowid)'
   const since = `AND (SELECT d.modified FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = words.rowid) > ?`

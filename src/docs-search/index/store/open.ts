@@ -20,7 +20,7 @@ export interface OpenedIndex {
  * An index can always be rebuilt from the documents, so a damaged file is no loss. A damaged one, or one of another
  * version, is rebuilt. While another process has it, or nothing can be written, a temporary one is used.
  */
-export function openDatabase(file: string | undefined, log: (line: string) => void): OpenedIndex {
+export function openIndexDatabase(file: string | undefined, log: (line: string) => void): OpenedIndex {
   if (file === undefined) return temporary()
   let release: (() => void) | undefined
   try {

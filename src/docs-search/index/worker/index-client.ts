@@ -17,8 +17,8 @@ import type {
   OutlineRequest,
   HitPage,
   PassagePage,
-  ReadRequest,
-  SearchRequest,
+  ReadDocumentRequest,
+  SearchDocumentsRequest,
   Shown,
   ShowRequest,
 } from './protocol.ts'
@@ -60,15 +60,15 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     this.#thread.notify('collections', collections)
   }
 
-  passages(request: SearchRequest): Promise<PassagePage> {
+  passages(request: SearchDocumentsRequest): Promise<PassagePage> {
     return this.#thread.call('passages', request)
   }
 
-  documents(request: SearchRequest): Promise<HitPage<DocumentHit>> {
+  documents(request: SearchDocumentsRequest): Promise<HitPage<DocumentHit>> {
     return this.#thread.call('documents', request)
   }
 
-  read(request: ReadRequest): Promise<Excerpt> {
+  read(request: ReadDocumentRequest): Promise<Excerpt> {
     return this.#thread.call('read', request)
   }
 

@@ -4,7 +4,7 @@ import { answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import { Extractor } from '../extract/extractor.ts'
 import { Indexer } from '../collect/indexer.ts'
 import type { Collection } from '../collections.ts'
-import { openDatabase } from '../store/open.ts'
+import { openIndexDatabase } from '../store/open.ts'
 import type { IndexOptions, WriterCalls, WriterEvent } from './protocol.ts'
 
 export interface IndexPlace {
@@ -16,7 +16,7 @@ export interface IndexPlace {
 export function keepIndex({ port, workerUrl }: IndexPlace, options: IndexOptions): void {
   const tell = (event: WriterEvent) => sendEvent(port, event)
   const log = (line: string) => tell({ kind: 'log', line })
-  const { database, file, temporary, release } = openDatabase(options.file, log)
+  const { database, file, temporary, release } = openIndexDatabase(options.file, log)
   tell({ kind: 'opened', file, ...(temporary === undefined ? {} : { temporary }) })
   const extractor = new Extractor(workerUrl, options.extract)
   const indexer = new Indexer(

@@ -115,7 +115,7 @@ export interface Scoped {
   readonly access?: PathAccess
 }
 
-export interface SearchRequest extends Scoped {
+export interface SearchDocumentsRequest extends Scoped {
   readonly query: string
   /** Whether the words must all occur, or stand next to each other too; `best`: all if any passage has all, else some. */
   readonly mode: 'best' | 'all' | 'phrase'
@@ -125,7 +125,7 @@ export interface SearchRequest extends Scoped {
   readonly updatedAfter?: string
 }
 
-export interface ReadRequest extends Scoped {
+export interface ReadDocumentRequest extends Scoped {
   /** `#L12` begins there; another fragment names a section. */
   readonly uri: string
   readonly section?: string
@@ -155,7 +155,7 @@ export interface OutlineRequest extends Scoped {
 
 export interface ShowRequest extends OutlineRequest {
   /** The query whose matching passages are listed. */
-  readonly search?: Pick<SearchRequest, 'query' | 'mode'>
+  readonly search?: Pick<SearchDocumentsRequest, 'query' | 'mode'>
   /** The part that has this line; else the one of this number. */
   readonly line?: number
   readonly part?: number
@@ -195,9 +195,9 @@ type Span = readonly [start: number, end: number]
 
 /** Every call waits for the first index, for a while, and throws what the catalogue says. */
 export interface DocumentIndex {
-  passages(request: SearchRequest): Promise<PassagePage>
-  documents(request: SearchRequest): Promise<HitPage<DocumentHit>>
-  read(request: ReadRequest): Promise<Excerpt>
+  passages(request: SearchDocumentsRequest): Promise<PassagePage>
+  documents(request: SearchDocumentsRequest): Promise<HitPage<DocumentHit>>
+  read(request: ReadDocumentRequest): Promise<Excerpt>
   list(request: ListRequest): Promise<DocumentList>
   outline(request: OutlineRequest): Promise<DocumentOutline>
   show(request: ShowRequest): Promise<Shown>
@@ -205,9 +205,9 @@ export interface DocumentIndex {
 
 /** The calls from the owner of an index to the thread that answers. */
 export interface IndexCalls {
-  readonly passages: { readonly ask: SearchRequest; readonly answer: PassagePage }
-  readonly documents: { readonly ask: SearchRequest; readonly answer: HitPage<DocumentHit> }
-  readonly read: { readonly ask: ReadRequest; readonly answer: Excerpt }
+  readonly passages: { readonly ask: SearchDocumentsRequest; readonly answer: PassagePage }
+  readonly documents: { readonly ask: SearchDocumentsRequest; readonly answer: HitPage<DocumentHit> }
+  readonly read: { readonly ask: ReadDocumentRequest; readonly answer: Excerpt }
   readonly list: { readonly ask: ListRequest; readonly answer: DocumentList }
   readonly outline: { readonly ask: OutlineRequest; readonly answer: DocumentOutline }
   readonly show: { readonly ask: ShowRequest; readonly answer: Shown }

@@ -5,22 +5,22 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
 import { Site } from '../../web/site/site.ts'
-import type { Era, View } from '../../collections/view.ts'
+import type { Era, CollectionView } from '../../collections/view.ts'
 import { mcpEndpoint } from './mcp-endpoint.ts'
 import { StatelessHandler } from './stateless-handler.ts'
 import { Sessions } from './sessions.ts'
 
 /** The service behind the listener. */
 export interface HttpService {
-  open(principal: Principal, era: Era): ClientServer
+  open(principal: KeyHolder, era: Era): ClientServer
   /** The part of a change that this key's clients learn of, or null. */
-  newsFor(principal: Principal): (change: Change) => Change | null
-  principalOf(offered: string | null): Principal | null
-  view(principal: Principal): View
+  newsFor(principal: KeyHolder): (change: Change) => Change | null
+  principalOf(offered: string | null): KeyHolder | null
+  view(principal: KeyHolder): CollectionView
 }
 
 export interface Certificate {
@@ -51,7 +51,7 @@ export interface DocsListener {
   readonly port: number
   notify(change: Change): void
   /** Ends what belongs to principals that are not known any more. */
-  retain(knows: (principal: Principal) => boolean): Promise<void>
+  retain(knows: (principal: KeyHolder) => boolean): Promise<void>
   close(): Promise<void>
 }
 

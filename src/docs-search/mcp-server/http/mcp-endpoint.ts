@@ -9,12 +9,12 @@ import {
 } from '@modelcontextprotocol/node'
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
 import { Attempts } from '../../../credentials/attempts.ts'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import type { Site } from '../../web/site/site.ts'
 import type { StatelessHandler } from './stateless-handler.ts'
 import { refusal, type RefusalName, sendRefusal } from './refusal.ts'
-import type { Exchange, Sessions } from './sessions.ts'
+import type { McpExchange, Sessions } from './sessions.ts'
 
 export interface McpEndpointOptions {
   /** Names that a request may call this host by; another one is a web page's trick to reach it. */
@@ -22,7 +22,7 @@ export interface McpEndpointOptions {
   /** Whether any address in numbers will do: the trick needs a name, and who listens on all addresses cannot list them. */
   readonly addresses: boolean
   /** Whose key was offered, if any was; null for a wrong one. */
-  readonly principalOf: (offered: string | null) => Principal | null
+  readonly principalOf: (offered: string | null) => KeyHolder | null
   /** Whether the key may stand in the address. */
   readonly allowQueryKey: boolean
   readonly sessions: Sessions
@@ -106,7 +106,7 @@ function accepts(header: string | undefined, type: string): boolean {
 async function route(
   { sessions, modern }: McpEndpointOptions,
   web: Request,
-  whose: Omit<Exchange, 'request' | 'body'>,
+  whose: Omit<McpExchange, 'request' | 'body'>,
 ): Promise<Response> {
   const body = web.method === 'POST' ? parsed(await web.text()) : undefined
   if (body === NOT_JSON) return refusal('json')

@@ -6,25 +6,25 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type EventStore,
 } from '@modelcontextprotocol/server'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
 import { asJson, endingWith } from './answer.ts'
 import { refusal } from './refusal.ts'
 
 /** One HTTP exchange: the request, its body, the principal of its key, and when it is over. */
-export interface Exchange {
+export interface McpExchange {
   readonly request: Request
   /** Undefined for a request without a body. */
   readonly body: unknown
   /** Whether the client says that it can read an answer from a stream. */
   readonly streams: boolean
-  readonly principal: Principal
+  readonly principal: KeyHolder
   readonly over: Promise<void>
 }
 
 export interface SessionOptions {
-  readonly build: (principal: Principal) => ClientServer
+  readonly build: (principal: KeyHolder) => ClientServer
   /** A session without any exchange for so long is ended. */
   readonly idleMs: number
   /** One session more ends the one that was idle for longest. */
@@ -35,7 +35,7 @@ export interface SessionOptions {
 interface Session {
   readonly transport: SessionTransport
   readonly client: ClientServer
-  readonly principal: Principal
+  readonly principal: KeyHolder
   readonly idle: NodeJS.Timeout
   exchanges: number
 }
@@ -65,7 +65,7 @@ export class Sessions {
     this.#options = options
   }
 
-  async handle(exchange: Exchange): Promise<Response> {
+  async handle(exchange: McpExchange): Promise<Response> {
     const id = exchange.request.headers.get('mcp-session-id')
     if (id === null) return isInitializeRequest(exchange.body) ? this.#open(exchange) : refusal('sessionNeeded')
     const session = this.#sessions.get(id)
@@ -76,7 +76,7 @@ export class Sessions {
     return answered(session.transport, exchange)
   }
 
-  async #open(exchange: Exchange): Promise<Response> {
+  async #open(exchange: McpExchange): Promise<Response> {
     const { principal, over } = exchange
     const client = this.#options.build(principal)
     const transport = new SessionTransport({
@@ -138,7 +138,7 @@ export class Sessions {
   }
 
   /** Ends the sessions of keys that open no more what they did. */
-  async retain(knows: (principal: Principal) => boolean): Promise<void> {
+  async retain(knows: (principal: KeyHolder) => boolean): Promise<void> {
     const gone = [...this.#sessions].filter(([, { principal }]) => !knows(principal))
     await Promise.all(gone.map(([id, session]) => this.#close(id, session)))
   }
@@ -148,7 +148,7 @@ export class Sessions {
   }
 }
 
-async function answered(transport: SessionTransport, { request, body, streams, over }: Exchange): Promise<Response> {
+async function answered(transport: SessionTransport, { request, body, streams, over }: McpExchange): Promise<Response> {
   const answer = await transport.handleRequest(request, { parsedBody: body })
   if (answer.headers.get('content-type') !== 'text/event-stream') return answer
   return streams ? endingWith(answer, over) : asJson(answer, Array.isArray(body))

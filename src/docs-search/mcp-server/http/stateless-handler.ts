@@ -1,19 +1,19 @@
 /** Clients of the revisions without sessions: each request has a server of its own, and changes are published per key. */
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
 import { endingWith } from './answer.ts'
-import type { Exchange } from './sessions.ts'
+import type { McpExchange } from './sessions.ts'
 
 export interface StatelessHandlerOptions {
-  readonly build: (principal: Principal) => ClientServer
+  readonly build: (principal: KeyHolder) => ClientServer
   /** The part of a change that this key's clients learn of, or null. */
-  readonly newsFor: (principal: Principal) => (change: Change) => Change | null
+  readonly newsFor: (principal: KeyHolder) => (change: Change) => Change | null
 }
 
 interface Door {
-  readonly principal: Principal
+  readonly principal: KeyHolder
   readonly handler: McpHttpHandler
   readonly news: (change: Change) => Change | null
 }
@@ -26,12 +26,12 @@ export class StatelessHandler {
     this.#options = options
   }
 
-  async handle({ request, body, principal, over }: Exchange): Promise<Response> {
+  async handle({ request, body, principal, over }: McpExchange): Promise<Response> {
     const answer = await this.#doorOf(principal).handler.fetch(request, { parsedBody: body })
     return answer.headers.get('content-type') === 'text/event-stream' ? endingWith(answer, over) : answer
   }
 
-  #doorOf(principal: Principal): Door {
+  #doorOf(principal: KeyHolder): Door {
     const known = this.#doors.get(principal.id)
     if (known !== undefined) return known
     const handler = createMcpHandler(() => this.#options.build(principal).server, { legacy: 'reject' })
@@ -51,7 +51,7 @@ export class StatelessHandler {
   }
 
   /** Ends the streams of keys that open no more what they did. */
-  async retain(knows: (principal: Principal) => boolean): Promise<void> {
+  async retain(knows: (principal: KeyHolder) => boolean): Promise<void> {
     const gone = [...this.#doors].filter(([, { principal }]) => !knows(principal))
     for (const [id] of gone) this.#doors.delete(id)
     await Promise.all(gone.map(([, { handler }]) => handler.close()))

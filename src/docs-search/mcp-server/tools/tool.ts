@@ -2,7 +2,7 @@
 import type { CallToolResult, JSONObject, Tool } from '@modelcontextprotocol/server'
 import { fail } from '../../../errors/parley-error.ts'
 import { problemOfQuery } from '../../index/query/query-limits.ts'
-import type { View } from '../../collections/view.ts'
+import type { CollectionView } from '../../collections/view.ts'
 
 export interface DocumentTool {
   readonly name: string
@@ -31,11 +31,11 @@ export function scopeSchema(collections: readonly string[]): JSONObject {
 
 /** The arguments of a call, each checked when it is taken, and what the caller may see. */
 export class Arguments {
-  readonly view: View
+  readonly view: CollectionView
   readonly #tool: string
   readonly #values: Readonly<Record<string, unknown>>
 
-  constructor(tool: string, values: Readonly<Record<string, unknown>> | undefined, view: View) {
+  constructor(tool: string, values: Readonly<Record<string, unknown>> | undefined, view: CollectionView) {
     this.#tool = tool
     this.#values = values ?? {}
     this.view = view

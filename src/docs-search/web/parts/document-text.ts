@@ -1,7 +1,7 @@
 /** The text of a document as HTML: headings as headings, paragraphs as paragraphs, and never as HTML of its own. */
 import type { Shown, ShownHeading } from '../../index/worker/protocol.ts'
-import { type Html, html, joined } from './html.ts'
-import { languageOf, name } from './layout.ts'
+import { type Html, html, joinHtml } from './html.ts'
+import { pageLanguageOf, name } from './layout.ts'
 import { headingId, linkAddress } from '../links.ts'
 import { type MarkdownBlock, markdownBlocks } from '../markdown.ts'
 import type { TextRange } from '../../../text/query.ts'
@@ -91,7 +91,7 @@ class Reading {
   title(): void {
     const { title, part } = this.#shown
     const which = part > 1 ? html` <span class="soft">part ${part}</span>` : null
-    this.#add(html`<h1${languageOf(title)}>${name(title)}${which}</h1>`)
+    this.#add(html`<h1${pageLanguageOf(title)}>${name(title)}${which}</h1>`)
   }
 
   heading(heading: ShownHeading, isTitle: boolean): void {
@@ -99,7 +99,7 @@ class Reading {
     const start = at[0] + Math.max(0, textIn(this.#shown, at).indexOf(title))
     const whole = textIn(this.#shown, [start, start + title.length]) === title
     const text = whole ? this.#marked([start, start + title.length]) : html`${title}`
-    const attributes = html` id="${headingId(heading)}"${languageOf(title)}`
+    const attributes = html` id="${headingId(heading)}"${pageLanguageOf(title)}`
     const content = html`${this.#anchors(at[1])}<bdi>${text}</bdi>`
     if (isTitle) return this.#add(html`<h1${attributes}>${content}</h1>`, at)
     this.#above = [...this.#above.filter((one) => one < level), level]
@@ -118,8 +118,8 @@ class Reading {
     for (const block of blocksOf(textIn(this.#shown, range), this.#shown.file)) {
       const whole: TextRange = [range[0] + block.start, range[0] + block.end]
       const lines = block.lines.map(([from, to]) => this.#marked([whole[0] + from, whole[0] + to]))
-      const content = joined(lines, html`<br />`)
-      const attributes = html` dir="auto"${languageOf(textIn(this.#shown, whole))}`
+      const content = joinHtml(lines, html`<br />`)
+      const attributes = html` dir="auto"${pageLanguageOf(textIn(this.#shown, whole))}`
       this.#add(ELEMENTS[block.kind](attributes, content), whole)
     }
   }

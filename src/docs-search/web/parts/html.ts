@@ -18,7 +18,7 @@ export function markupOf(made: Html): string {
   return made[MADE]
 }
 
-export function joined(parts: readonly Html[], between: Html): Html {
+export function joinHtml(parts: readonly Html[], between: Html): Html {
   return { [MADE]: parts.map(markupOf).join(markupOf(between)) }
 }
 

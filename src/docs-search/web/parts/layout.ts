@@ -1,6 +1,6 @@
 /** The layout of every page: head, search box, sign-out and language. */
 import { createHash } from 'node:crypto'
-import { MODES, type Mode, NO_QUESTION, type SearchQuestion, searchAddress } from '../site/addresses.ts'
+import { MODES, type SearchMode, NO_QUESTION, type SearchQuestion, searchAddress } from '../site/addresses.ts'
 import { type Html, html, markupOf } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
@@ -24,14 +24,14 @@ function asset(name: string, type: string, text: string): Asset {
 }
 
 /** The collections that the search box offers to the signed-in user. */
-export interface Reader {
+export interface SignedInReader {
   readonly collections: readonly string[]
 }
 
 export interface PageFrame {
   readonly title: string
   /** Absent on the sign-in page. */
-  readonly reader: Reader | null
+  readonly reader: SignedInReader | null
   readonly question?: SearchQuestion
   /** Two columns. */
   readonly wide?: boolean
@@ -72,7 +72,7 @@ export function htmlPageOf({
   )
 }
 
-function headerOf(reader: Reader, question: SearchQuestion, writing: boolean): Html {
+function headerOf(reader: SignedInReader, question: SearchQuestion, writing: boolean): Html {
   return html`<header class="top">
     <div class="name">
       <a href="/"><img src="${icon.address}" alt="" width="24" height="24" />${NAME}</a>
@@ -109,13 +109,13 @@ function headerOf(reader: Reader, question: SearchQuestion, writing: boolean): H
   </header>`
 }
 
-const MODE_NAMES: Readonly<Record<Mode, string>> = {
+const MODE_NAMES: Readonly<Record<SearchMode, string>> = {
   best: 'best matches',
   all: 'all the words',
   phrase: 'the exact phrase',
 }
 
-function choice(mode: Mode, chosen: Mode): Html {
+function choice(mode: SearchMode, chosen: SearchMode): Html {
   return html`<label
     ><input
       type="radio"
@@ -126,7 +126,7 @@ function choice(mode: Mode, chosen: Mode): Html {
   >`
 }
 
-function scope({ collections }: Reader, { collection }: SearchQuestion): Html | null {
+function scope({ collections }: SignedInReader, { collection }: SearchQuestion): Html | null {
   if (collections.length < 2 && collection === '') return null
   const options = collections.map(
     (name) => html`<option value="${name}" ${name === collection ? html` selected` : null}>${name}</option>`,
@@ -141,7 +141,7 @@ function scope({ collections }: Reader, { collection }: SearchQuestion): Html | 
 }
 
 /** One sentence that says what went wrong and what to do. */
-export function problem(title: string, sentence: string, next?: Html): Html {
+export function problemPage(title: string, sentence: string, next?: Html): Html {
   return html`<h1>${title}</h1>
     <p class="error" role="alert">${sentence}</p>
     ${next ?? null}`
@@ -151,7 +151,7 @@ export function linkTo(question: SearchQuestion, text: string): Html {
   return html`<a href="${searchAddress(question)}">${text}</a>`
 }
 
-export function noticeOf(notice: string | undefined): Html | null {
+export function noticeBlock(notice: string | undefined): Html | null {
   return notice === undefined ? null : html`<p class="notice">${notice}</p>`
 }
 
@@ -165,7 +165,7 @@ export function dateOf(iso: string): Html {
 }
 
 /** The language of a text as far as its letters show it. Browsers choose fonts and voices by it. */
-export function languageOf(text: string): Html | null {
+export function pageLanguageOf(text: string): Html | null {
   if (/[\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text)) return html` lang="ja"`
   return /\p{sc=Han}/u.test(text) ? html` lang="zh"` : null
 }

@@ -1,13 +1,13 @@
 /** The addresses of the pages, and what they say; nothing else makes or reads one. */
 
-export type Mode = 'best' | 'all' | 'phrase'
+export type SearchMode = 'best' | 'all' | 'phrase'
 
-export const MODES: readonly Mode[] = ['best', 'all', 'phrase']
+export const MODES: readonly SearchMode[] = ['best', 'all', 'phrase']
 
 /** The query in the address of a page. */
 export interface SearchQuestion {
   readonly query: string
-  readonly mode: Mode
+  readonly mode: SearchMode
   /** The name of a collection; empty for all of them. */
   readonly collection: string
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
 
-export interface Reply {
+export interface HttpReply {
   readonly status: number
   readonly headers?: Headers
   readonly body?: string
@@ -25,11 +25,11 @@ const HEADERS: Headers = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-export function moved(to: string, headers: Headers = {}): Reply {
+export function moved(to: string, headers: Headers = {}): HttpReply {
   return { status: 303, headers: { ...headers, Location: to } }
 }
 
-export function send(response: ServerResponse, { status, headers, body = '', ends = false }: Reply): void {
+export function sendReply(response: ServerResponse, { status, headers, body = '', ends = false }: HttpReply): void {
   response.statusCode = status
   for (const [name, value] of Object.entries({ ...HEADERS, ...headers })) response.setHeader(name, value)
   response.setHeader('Content-Length', Buffer.byteLength(body))

@@ -1,17 +1,17 @@
 /** Signing in with a key and out again, and who is signed in. */
 import type { IncomingMessage } from 'node:http'
 import { Attempts } from '../../../credentials/attempts.ts'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import { ownAddress } from './addresses.ts'
 import { cookieWith, secretIn, withoutCookies, WebSessions } from './web-sessions.ts'
 import { html } from '../parts/html.ts'
-import { htmlPageOf, problem } from '../parts/layout.ts'
-import { moved, type Reply } from './reply.ts'
+import { htmlPageOf, problemPage } from '../parts/layout.ts'
+import { moved, type HttpReply } from './reply.ts'
 import { signInPage } from '../sign-in-page.ts'
 
 export interface SigningOptions {
-  readonly principalOf: (offered: string) => Principal | null
+  readonly principalOf: (offered: string) => KeyHolder | null
   readonly tls: boolean
 }
 
@@ -25,14 +25,14 @@ export class Signing {
   }
 
   /** By the key of the request, or by the session of the browser. Null if neither is valid. */
-  principalOf({ headers, socket }: IncomingMessage): Principal | null {
+  principalOf({ headers, socket }: IncomingMessage): KeyHolder | null {
     const offered = offeredIn(headers)
     if (offered !== undefined) return this.#options.principalOf(offered)
     const secret = secretIn(headers, socket.localPort ?? 0)
     return secret === undefined ? null : this.#visits.principalOf(secret)
   }
 
-  async in(request: IncomingMessage): Promise<Reply> {
+  async in(request: IncomingMessage): Promise<HttpReply> {
     if (!isFromUs(request)) return FOREIGN
     const form = await formIn(request)
     if (form === undefined) return { status: 413, body: signInPage({ to: '/', wrong: 'This is no key.' }), ends: true }
@@ -46,7 +46,7 @@ export class Signing {
     return wrongKey(to)
   }
 
-  out(request: IncomingMessage): Reply {
+  out(request: IncomingMessage): HttpReply {
     if (!isFromUs(request)) return FOREIGN
     const port = request.socket.localPort ?? 0
     const secret = secretIn(request.headers, port)
@@ -55,7 +55,7 @@ export class Signing {
   }
 
   /** The page that is shown instead of the one that was asked for. */
-  asked({ url = '/', headers, socket }: IncomingMessage): Reply {
+  asked({ url = '/', headers, socket }: IncomingMessage): HttpReply {
     const to = ownAddress(url)
     if (offeredIn(headers) === undefined) return { status: 401, headers: ASKING, body: signInPage({ to }) }
     const address = socket.remoteAddress ?? ''
@@ -64,11 +64,11 @@ export class Signing {
     return wait > 0 ? tooMany(wait, to) : wrongKey(to)
   }
 
-  retain(knows: (principal: Principal) => boolean): void {
+  retain(knows: (principal: KeyHolder) => boolean): void {
     this.#visits.retain(knows)
   }
 
-  #welcome(request: IncomingMessage, principal: Principal, to: string): Reply {
+  #welcome(request: IncomingMessage, principal: KeyHolder, to: string): HttpReply {
     // A proxy may speak TLS for us; the browser says what it sees.
     const secure = this.#options.tls || (request.headers.origin ?? '').startsWith('https:')
     const cookie = cookieWith(this.#visits.begin(principal), { port: request.socket.localPort ?? 0, secure })
@@ -78,12 +78,12 @@ export class Signing {
 
 const ASKING = { 'WWW-Authenticate': 'Bearer realm="parley docs"' }
 
-const FOREIGN: Reply = {
+const FOREIGN: HttpReply = {
   status: 403,
   body: htmlPageOf({
     title: 'Refused',
     reader: null,
-    content: problem(
+    content: problemPage(
       'Refused',
       'This form was not sent by a page of this server.',
       html`<p><a href="/">Go to the documents</a></p>`,
@@ -92,12 +92,12 @@ const FOREIGN: Reply = {
   ends: true,
 }
 
-function wrongKey(to: string): Reply {
+function wrongKey(to: string): HttpReply {
   const wrong = 'This key opens nothing here. Look whether it is whole.'
   return { status: 401, headers: ASKING, body: signInPage({ to, wrong }) }
 }
 
-function tooMany(seconds: number, to: string): Reply {
+function tooMany(seconds: number, to: string): HttpReply {
   const wrong = `There were too many wrong keys. Wait ${seconds} seconds, then try again.`
   return { status: 429, headers: { 'Retry-After': String(seconds) }, body: signInPage({ to, wrong }) }
 }

@@ -1,19 +1,19 @@
 /** The web pages, behind the same listener and the same keys as MCP: the page of each address, and who may see it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
-import type { Principal } from '../../keys/keys.ts'
-import type { View } from '../../collections/view.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
+import type { CollectionView } from '../../collections/view.ts'
 import { collectionIn, documentIn, numberIn, positionIn, questionIn } from './addresses.ts'
 import { collectionPage } from '../collection-page.ts'
 import { documentPage } from '../document-page.ts'
 import { html } from '../parts/html.ts'
-import { ASSETS, htmlPageOf, problem } from '../parts/layout.ts'
-import { moved, type Reply, send } from './reply.ts'
+import { ASSETS, htmlPageOf, problemPage } from '../parts/layout.ts'
+import { moved, type HttpReply, sendReply } from './reply.ts'
 import { type RenderedPage, resultsPage, startPage } from '../search-page.ts'
 import { Signing, type SigningOptions } from './signing.ts'
 
 export interface SiteOptions extends SigningOptions {
-  readonly view: (principal: Principal) => View
+  readonly view: (principal: KeyHolder) => CollectionView
   readonly log: (line: string) => void
 }
 
@@ -30,16 +30,16 @@ export class Site {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const reply = await this.#replyTo(request)
     if (reply === undefined) return false
-    send(response, reply)
+    sendReply(response, reply)
     return true
   }
 
   /** Ends the visits of keys that open no more what they did. */
-  retain(knows: (principal: Principal) => boolean): void {
+  retain(knows: (principal: KeyHolder) => boolean): void {
     this.#signing.retain(knows)
   }
 
-  async #replyTo(request: IncomingMessage): Promise<Reply | undefined> {
+  async #replyTo(request: IncomingMessage): Promise<HttpReply | undefined> {
     const { method, url = '/' } = request
     const [path = '', query = ''] = url.split('?', 2)
     if (method === 'POST' && path === '/sign-in') return this.#signing.in(request)
@@ -53,7 +53,7 @@ export class Site {
     return this.#pageFor(this.#options.view(principal), path, new URLSearchParams(query))
   }
 
-  async #pageFor(view: View, path: string, params: URLSearchParams): Promise<Reply> {
+  async #pageFor(view: CollectionView, path: string, params: URLSearchParams): Promise<HttpReply> {
     const question = questionIn(params)
     const answer = await contentOf(view, path, params).catch((error: unknown) => this.#failed(error))
     const { status, title, content } = answer ?? NOTHING
@@ -76,12 +76,12 @@ export class Site {
       return {
         status: STATUS[error.code] ?? 500,
         title: 'Not there',
-        content: problem('That did not work', error.message, again),
+        content: problemPage('That did not work', error.message, again),
       }
     }
     this.#options.log(`A page failed: ${reasonOf(error)}`)
     const sentence = 'Something went wrong in the server. Its log says what.'
-    return { status: 500, title: 'Error', content: problem('That did not work', sentence) }
+    return { status: 500, title: 'Error', content: problemPage('That did not work', sentence) }
   }
 }
 
@@ -103,7 +103,7 @@ const KEPT = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'public
 const NOTHING: RenderedPage = {
   status: 404,
   title: 'Not here',
-  content: problem(
+  content: problemPage(
     'There is nothing here',
     'No page has this address.',
     html`<p><a href="/">Go to the documents</a></p>`,
@@ -111,7 +111,11 @@ const NOTHING: RenderedPage = {
 }
 
 /** Undefined where there is no such page, or none that the reader may know of. */
-async function contentOf(view: View, path: string, params: URLSearchParams): Promise<RenderedPage | undefined> {
+async function contentOf(
+  view: CollectionView,
+  path: string,
+  params: URLSearchParams,
+): Promise<RenderedPage | undefined> {
   const question = questionIn(params)
   const [uri, collection] = [documentIn(path), collectionIn(path)]
   if (path === '/')

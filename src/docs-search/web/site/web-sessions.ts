@@ -1,10 +1,10 @@
 /** Who is signed in: a secret of its own for each browser, which is not the key and is worth nothing after a while. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Principal } from '../../keys/keys.ts'
+import type { KeyHolder } from '../../keys/keys.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 
 interface Visit {
-  readonly principal: Principal
+  readonly principal: KeyHolder
   readonly idle: NodeJS.Timeout
 }
 
@@ -17,7 +17,7 @@ export class WebSessions {
   readonly #visits = new Map<string, Visit>()
 
   /** Returns the secret. */
-  begin(principal: Principal): string {
+  begin(principal: KeyHolder): string {
     const secret = randomBytes(32).toString('base64url')
     const name = hashOf(secret)
     this.#visits.set(name, { principal, idle: setTimeout(() => this.#visits.delete(name), IDLE_MS).unref() })
@@ -27,7 +27,7 @@ export class WebSessions {
   }
 
   /** Looks the hash up, so that the time does not reveal a secret that comes close. */
-  principalOf(secret: string): Principal | null {
+  principalOf(secret: string): KeyHolder | null {
     const name = hashOf(secret)
     const visit = this.#visits.get(name)
     if (visit === undefined) return null
@@ -42,7 +42,7 @@ export class WebSessions {
   }
 
   /** Ends those whose key opens no more what it did. */
-  retain(knows: (principal: Principal) => boolean): void {
+  retain(knows: (principal: KeyHolder) => boolean): void {
     for (const [name, { principal }] of this.#visits) if (!knows(principal)) this.#end(name)
   }
 

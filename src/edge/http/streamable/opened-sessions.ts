@@ -1,8 +1,6 @@
 /** How a client opened its sessions, so that one can be read from the journal again without asking the client. */
-import { type RequestId, fieldsOf, requestMessage } from '../../../rpc/json-rpc.ts'
+import { type RequestId, fieldsOf, requestMessage, type Fields } from '../../../rpc/json-rpc.ts'
 import type { Outgoing } from './routing.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 const OPENING: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 

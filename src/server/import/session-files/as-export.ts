@@ -6,10 +6,10 @@ import { ENTRY_FORMAT } from '../../../session/domain/entries.ts'
 import { toldEntries } from '../../../session/lifecycle/import-conversation.ts'
 import { EXPORT_FORMAT } from '../../../session/lifecycle/export-session.ts'
 import type { FileSession } from './file-session.ts'
-import { type Tool, titles } from './find.ts'
+import { type ForeignTool, titles } from './find.ts'
 
 interface Exporting {
-  readonly tool: Tool
+  readonly tool: ForeignTool
   /** Answers from now on. */
   readonly agent: string
   /** The state directory: the server may not see the temporary files of this process. */
@@ -20,7 +20,7 @@ interface Exporting {
 }
 
 /** The same session of the same tool always has the same id here, so that it cannot be imported twice. */
-export function idOf(tool: Tool, id: string): string {
+export function importedIdOf(tool: ForeignTool, id: string): string {
   const hash = createHash('sha256').update(`${tool}\0${id}`).digest('hex')
   const parts = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`]
   return [...parts, hash.slice(20, 32)].join('-')
@@ -47,7 +47,7 @@ export async function withExport(
   use: (path: string) => Promise<void>,
 ): Promise<void> {
   const { cwd, title, turns, leftOut } = session
-  const id = idOf(tool, session.id)
+  const id = importedIdOf(tool, session.id)
   const lost = leftOut.length === 0 ? '' : ` Left out, because this Parley does not know them: ${leftOut.join(', ')}.`
   const notice = `Imported from a file of ${titles[tool]}, session ${session.id}.${lost}`
   const conversation = { id, agent, cwd, turns, notice, ...(title !== undefined && { title }) }

@@ -2,18 +2,18 @@
 import type { Content } from '../../../ports/values/content.ts'
 import {
   FileSessionBuilder,
-  type Fields,
   type FileSession,
-  type TextFile,
+  type SessionFile,
   fieldsOf,
   imageOf,
   listOf,
   recordsOf,
   textOf,
 } from './file-session.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 /** Throws IMPORT_INVALID. */
-export function readClaude(file: TextFile): FileSession {
+export function readClaude(file: SessionFile): FileSession {
   const conversation = new FileSessionBuilder(file.path)
   let about: { id: unknown; cwd: unknown; title?: unknown } = { id: undefined, cwd: undefined }
   for (const record of recordsOf(file)) {

@@ -2,18 +2,18 @@
 import type { Content } from '../../../ports/values/content.ts'
 import {
   FileSessionBuilder,
-  type Fields,
   type FileSession,
-  type TextFile,
+  type SessionFile,
   fieldsOf,
   imageOf,
   listOf,
   recordsOf,
   textOf,
 } from './file-session.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 /** Throws IMPORT_INVALID. */
-export function readCodex(file: TextFile): FileSession {
+export function readCodex(file: SessionFile): FileSession {
   const conversation = new FileSessionBuilder(file.path)
   const records = [...recordsOf(file)]
   const head = records.map(({ type, payload }) => (type === 'session_meta' ? fieldsOf(payload) : undefined))

@@ -3,10 +3,9 @@ import { fail } from '../../../errors/parley-error.ts'
 import type { EarlierUpdate } from '../../../ports/agent.ts'
 import type { Content, ToolCallPatch, ToolKind } from '../../../ports/values/content.ts'
 import { isNestedDeeper } from '../../../text/nesting.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
-
-export interface TextFile {
+export interface SessionFile {
   readonly path: string
   readonly text: string
 }
@@ -108,13 +107,13 @@ export class FileSessionBuilder {
 }
 
 /** Each line of the file as an object, with its number. Throws IMPORT_INVALID. */
-export function* recordsOf({ path, text }: TextFile): Generator<Fields> {
+export function* recordsOf({ path, text }: SessionFile): Generator<Fields> {
   for (const [index, line] of text.split('\n').entries())
     if (line.trim() !== '') yield objectIn({ path, text: line }, index + 1)
 }
 
 /** Throws IMPORT_INVALID. The value may be a secret, and is not in the error. */
-export function objectIn({ path, text }: TextFile, line = 1): Fields {
+export function objectIn({ path, text }: SessionFile, line = 1): Fields {
   let value: unknown
   try {
     value = JSON.parse(text)

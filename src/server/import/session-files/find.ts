@@ -6,12 +6,13 @@ import { basename, dirname, join } from 'node:path'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { linesOfFile } from '../lines.ts'
-import { type Fields, type FileSession, type TextFile, fieldsOf } from './file-session.ts'
+import { type FileSession, type SessionFile, fieldsOf } from './file-session.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 export const tools = ['claude', 'codex', 'gemini', 'opencode'] as const
-export type Tool = (typeof tools)[number]
+export type ForeignTool = (typeof tools)[number]
 
-export const titles: Readonly<Record<Tool, string>> = {
+export const titles: Readonly<Record<ForeignTool, string>> = {
   claude: 'Claude Code',
   codex: 'Codex',
   gemini: 'Gemini CLI',
@@ -29,7 +30,7 @@ export interface SessionFilePlace {
 /** A session is read whole, so its file is not larger than this, in bytes. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-const FILES: Readonly<Record<Tool, RegExp>> = {
+const FILES: Readonly<Record<ForeignTool, RegExp>> = {
   // Subagents have files of their own.
   claude: /(?:^|\/)(?!agent-)[^/]+\.jsonl$/u,
   codex: /(?:^|\/)rollout-[^/]*\.jsonl$/u,
@@ -38,7 +39,7 @@ const FILES: Readonly<Record<Tool, RegExp>> = {
 }
 
 /** Where the tool keeps its sessions. */
-export function folderOf(tool: Tool, { home, environment }: SessionFilePlace): string {
+export function folderOf(tool: ForeignTool, { home, environment }: SessionFilePlace): string {
   switch (tool) {
     case 'claude':
       return join(environment['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'projects')
@@ -52,7 +53,7 @@ export function folderOf(tool: Tool, { home, environment }: SessionFilePlace): s
 }
 
 /** The file itself, or the files of sessions in this folder and below it, by name. Throws IMPORT_UNREADABLE. */
-export async function sessionFiles(tool: Tool, path: string): Promise<readonly string[]> {
+export async function sessionFiles(tool: ForeignTool, path: string): Promise<readonly string[]> {
   if (tool !== 'opencode') return filesBelow(tool, path)
   const { sessionInDatabase, sessionsInDatabase } = await import('./opencode-database.ts')
   if (sessionInDatabase(path) !== undefined) return [path]
@@ -65,7 +66,7 @@ export async function sessionFiles(tool: Tool, path: string): Promise<readonly s
   return stored.length > 0 && folder === path ? stored : [...stored, ...(await filesBelow(tool, folder))]
 }
 
-async function filesBelow(tool: Tool, path: string): Promise<readonly string[]> {
+async function filesBelow(tool: ForeignTool, path: string): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path]
     const names = await readdir(path, { recursive: true })
@@ -79,7 +80,7 @@ async function filesBelow(tool: Tool, path: string): Promise<readonly string[]> 
 }
 
 /** The reader of a tool is loaded when its first file is read. Throws IMPORT_UNREADABLE and IMPORT_INVALID. */
-export async function readSession(tool: Tool, path: string, place: SessionFilePlace): Promise<FileSession> {
+export async function readSession(tool: ForeignTool, path: string, place: SessionFilePlace): Promise<FileSession> {
   if (tool === 'opencode') return opencode(path)
   const file = await textFile(path)
   switch (tool) {
@@ -92,7 +93,7 @@ export async function readSession(tool: Tool, path: string, place: SessionFilePl
   }
 }
 
-async function textFile(path: string): Promise<TextFile> {
+async function textFile(path: string): Promise<SessionFile> {
   const size = await stat(path).then(
     (found) => found.size,
     (error: unknown) => fail('IMPORT_UNREADABLE', { path, reason: fileReasonOf(error) }, error),
@@ -103,7 +104,7 @@ async function textFile(path: string): Promise<TextFile> {
   return { path, text: lines.join('\n') }
 }
 
-async function gemini(file: TextFile, { home, cwd }: SessionFilePlace): Promise<FileSession> {
+async function gemini(file: SessionFile, { home, cwd }: SessionFilePlace): Promise<FileSession> {
   const { readGemini } = await import('./gemini.ts')
   const named = (await textIfThere(join(dirname(dirname(file.path)), '.project_root'))).trim()
   const projects = fieldsOf((await jsonIfThere(join(home, '.gemini', 'projects.json')))['projects'])
@@ -148,7 +149,7 @@ async function opencode(path: string): Promise<FileSession> {
   const storage = dirname(dirname(dirname(file.path)))
   const messages = []
   for (const path of await jsonFiles(join(storage, 'message', basename(file.path, '.json')))) {
-    const parts: TextFile[] = []
+    const parts: SessionFile[] = []
     for (const part of await jsonFiles(join(storage, 'part', basename(path, '.json')))) parts.push(await textFile(part))
     messages.push({ message: await textFile(path), parts })
   }

@@ -1,18 +1,18 @@
 /** Gemini CLI: a file for each session. It names its directory only by a hash, or by the folder that the file lies in. */
 import {
   FileSessionBuilder,
-  type Fields,
   type FileSession,
-  type TextFile,
+  type SessionFile,
   fieldsOf,
   listOf,
   objectIn,
   recordsOf,
   textOf,
 } from './file-session.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 /** `directoryOf` finds the directory of this hash, if it can. Throws IMPORT_INVALID. */
-export function readGemini(file: TextFile, directoryOf: (hash: string) => string | undefined): FileSession {
+export function readGemini(file: SessionFile, directoryOf: (hash: string) => string | undefined): FileSession {
   const conversation = new FileSessionBuilder(file.path)
   const { sessionId, projectHash, startTime, lastUpdated, messages, summary } = file.path.endsWith('.jsonl')
     ? afterAllLines(file)
@@ -24,7 +24,7 @@ export function readGemini(file: TextFile, directoryOf: (hash: string) => string
 }
 
 /** A line for each change, as versions since 0.40 write them: fields of the session, a message in place of the one with its id, or a rewind. */
-function afterAllLines(file: TextFile): Fields {
+function afterAllLines(file: SessionFile): Fields {
   const session: Record<string, unknown> = {}
   const messages = new Map<string, Fields>()
   const put = (all: unknown) => listOf(all).forEach((message) => messages.set(textOf(message['id']), message))

@@ -2,25 +2,25 @@
 import type { Content } from '../../../ports/values/content.ts'
 import {
   FileSessionBuilder,
-  type Fields,
   type FileSession,
-  type TextFile,
+  type SessionFile,
   fieldsOf,
   imageOf,
   objectIn,
   textOf,
 } from './file-session.ts'
+import type { Fields } from '../../../rpc/json-rpc.ts'
 
 export interface MessageFiles {
-  readonly message: TextFile
-  readonly parts: readonly TextFile[]
+  readonly message: SessionFile
+  readonly parts: readonly SessionFile[]
 }
 
 /** Says nothing, or only for OpenCode itself. */
 const BOOKKEEPING = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'agent', 'retry', 'compaction'])
 
 /** The messages and parts in the order of their names. Throws IMPORT_INVALID. */
-export function readOpencode(file: TextFile, messages: readonly MessageFiles[]): FileSession {
+export function readOpencode(file: SessionFile, messages: readonly MessageFiles[]): FileSession {
   const conversation = new FileSessionBuilder(file.path)
   const { id, directory, title, time } = objectIn(file)
   conversation.seen(fieldsOf(time)['updated'])

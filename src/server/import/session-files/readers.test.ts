@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../sqlite/database.ts'
 import { readClaude } from './claude.ts'
 import { readCodex } from './codex.ts'
-import type { TextFile } from './file-session.ts'
+import type { SessionFile } from './file-session.ts'
 import { readSession, sessionFiles } from './find.ts'
 import { readGemini } from './gemini.ts'
 import { readOpencode } from './opencode.ts'
@@ -13,7 +13,7 @@ import { readOpencode } from './opencode.ts'
 type Row = Readonly<Record<string, unknown>>
 
 const at = '2026-01-02T03:04:05.000Z'
-const fileOf = (...rows: readonly (Row | string)[]): TextFile => ({
+const fileOf = (...rows: readonly (Row | string)[]): SessionFile => ({
   path: '/f',
   text: rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n'),
 })

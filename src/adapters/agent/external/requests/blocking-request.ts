@@ -3,8 +3,8 @@
  * `{outcome: {outcome}}`.
  */
 import type { ElicitationAnswer } from '../../../../ports/values/elicitation.ts'
-import { type Fields, textOf } from '../updates/content.ts'
-import { fieldsOf } from '../../../../rpc/json-rpc.ts'
+import { textOf } from '../updates/content.ts'
+import { fieldsOf, type Fields } from '../../../../rpc/json-rpc.ts'
 
 /** What `elicitation/create` would say for this request; its answer is for `answerOf`. */
 export function formFor(method: string, params: unknown): object {

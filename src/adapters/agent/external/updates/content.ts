@@ -1,5 +1,5 @@
 /** Content blocks of ACP v1 as Parley's own, both ways. What does not have the right shape is undefined. */
-import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import { fieldsOf, isFields, type Fields } from '../../../../rpc/json-rpc.ts'
 import type {
   Content,
   Meta,
@@ -12,8 +12,6 @@ import type {
 
 /** Characters of a `_meta` as JSON; a larger one is dropped. */
 const MAX_META_CHARS = 16 * 1024
-
-export type Fields = Readonly<Record<string, unknown>>
 
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

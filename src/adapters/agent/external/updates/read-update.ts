@@ -1,5 +1,5 @@
 /** Reads a `session/update` of ACP v1 into what Parley has words for; everything else stays as it came. Pure. */
-import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import { fieldsOf, isFields, type Fields } from '../../../../rpc/json-rpc.ts'
 import type {
   CompactionPatch,
   Content,
@@ -8,7 +8,7 @@ import type {
   ToolCallPatch,
   Usage,
 } from '../../../../ports/values/content.ts'
-import { type Fields, callIn, contentIn, metaIn, textOf } from './content.ts'
+import { callIn, contentIn, metaIn, textOf } from './content.ts'
 
 /** Characters of an update that is kept as it is; a longer one is cut to its kind. */
 const MAX_FOREIGN_CHARS = 256 * 1024

@@ -1,7 +1,6 @@
 /** The output of an agent's own terminals, which some send in `_meta` of tool calls: collected, bounded, and shown as text. */
 import type { ToolCallContent, ToolCallPatch } from '../../../../ports/values/content.ts'
-import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
-import type { Fields } from './content.ts'
+import { fieldsOf, isFields, type Fields } from '../../../../rpc/json-rpc.ts'
 
 /** Characters of one terminal that are kept: its end. */
 const MAX_OUTPUT_CHARS = 64 * 1024

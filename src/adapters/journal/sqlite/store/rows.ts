@@ -11,7 +11,7 @@ import { type EntryRow, isListed, packEntries, unpackEntries } from '../../journ
 const ROW_PERIOD_MS = 1_000
 
 /** A row as it is stored: of a session that works, perhaps older than its last entry. */
-export interface StoredSession {
+export interface SessionRecord {
   readonly key: number
   readonly columns: SessionColumns
 }
@@ -25,18 +25,18 @@ export class SessionRows {
     this.#statements = statements
   }
 
-  find(id: string): StoredSession | undefined {
+  find(id: string): SessionRecord | undefined {
     const found = this.#statements.get(`SELECT key, ${this.#columns} FROM sessions WHERE id = ?`, escapeText(id))
     return found === undefined ? undefined : storedOf(found as KeyAndColumns)
   }
 
   /** The number of the session's last entry. */
-  lastSeq({ key, columns }: StoredSession): number {
+  lastSeq({ key, columns }: SessionRecord): number {
     return columns[PHASE] === 'working' ? lastSeqOf(this.#statements, key) : columns[LAST_SEQ]
   }
 
   /** The session as it is now. */
-  summary(stored: StoredSession): SessionSummary {
+  summary(stored: SessionRecord): SessionSummary {
     const row = rowOf(stored.columns)
     const lastSeq = this.lastSeq(stored)
     if (lastSeq === row.lastSeq) return row
@@ -62,7 +62,7 @@ export class SessionRows {
   }
 
   /** `lastAt`: when the last of the entries that come with it was stored. Answers its key. */
-  update(stored: StoredSession, row: SessionSummary, lastAt: number | undefined): number {
+  update(stored: SessionRecord, row: SessionSummary, lastAt: number | undefined): number {
     const columns = columnsOf(row)
     if (mayWait(stored.columns, columns, lastAt)) return stored.key
     const [, ...rest] = columns
@@ -158,7 +158,7 @@ const [PHASE, LAST_SEQ, UPDATED_AT] = [5, 6, 8] as const
 
 type KeyAndColumns = readonly [key: number, ...columns: SessionColumns]
 
-function storedOf([key, ...columns]: KeyAndColumns): StoredSession {
+function storedOf([key, ...columns]: KeyAndColumns): SessionRecord {
   return { key, columns }
 }
 

@@ -103,7 +103,7 @@ export interface JournalCalls {
   readonly close: { readonly ask: undefined; readonly answer: undefined }
 }
 
-export type Call = CallOf<JournalCalls>
+export type WorkerCall = CallOf<JournalCalls>
 export type ReadCall = CallOf<JournalCalls, 'page' | 'find' | 'head' | 'list' | 'check'>
 export type WriteCall = CallOf<
   JournalCalls,

@@ -19,7 +19,7 @@ import { journalPath } from '../file/journal-exists.ts'
 import { lockPathIn, takeLock } from '../lock/lock.ts'
 import { COPY_CHARS } from '../store/forks.ts'
 import { Store } from '../store/store.ts'
-import type { Call, JournalCalls, ReadCall, WorkerOrder, WriteCall } from './messages.ts'
+import type { WorkerCall, JournalCalls, ReadCall, WorkerOrder, WriteCall } from './messages.ts'
 
 /** The most that one group commit takes: more would keep reads and the answers of the others waiting. */
 const GROUP_CHARS = 4 * 1024 * 1024
@@ -87,7 +87,7 @@ class RequestQueue {
 
   constructor(port: MessagePort) {
     this.#port = port
-    port.on('message', (calls: readonly Call[]) => {
+    port.on('message', (calls: readonly WorkerCall[]) => {
       this.#sort(calls)
       this.#arrived()
     })
@@ -96,7 +96,7 @@ class RequestQueue {
   /** Takes in what has arrived since, without waiting for the event loop. */
   collect(): void {
     for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port)) {
-      this.#sort(next.message as readonly Call[])
+      this.#sort(next.message as readonly WorkerCall[])
     }
   }
 
@@ -132,7 +132,7 @@ class RequestQueue {
     })
   }
 
-  #sort(calls: readonly Call[]): void {
+  #sort(calls: readonly WorkerCall[]): void {
     for (const call of calls) {
       switch (call[1]) {
         case 'append':

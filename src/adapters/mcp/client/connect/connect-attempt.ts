@@ -2,7 +2,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import type { ConnectRequest, ListKind, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
-import type { OpenCall } from '../request/server-requests.ts'
+import type { AskableCall } from '../request/server-requests.ts'
 import type { OpenTransport } from '../../transport/transport-factory.ts'
 import type { Redact } from '../request/redact.ts'
 
@@ -22,7 +22,7 @@ export interface ServerEvents {
 export interface ClientSession {
   readonly client: Client
   readonly transport: OpenTransport
-  readonly openCalls: Set<OpenCall>
+  readonly openCalls: Set<AskableCall>
   /** The tools of the current or last listing, page by page. */
   readonly listed: ServerTool[]
   /** Shows the user a problem of the server, each once. */

@@ -13,12 +13,12 @@ import {
 import { fail, isParleyError } from '../../../../errors/parley-error.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import type { ServerConnection, ConnectRequest, ServerTool, McpHostContext } from '../../host/mcp-types.ts'
-import { LoginNeeded, loginIn } from '../../transport/authorization.ts'
+import { LoginNeeded, loginNeededBy } from '../../transport/authorization.ts'
 import type { Authorization } from '../../oauth/authorization.ts'
-import { answerServer, capabilities, type OpenCall } from '../request/server-requests.ts'
+import { answerServer, capabilities, type AskableCall } from '../request/server-requests.ts'
 import { configuredHeaders } from '../../transport/headers.ts'
 import { isObject } from '../../../checking/json.ts'
-import { openTransport } from '../../transport/transport-factory.ts'
+import { openMcpTransport } from '../../transport/transport-factory.ts'
 import { serverOrigin, redactor } from '../request/redact.ts'
 import { isUnreachable, reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession, ServerEvents } from './connect-attempt.ts'
@@ -59,7 +59,7 @@ const TOO_OLD = -32022
 const TOO_LATE = 'it did not answer in time'
 
 /** Throws MCP_CONNECT with a reason that contains no secret, or MCP_LOGIN. Nothing stays open then. */
-export async function connect(request: ConnectRequest, context: McpHostContext): Promise<ServerConnection> {
+export async function connectServer(request: ConnectRequest, context: McpHostContext): Promise<ServerConnection> {
   const redact = redactor(request.server)
   try {
     return await connectWithFallback({ request, context, redact, authorization: authorizationFor(request, context) })
@@ -143,7 +143,7 @@ async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Clie
     warned.add(sentence)
   }
   const requests = trackRequests()
-  const transport = await openTransport(serverFor(request.server, handshake), request.cwd, {
+  const transport = await openMcpTransport(serverFor(request.server, handshake), request.cwd, {
     context,
     request,
     resumptions: requests,
@@ -180,7 +180,7 @@ async function open(attempt: ConnectAttempt, handshake: Handshake): Promise<Clie
       probe: { timeoutMs: handshake === 'patient' ? context.limits.connectMs : context.limits.probeMs, maxRetries: 0 },
     },
   })
-  const openCalls = new Set<OpenCall>()
+  const openCalls = new Set<AskableCall>()
   answerServer(client, context, { request, openCalls })
   client.onclose = () => events.onGone(transport.end() ?? 'the connection was closed')
   const session: ClientSession = { client, transport, openCalls, listed, warn, listen: (next) => void (events = next) }
@@ -227,7 +227,7 @@ async function connectWithTimeout(
   } catch (error) {
     const end = transport.end()
     await transport.close()
-    const login = loginIn(error) ?? transport.locked()
+    const login = loginNeededBy(error) ?? transport.locked()
     if (login !== undefined) throw login
     if (late)
       throw new AttemptFailed(

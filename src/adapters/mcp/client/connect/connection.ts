@@ -7,7 +7,7 @@ import { Schemas } from '../../../checking/schemas.ts'
 import type { About, CallOptions, ServerConnection, ServerOffer, Paused, ServerTool } from '../../host/mcp-types.ts'
 import type { ConnectAttempt, ClientSession } from './connect-attempt.ts'
 import { LoginNeeded } from '../../transport/authorization.ts'
-import { callTool, type CallContext, complete, prompt, read } from '../request/call.ts'
+import { requestTool, type CallContext, requestCompletion, requestPrompt, requestResource } from '../request/call.ts'
 import { isObject } from '../../../checking/json.ts'
 import { TrackedOffer } from '../lists/offer.ts'
 import { reasonIn } from '../request/request.ts'
@@ -89,7 +89,7 @@ class OpenConnection implements ServerConnection {
   }
 
   read(uri: string, options: CallOptions): ReturnType<ServerConnection['read']> {
-    return this.#counted(this.#resources.reading(uri, () => read(this.#callContext, uri, options)))
+    return this.#counted(this.#resources.reading(uri, () => requestResource(this.#callContext, uri, options)))
   }
 
   prompt(
@@ -97,11 +97,11 @@ class OpenConnection implements ServerConnection {
     args: Readonly<Record<string, string>>,
     options: CallOptions,
   ): Promise<readonly PromptMessage[]> {
-    return this.#counted(prompt(this.#callContext, { original, args }, options))
+    return this.#counted(requestPrompt(this.#callContext, { original, args }, options))
   }
 
   complete(request: CompletionRequest, options: CallOptions): Promise<readonly string[]> {
-    return this.#counted(complete(this.#callContext, request, options))
+    return this.#counted(requestCompletion(this.#callContext, request, options))
   }
 
   rootsChanged(): void {
@@ -156,7 +156,7 @@ class OpenConnection implements ServerConnection {
     const check = (value: unknown) => this.#schemas.check(tool.inputSchema, value, what)
     const fit = await coerceArguments(given, tool.inputSchema, check)
     if ('wrong' in fit) return fail('TOOL_ARGUMENTS', { tool: options.name, reason: fit.wrong })
-    const result = await callTool(this.#callContext, { tool, args: fit.args, options })
+    const result = await requestTool(this.#callContext, { tool, args: fit.args, options })
     if (!('pause' in result)) await this.#checkResult(tool, result)
     return result
   }

@@ -3,10 +3,10 @@ import type { EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { PromptArgument, PromptMessage } from '../../../../ports/tools.ts'
 import type { ServerPrompt, ServerResource, ServerTemplate } from '../../host/mcp-types.ts'
 import { readBody, readContent } from '../request/result-content.ts'
-import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+import { isObject, nonEmptyText, type JsonObject } from '../../../checking/json.ts'
 
 export function readResourceEntry(entry: JsonObject): ServerResource | undefined {
-  const uri = textIn(entry, 'uri')
+  const uri = nonEmptyText(entry, 'uri')
   if (uri === undefined) return undefined
   const { size } = entry
   return {
@@ -17,20 +17,23 @@ export function readResourceEntry(entry: JsonObject): ServerResource | undefined
 }
 
 export function readTemplate(entry: JsonObject): ServerTemplate | undefined {
-  const uriTemplate = textIn(entry, 'uriTemplate')
+  const uriTemplate = nonEmptyText(entry, 'uriTemplate')
   return uriTemplate === undefined ? undefined : { uriTemplate, ...describe(entry, uriTemplate) }
 }
 
 export function readPrompt(entry: JsonObject): ServerPrompt | undefined {
-  const original = textIn(entry, 'name')
+  const original = nonEmptyText(entry, 'name')
   if (original === undefined) return undefined
   const { title, description } = describe(entry, original)
   const listed: readonly unknown[] = Array.isArray(entry.arguments) ? entry.arguments : []
-  return { serverPromptName: original, title, description, arguments: keep(listed, readArgument) }
+  return { serverPromptName: original, title, description, arguments: parsedEntries(listed, readArgument) }
 }
 
 /** The entries that can be parsed, in order. */
-export function keep<Kept>(listed: readonly unknown[], read: (entry: JsonObject) => Kept | undefined): readonly Kept[] {
+export function parsedEntries<Kept>(
+  listed: readonly unknown[],
+  read: (entry: JsonObject) => Kept | undefined,
+): readonly Kept[] {
   return listed.flatMap((entry) => {
     const kept = isObject(entry) ? read(entry) : undefined
     return kept === undefined ? [] : [kept]
@@ -38,11 +41,11 @@ export function keep<Kept>(listed: readonly unknown[], read: (entry: JsonObject)
 }
 
 export function readBodies(raw: JsonObject): readonly EmbeddedResource['resource'][] {
-  return keep(Array.isArray(raw.contents) ? raw.contents : [], readBody)
+  return parsedEntries(Array.isArray(raw.contents) ? raw.contents : [], readBody)
 }
 
 export function readMessages(raw: JsonObject): readonly PromptMessage[] {
-  return keep(Array.isArray(raw.messages) ? raw.messages : [], ({ role, content }) => ({
+  return parsedEntries(Array.isArray(raw.messages) ? raw.messages : [], ({ role, content }) => ({
     // Any role but `assistant` counts as the user: a server's text never gets the rank of a system message.
     role: role === 'assistant' ? 'assistant' : 'user',
     content: readContent(content),
@@ -50,17 +53,17 @@ export function readMessages(raw: JsonObject): readonly PromptMessage[] {
 }
 
 function readArgument(entry: JsonObject): PromptArgument | undefined {
-  const name = textIn(entry, 'name')
+  const name = nonEmptyText(entry, 'name')
   if (name === undefined) return undefined
   const { title, description } = describe(entry, name)
   return { name, title, description, required: entry.required === true }
 }
 
 function describe(entry: JsonObject, otherwise: string): { title: string; description: string; mimeType?: string } {
-  const mimeType = textIn(entry, 'mimeType')
+  const mimeType = nonEmptyText(entry, 'mimeType')
   return {
-    title: textIn(entry, 'title') ?? textIn(entry, 'name') ?? otherwise,
-    description: textIn(entry, 'description') ?? '',
+    title: nonEmptyText(entry, 'title') ?? nonEmptyText(entry, 'name') ?? otherwise,
+    description: nonEmptyText(entry, 'description') ?? '',
     ...(mimeType !== undefined && { mimeType }),
   }
 }

@@ -3,12 +3,12 @@ import { METHOD_NOT_FOUND, ProtocolError, SdkError, SdkErrorCode, type Client } 
 import { coalesce } from '../../../../async/coalesce.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import { LIST_KINDS, NOTHING, type ListKind, type ServerOffer, type ServerTool } from '../../host/mcp-types.ts'
+import { LIST_KINDS, NO_OFFER, type ListKind, type ServerOffer, type ServerTool } from '../../host/mcp-types.ts'
 import { followChanges } from './change-notifications.ts'
 import { reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession } from '../connect/connect-attempt.ts'
 import { isObject, type JsonObject } from '../../../checking/json.ts'
-import { keep, readPrompt, readResourceEntry, readTemplate } from './entries.ts'
+import { parsedEntries, readPrompt, readResourceEntry, readTemplate } from './entries.ts'
 import { RAW_RESULT } from '../../transport/response-sanitizer.ts'
 
 interface Life {
@@ -27,7 +27,7 @@ export class TrackedOffer {
   readonly #requestListing: ReadonlyMap<ListKind, () => void>
   /** Called when resources and prompts were listed for the first time, or could not be. */
   readonly #firstListed = new Map<ListKind, () => void>()
-  #offer = NOTHING
+  #offer = NO_OFFER
   #latencyMs = 0
   /** The tools were listed for the first time. */
   #hasTools = false
@@ -143,10 +143,10 @@ async function list(kind: ListKind, listing: Listing, signal: AbortSignal): Prom
   listing.holds.delete(kind)
   if (kind === 'tools') return { tools: await listTools(listing, signal) }
   const pages = paging(kind, listing, signal)
-  if (kind === 'prompts') return { prompts: keep(await pages('prompts/list', 'prompts'), readPrompt) }
+  if (kind === 'prompts') return { prompts: parsedEntries(await pages('prompts/list', 'prompts'), readPrompt) }
   return {
-    resources: keep(await pages('resources/list', 'resources'), readResourceEntry),
-    templates: keep(await pages('resources/templates/list', 'resourceTemplates'), readTemplate),
+    resources: parsedEntries(await pages('resources/list', 'resources'), readResourceEntry),
+    templates: parsedEntries(await pages('resources/templates/list', 'resourceTemplates'), readTemplate),
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 import type { ServerTool } from '../../host/mcp-types.ts'
 import { forModels, UnfoldingBudget } from './model-schema.ts'
-import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+import { isObject, nonEmptyText, type JsonObject } from '../../../checking/json.ts'
 
 interface CleanTools {
   /** The tools as the SDK gets them: nothing that its own validation could reject. */
@@ -60,7 +60,7 @@ function schemaForWire(schema: JsonObject): JsonObject {
 /** The tool, or the reason why it cannot be used. */
 function readTool(entry: unknown, budget: UnfoldingBudget): ServerTool | string {
   if (!isObject(entry)) return 'it is not an object'
-  const original = textIn(entry, 'name')
+  const original = nonEmptyText(entry, 'name')
   if (original === undefined) return 'it has no name'
   const reason = whyUnusable(entry)
   if (reason !== undefined) return reason
@@ -69,8 +69,8 @@ function readTool(entry: unknown, budget: UnfoldingBudget): ServerTool | string 
   const annotations = isObject(entry.annotations) ? entry.annotations : {}
   return {
     serverToolName: original,
-    title: textIn(entry, 'title') ?? textIn(annotations, 'title') ?? original,
-    description: textIn(entry, 'description') ?? '',
+    title: nonEmptyText(entry, 'title') ?? nonEmptyText(annotations, 'title') ?? original,
+    description: nonEmptyText(entry, 'description') ?? '',
     inputSchema,
     ...(isObject(entry.outputSchema) && { outputSchema: entry.outputSchema }),
     readOnly: annotations.readOnlyHint === true,
@@ -115,6 +115,6 @@ function sortedKeys(_key: string, value: unknown): unknown {
 }
 
 function nameFor(entry: unknown, index: number): string {
-  const name = isObject(entry) ? textIn(entry, 'name') : undefined
+  const name = isObject(entry) ? nonEmptyText(entry, 'name') : undefined
   return name === undefined ? `number ${index + 1}` : JSON.stringify(name.slice(0, 100))
 }

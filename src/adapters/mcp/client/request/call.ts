@@ -8,9 +8,9 @@ import { afterDecline } from '../../host/input-required-loop.ts'
 import { askForUrls, pauseFor, wantsInput, inputParams } from './server-requests.ts'
 import { askToLogIn, LoginNeeded } from '../../transport/authorization.ts'
 import { withModelContent } from './model-content.ts'
-import { readResult } from './result-content.ts'
+import { parseToolResult } from './result-content.ts'
 import { isObject, type JsonObject } from '../../../checking/json.ts'
-import { Refused, send, type RequestContext } from './request.ts'
+import { Refused, sendRequest, type RequestContext } from './request.ts'
 import { RAW_RESULT } from '../../transport/response-sanitizer.ts'
 import { readBodies, readMessages } from '../lists/entries.ts'
 
@@ -30,7 +30,7 @@ interface Call {
 const NEEDS_URL = -32042
 
 /** A server's refusal becomes a result that the agent can read; every other failure is thrown. */
-export async function callTool(context: CallContext, call: Call): Promise<ToolResult | Paused> {
+export async function requestTool(context: CallContext, call: Call): Promise<ToolResult | Paused> {
   const { onElicit } = call.options
   if (onElicit === undefined) return await attempt(context, call)
   let declined = false
@@ -80,7 +80,7 @@ async function request(context: CallContext, { tool, args, options }: Call): Pro
     arguments: args,
     ...(options.given && inputParams(options.given, context.roots())),
   }
-  const answer = await send(context, options, (own) =>
+  const answer = await sendRequest(context, options, (own) =>
     context.client.callTool(params, { ...own, allowInputRequired: true }),
   )
   if (wantsInput(answer)) return pauseFor(answer, context.label)
@@ -92,28 +92,32 @@ async function request(context: CallContext, { tool, args, options }: Call): Pro
       reason: 'the server answered with a task, which Parley does not speak yet',
     })
   }
-  return withModelContent(readResult(result), options.caller?.toolCallId)
+  return withModelContent(parseToolResult(result), options.caller?.toolCallId)
 }
 
-export async function read(context: CallContext, uri: string, options: CallOptions): ReturnType<ToolRegistry['read']> {
-  const answer = await send(context, options, (own) =>
+export async function requestResource(
+  context: CallContext,
+  uri: string,
+  options: CallOptions,
+): ReturnType<ToolRegistry['read']> {
+  const answer = await sendRequest(context, options, (own) =>
     context.client.readResource({ uri }, { ...own, cacheMode: 'bypass' }),
   )
   return readBodies(rawOf(answer))
 }
 
-export async function prompt(
+export async function requestPrompt(
   context: CallContext,
   { original, args }: { readonly original: string; readonly args: Readonly<Record<string, string>> },
   options: CallOptions,
 ): Promise<readonly PromptMessage[]> {
-  const answer = await send(context, options, (own) =>
+  const answer = await sendRequest(context, options, (own) =>
     context.client.getPrompt({ name: original, arguments: { ...args } }, own),
   )
   return readMessages(rawOf(answer))
 }
 
-export async function complete(
+export async function requestCompletion(
   context: CallContext,
   { of, argument, value, known }: CompletionRequest,
   options: CallOptions,
@@ -125,7 +129,7 @@ export async function complete(
       : { type: 'ref/resource' as const, uri: of.uriTemplate }
   const others = known === undefined ? {} : { context: { arguments: { ...known } } }
   const wanted = { ref, argument: { name: argument, value }, ...others }
-  const { completion } = await send(context, options, (own) => context.client.complete(wanted, own))
+  const { completion } = await sendRequest(context, options, (own) => context.client.complete(wanted, own))
   return completion.values
 }
 

@@ -4,8 +4,8 @@ import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.t
 import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { ToolProgress } from '../../../../ports/tools.ts'
 import type { CallOptions, Limits } from '../../host/mcp-types.ts'
-import { loginIn, RenewalFailed } from '../../transport/authorization.ts'
-import type { OpenCall } from './server-requests.ts'
+import { loginNeededBy, RenewalFailed } from '../../transport/authorization.ts'
+import type { AskableCall } from './server-requests.ts'
 import type { Redact } from './redact.ts'
 import { ANSWER_LOST } from '../../transport/response-sanitizer.ts'
 
@@ -15,7 +15,7 @@ export interface RequestContext {
   readonly limits: Limits
   readonly redact: Redact
   /** Open calls, whose users the server may ask. */
-  readonly openCalls: Set<OpenCall>
+  readonly openCalls: Set<AskableCall>
   /** Why the connection ended, if it did. */
   readonly end: () => string | undefined
   /** Called when a request shows that the connection is lost. */
@@ -44,7 +44,11 @@ const PROGRESS_PAUSE_MS = 100
 const MAX_PROGRESS_CHARS = 1000
 
 /** Throws Refused, or what `ToolRegistry.call` throws. */
-export async function send<Result>(context: RequestContext, options: CallOptions, work: Work<Result>): Promise<Result> {
+export async function sendRequest<Result>(
+  context: RequestContext,
+  options: CallOptions,
+  work: Work<Result>,
+): Promise<Result> {
   const { clock, limits, openCalls } = context
   const { name, signal, timeoutMs: quietMs = limits.callMs } = options
   const totalMs = Math.max(1, (options.totalMs ?? limits.callTotalMs) - (options.given?.spentMs ?? 0))
@@ -58,7 +62,7 @@ export async function send<Result>(context: RequestContext, options: CallOptions
     abort.abort('the time for one request is over')
   }
   const deadline = startDeadline({ clock, quietMs, totalMs, onOver })
-  const asked: OpenCall = { options, pause: () => deadline.pause() }
+  const asked: AskableCall = { options, pause: () => deadline.pause() }
   openCalls.add(asked)
   const progress = reportProgress(options, deadline, clock)
   try {
@@ -118,7 +122,7 @@ function readProgress(progress: {
 
 function failedWith(error: unknown, context: RequestContext, tool: string): never {
   if (error instanceof ProtocolError && error.code !== ANSWER_LOST) throw new Refused(error)
-  const login = loginIn(error)
+  const login = loginNeededBy(error)
   if (login !== undefined) throw login
   const reason = context.redact(context.end() ?? reasonIn(error))
   if (isDead(error)) context.lose(reason)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readResult } from './result-content.ts'
+import { parseToolResult } from './result-content.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 
@@ -22,7 +22,7 @@ describe('the content of a tool result', () => {
       { type: 'resource', resource: { uri: 'file:///c', blob: 'aGk=' } },
     ]
     const sent = [{ ...words, _meta: { k: 1 } }, ...content]
-    expect(readResult({ content: sent, isError: false })).toEqual({
+    expect(parseToolResult({ content: sent, isError: false })).toEqual({
       content: [{ ...words, meta: { k: 1 } }, ...content],
       isError: false,
     })
@@ -34,7 +34,7 @@ describe('the content of a tool result', () => {
       { ...text('words'), annotations },
       { type: 'resource_link', uri: 'file:///a', name: 'a', size: -1.5, annotations: 'none' },
     ]
-    expect(readResult({ content }).content).toEqual([
+    expect(parseToolResult({ content }).content).toEqual([
       { ...text('words'), annotations: { audience: ['user'] } },
       { type: 'resource_link', uri: 'file:///a', name: 'a' },
     ])
@@ -50,7 +50,7 @@ describe('the content of a tool result', () => {
       null,
       text('after'),
     ]
-    const shown = readResult({ content }).content.map((item) => (item.type === 'text' ? item.text : item.type))
+    const shown = parseToolResult({ content }).content.map((item) => (item.type === 'text' ? item.text : item.type))
     expect([shown[0], shown[6]]).toEqual(['before', 'after'])
     expect(
       shown.slice(1, 6).every((note) => note.startsWith('[The tool answered with content that Parley cannot show')),
@@ -59,7 +59,7 @@ describe('the content of a tool result', () => {
   })
 
   test('is cut where it grows too long, and says so', () => {
-    const { content } = readResult(
+    const { content } = parseToolResult(
       { content: [text('12345'), text('67890abc'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }] },
       10,
     )
@@ -71,7 +71,7 @@ describe('the content of a tool result', () => {
   })
 
   test('leaves out structured content that is too long', () => {
-    const result = readResult({ content: [], structuredContent: { a: 'x'.repeat(20) } }, 10)
+    const result = parseToolResult({ content: [], structuredContent: { a: 'x'.repeat(20) } }, 10)
     expect(result).toEqual({
       content: [text(expect.stringContaining('structured content of 28') as string)],
       isError: false,
@@ -79,7 +79,7 @@ describe('the content of a tool result', () => {
   })
 
   test('is shown as text where there is only structured content', () => {
-    expect(readResult({ structuredContent: [1, 2] })).toEqual({
+    expect(parseToolResult({ structuredContent: [1, 2] })).toEqual({
       content: [text('[1,2]')],
       structured: [1, 2],
       isError: false,
@@ -87,13 +87,13 @@ describe('the content of a tool result', () => {
   })
 
   test('may be empty, and may be an error', () => {
-    expect(readResult({ isError: true, content: 'no list' })).toEqual({ content: [], isError: true })
+    expect(parseToolResult({ isError: true, content: 'no list' })).toEqual({ content: [], isError: true })
   })
 })
 
 test('parts beyond the limit are left out, and so are links that are too long', () => {
   const parts = Array.from({ length: 600_000 }, () => ({ type: 'text', text: 'y' }))
-  const { content } = readResult({ content: parts })
+  const { content } = parseToolResult({ content: parts })
   expect(content).toHaveLength(10_001)
   expect(content[0]).toMatchObject({ text: expect.stringContaining('590000 more parts') as string })
   const links = Array.from({ length: 3 }, (_, n) => ({
@@ -101,5 +101,9 @@ test('parts beyond the limit are left out, and so are links that are too long', 
     uri: `a:${n}`.padEnd(60, 'x'),
     name: 'n',
   }))
-  expect(readResult({ content: links }, 100).content.map(({ type }) => type)).toEqual(['resource_link', 'text', 'text'])
+  expect(parseToolResult({ content: links }, 100).content.map(({ type }) => type)).toEqual([
+    'resource_link',
+    'text',
+    'text',
+  ])
 })

@@ -2,7 +2,7 @@
 import type { Content, EmbeddedResource } from '../../../../ports/values/content.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
-import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+import { isObject, nonEmptyText, type JsonObject } from '../../../checking/json.ts'
 
 /** Text and base64 of one result. */
 const MAX_RESULT_CHARS = 10 * 1024 * 1024
@@ -18,7 +18,7 @@ const TOO_DEEP: Content = {
   text: `[Left out: structured content that is nested more than ${MAX_DEPTH} levels deep. Ask the tool for less.]`,
 }
 
-export function readResult(raw: JsonObject, limit = MAX_RESULT_CHARS): ToolResult {
+export function parseToolResult(raw: JsonObject, limit = MAX_RESULT_CHARS): ToolResult {
   const content = withinLimit(readParts(Array.isArray(raw.content) ? raw.content : []), limit)
   const structured = raw.structuredContent
   if (structured === undefined || structured === null) return { content, isError: raw.isError === true }
@@ -56,7 +56,7 @@ export function readContent(item: unknown): Content {
     case 'resource':
       return readResource(item)
     default:
-      return unknown(textIn(item, 'type') ?? 'unnamed')
+      return unknown(nonEmptyText(item, 'type') ?? 'unnamed')
   }
 }
 
@@ -67,11 +67,11 @@ function readMedia(item: JsonObject, type: 'image' | 'audio'): Content {
 }
 
 function readLink(item: JsonObject): Content {
-  const uri = textIn(item, 'uri')
+  const uri = nonEmptyText(item, 'uri')
   if (uri === undefined) return unknown('resource_link')
   const described = optionalTexts(item, ['title', 'description', 'mimeType'])
   const size = Number.isSafeInteger(item.size) && Number(item.size) >= 0 ? { size: Number(item.size) } : {}
-  return { type: 'resource_link', uri, name: textIn(item, 'name') ?? uri, ...described, ...size, ...extras(item) }
+  return { type: 'resource_link', uri, name: nonEmptyText(item, 'name') ?? uri, ...described, ...size, ...extras(item) }
 }
 
 function readResource(item: JsonObject): Content {

@@ -4,11 +4,11 @@ import { basename } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../../ports/values/elicitation.ts'
 import type { CallOptions, ConnectRequest, McpHostContext, Given, Paused } from '../../host/mcp-types.ts'
-import { isObject, textIn, type JsonObject } from '../../../checking/json.ts'
+import { isObject, nonEmptyText, type JsonObject } from '../../../checking/json.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
 /** A call that is open, whose user the server may ask. */
-export interface OpenCall {
+export interface AskableCall {
   readonly options: CallOptions
   /** Stops the time of the call until the returned function is called. */
   readonly pause: () => () => void
@@ -16,7 +16,7 @@ export interface OpenCall {
 
 interface Asking {
   readonly request: ConnectRequest
-  readonly openCalls: ReadonlySet<OpenCall>
+  readonly openCalls: ReadonlySet<AskableCall>
 }
 
 /** The capabilities that we announce. */
@@ -65,7 +65,7 @@ function isList(value: ElicitedValue): value is readonly string[] {
  * A server does not say which call it asks for: the latest call that has a user is taken. If the calls are of several sessions, the
  * question is declined, because the answer of one user must not reach the work of another.
  */
-async function ask(question: Elicitation, openCalls: ReadonlySet<OpenCall>): Promise<ElicitationAnswer> {
+async function ask(question: Elicitation, openCalls: ReadonlySet<AskableCall>): Promise<ElicitationAnswer> {
   if (new Set([...openCalls].map(({ options }) => options.caller?.sessionId)).size > 1) return CANCEL
   const one = [...openCalls].findLast(({ options }) => options.onElicit !== undefined)
   if (one?.options.onElicit === undefined) return CANCEL
@@ -81,7 +81,7 @@ async function ask(question: Elicitation, openCalls: ReadonlySet<OpenCall>): Pro
 }
 
 function readQuestion(params: JsonObject, server: string): Elicitation | undefined {
-  const message = textIn(params, 'message') ?? ''
+  const message = nonEmptyText(params, 'message') ?? ''
   if (params.mode === 'url') return urlQuestion(params, server)
   if (params.mode !== undefined && params.mode !== 'form') return undefined
   const schema = params.requestedSchema
@@ -90,9 +90,9 @@ function readQuestion(params: JsonObject, server: string): Elicitation | undefin
 
 /** Only web pages: another kind of URL could run something on the user's machine. */
 function urlQuestion(params: JsonObject, server: string): Elicitation | undefined {
-  const url = textIn(params, 'url')
+  const url = nonEmptyText(params, 'url')
   if (url === undefined || !URL.canParse(url) || !['https:', 'http:'].includes(new URL(url).protocol)) return undefined
-  return { mode: 'url', server, message: textIn(params, 'message') ?? '', url }
+  return { mode: 'url', server, message: nonEmptyText(params, 'message') ?? '', url }
 }
 
 /** Whether the error's `data` names pages to visit, and the user visited all of them. */

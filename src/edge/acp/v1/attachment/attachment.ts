@@ -30,12 +30,7 @@ import {
   showsTerminals,
 } from '../render/entry-to-update.ts'
 import { LiveStatus } from './live-status.ts'
-import {
-  type AdoptedPrompt,
-  PendingPrompts,
-  OpenPermissionRequests,
-  type PermissionOutcome,
-} from './pending-answers.ts'
+import { type AdoptedPrompt, PendingPrompts, OpenPermissionRequests, type ClientAnswer } from './pending-answers.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
@@ -346,7 +341,7 @@ export class Attachment implements SessionSink {
     return this.#permissions.ask(view, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
   }
 
-  async #resolvePermission(requestId: string, { optionId, why }: PermissionOutcome): Promise<void> {
+  async #resolvePermission(requestId: string, { optionId, why }: ClientAnswer): Promise<void> {
     try {
       if (optionId === undefined) return await this.subscription.decline(requestId, why)
       const by = this.#client.author

@@ -159,7 +159,7 @@ export class PendingPrompts {
 }
 
 /** The option that the client chose; without one it declines, and `why` is what the user should read about that. */
-export interface PermissionOutcome {
+export interface ClientAnswer {
   readonly optionId?: string
   readonly why?: string
 }
@@ -187,7 +187,7 @@ class PermissionRequest {
   constructor(
     { question, turn }: Asked,
     { sessionId, requests }: AskedClient,
-    answered: (outcome: PermissionOutcome) => void,
+    answered: (outcome: ClientAnswer) => void,
   ) {
     const { requestId, toolCallId, call, options } = question
     this.#requests = requests
@@ -223,7 +223,7 @@ export class OpenPermissionRequests {
   /** The messages that ask the client what it has not been asked yet, and withdraw what is no longer open. */
   ask(
     { questions, turn }: Pick<SessionView, 'questions' | 'turn'>,
-    answered: (requestId: string, outcome: PermissionOutcome) => void,
+    answered: (requestId: string, outcome: ClientAnswer) => void,
   ): readonly string[] {
     const isOpen = new Set(questions.map(({ requestId }) => requestId))
     const gone = [...this.#open.keys()].filter((requestId) => !isOpen.has(requestId))
@@ -273,7 +273,7 @@ function parsePermissionAnswer({ result, error }: Response): PermissionAnswer {
 }
 
 /** Only an option that was offered counts; everything else never allows anything. */
-function outcomeOf({ call, options }: OpenQuestion, response: Response): PermissionOutcome {
+function outcomeOf({ call, options }: OpenQuestion, response: Response): ClientAnswer {
   const answer: PermissionAnswer = parsePermissionAnswer(response)
   const what = call.title ?? 'it'
   switch (answer.kind) {

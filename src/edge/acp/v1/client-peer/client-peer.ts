@@ -22,12 +22,12 @@ import { fieldsOf, isFields, type PendingRequests } from '../../../../rpc/json-r
 import { realPathInside } from '../../../../workspace/real-path.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import { OrderedRequests, type RequestPosition } from './ordered-requests.ts'
-import type { ClientServices } from '../initialize/client-capabilities.ts'
+import type { OfferedServices } from '../initialize/client-capabilities.ts'
 
 export interface PeerConnection {
   readonly transport: Transport
   readonly requests: PendingRequests
-  readonly services: ClientServices
+  readonly services: OfferedServices
 }
 
 /**

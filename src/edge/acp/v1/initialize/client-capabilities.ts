@@ -2,7 +2,7 @@
  * Reads a client's part of `initialize`: its name, the updates that it can show, its services for agents, and the notices
  * that it wants.
  */
-import { fieldsOf, isFields } from '../../../../rpc/json-rpc.ts'
+import { fieldsOf, isFields, type Fields } from '../../../../rpc/json-rpc.ts'
 import type { SubscribedClient } from '../../../../session/handle.ts'
 
 export interface ClientCapabilities {
@@ -10,7 +10,7 @@ export interface ClientCapabilities {
   readonly info: SubscribedClient
   readonly display: DisplayCapabilities
   /** Absent for a client that serves nothing to agents. */
-  readonly services: ClientServices | undefined
+  readonly services: OfferedServices | undefined
   /** The notifications about each session that it wants. */
   readonly notifications: ReadonlySet<SessionNotification>
   /** The client wants a notification when the server stops. */
@@ -34,7 +34,7 @@ export interface DisplayCapabilities {
 }
 
 /** Services of a client that the turns of its own prompts may use. */
-export interface ClientServices {
+export interface OfferedServices {
   readonly readTextFile: boolean
   readonly writeTextFile: boolean
   readonly terminal: boolean
@@ -57,8 +57,6 @@ export const FULL_DISPLAY: DisplayCapabilities = {
   notices: true,
   places: false,
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Never throws: a malformed capability counts as not offered. */
 export function parseClientCapabilities(params: unknown): ClientCapabilities {
@@ -105,7 +103,7 @@ function parseDisplay({ configOptions, compaction, notices }: Fields, meta: Fiel
 
 const displays = new Map<string, DisplayCapabilities>([[JSON.stringify(FULL_DISPLAY), FULL_DISPLAY]])
 
-function parseServices({ fs, terminal, elicitation }: Fields): ClientServices | undefined {
+function parseServices({ fs, terminal, elicitation }: Fields): OfferedServices | undefined {
   const { readTextFile, writeTextFile } = fieldsOf(fs)
   // An empty `elicitation` names no mode, and so offers none.
   const { form, url } = fieldsOf(elicitation)

@@ -27,7 +27,7 @@ const SESSION_METHODS = [
 ] as const
 
 /** `methods` are those of the server beyond ACP. */
-export interface Offer {
+export interface InitializeOffer {
   readonly info: ServerInfo
   readonly accepts: PromptKinds
   readonly methods: readonly string[]
@@ -44,7 +44,7 @@ export interface Offer {
 /** Any version of the client is answered with success and the version that this server speaks. Throws PARAMS_INVALID. */
 export function initializeResult(
   params: unknown,
-  { info, accepts, methods, role, authMethods, logins, experimental }: Offer,
+  { info, accepts, methods, role, authMethods, logins, experimental }: InitializeOffer,
 ) {
   requireVersion(params)
   return {
