@@ -70,7 +70,7 @@ function differencesOf(launch: AgentLaunch, offers: AgentOffers, tried: string |
   return found.filter((one) => one !== false)
 }
 
-export interface AgentLogin {
+export interface LoginToTest {
   readonly launch: AgentLaunch
   readonly method: LoginMethod
   /** Absent where the agent itself does it. */
@@ -86,7 +86,7 @@ export async function loginOf(
   name: string,
   tools: AgentTools,
   { methodId, ...where }: LoginWhere,
-): Promise<AgentLogin> {
+): Promise<LoginToTest> {
   const launch = await launchOf(name, tools, where)
   const { logins } = await probeAgent(launch, { ...tools, clientInfo: serverInfo, signal: where.signal })
   const [only, ...others] = methodId === undefined ? logins : logins.filter(({ id }) => id === methodId)
@@ -99,7 +99,7 @@ export async function loginOf(
 }
 
 /** The agent does it, perhaps with a browser. Resolves when it is done. */
-export function authenticate({ launch, method }: AgentLogin, tools: AgentTools, signal: AbortSignal): Promise<void> {
+export function authenticate({ launch, method }: LoginToTest, tools: AgentTools, signal: AbortSignal): Promise<void> {
   return authenticateAgent(launch, method.id, { ...tools, clientInfo: serverInfo, signal })
 }
 

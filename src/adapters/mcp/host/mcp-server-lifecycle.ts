@@ -3,7 +3,7 @@ import { fail, isParleyError, reasonOf, ParleyError } from '../../../errors/parl
 import type { Timer } from '../../../ports/clock.ts'
 import type { McpServer, ServerStatus, ToolResult } from '../../../ports/tools.ts'
 import {
-  NO_OFFER,
+  EMPTY_SERVER_OFFER,
   type CallOptions,
   type ServerConnection,
   type ServerOffer,
@@ -76,13 +76,13 @@ export class McpServerLifecycle {
 
   /** The tools, prompts and resources that can be used now; empty while the server cannot be called. */
   offer(): ServerOffer {
-    if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : NO_OFFER
-    return this.#phase.state === 'ready' ? this.known() : NO_OFFER
+    if (this.#phase.state === 'locked') return this.#context.elicitation ? LOCKED : EMPTY_SERVER_OFFER
+    return this.#phase.state === 'ready' ? this.known() : EMPTY_SERVER_OFFER
   }
 
   /** The present offer of the server, or the last one before its connection was lost. */
   known(): ServerOffer {
-    const known = this.#known ?? NO_OFFER
+    const known = this.#known ?? EMPTY_SERVER_OFFER
     return this.#phase.state === 'locked' ? { ...known, tools: [LOG_IN, ...known.tools] } : known
   }
 

@@ -52,7 +52,7 @@ export interface ServerOffer {
   readonly prompts: readonly ServerPrompt[]
 }
 
-export const NO_OFFER: ServerOffer = { tools: [], resources: [], templates: [], prompts: [] }
+export const EMPTY_SERVER_OFFER: ServerOffer = { tools: [], resources: [], templates: [], prompts: [] }
 
 export interface About {
   /** The name that the server gives itself, for display. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NO_OFFER, type ServerTool } from './mcp-types.ts'
+import { EMPTY_SERVER_OFFER, type ServerTool } from './mcp-types.ts'
 import { permitted } from './server-config.ts'
 
 const tool = (original: string): ServerTool => ({
@@ -23,6 +23,6 @@ test.each([
   ['a.b', 'aXb', false],
   ['*a'.repeat(200), `${'a'.repeat(5_000)}b`, false],
 ])('the pattern %s and the tool %s', (pattern, name, isUsed) => {
-  const { tools } = permitted({ ...NO_OFFER, tools: [tool(name)] }, { include: [pattern] })
+  const { tools } = permitted({ ...EMPTY_SERVER_OFFER, tools: [tool(name)] }, { include: [pattern] })
   expect(tools).toHaveLength(isUsed ? 1 : 0)
 })

@@ -1,7 +1,7 @@
 /** `parley agents login NAME [METHOD]`: the user logs in to an agent, in this terminal or as the agent does it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AgentLogin, authenticate, loginOf, testAgent } from '../../../server/agents/test-agent.ts'
+import { type LoginToTest, authenticate, loginOf, testAgent } from '../../../server/agents/test-agent.ts'
 import { type AgentTools, openAgentTools } from '../../../server/compose/agent-catalogue.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
@@ -37,7 +37,7 @@ export async function run({ args: [name = '', method], options }: CommandInput):
   }
 }
 
-async function logIn(login: AgentLogin, tools: AgentTools, stops: Stops): Promise<number> {
+async function logIn(login: LoginToTest, tools: AgentTools, stops: Stops): Promise<number> {
   const { method, terminal } = login
   if (terminal !== undefined) return inTerminal(terminal, stops)
   if (method.type === 'env_var') {
@@ -52,7 +52,7 @@ async function logIn(login: AgentLogin, tools: AgentTools, stops: Stops): Promis
 }
 
 /** The terminal belongs to the agent's program until it ends, Ctrl-C too. */
-async function inTerminal({ program, args, env }: NonNullable<AgentLogin['terminal']>, stops: Stops): Promise<number> {
+async function inTerminal({ program, args, env }: NonNullable<LoginToTest['terminal']>, stops: Stops): Promise<number> {
   if (!process.stdin.isTTY) {
     complain(oneLine(`this login needs a terminal; it runs ${[program, ...args].join(' ')}`, 500))
     return FAILED

@@ -3,7 +3,13 @@ import { METHOD_NOT_FOUND, ProtocolError, SdkError, SdkErrorCode, type Client } 
 import { coalesce } from '../../../../async/coalesce.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
-import { LIST_KINDS, NO_OFFER, type ListKind, type ServerOffer, type ServerTool } from '../../host/mcp-types.ts'
+import {
+  LIST_KINDS,
+  EMPTY_SERVER_OFFER,
+  type ListKind,
+  type ServerOffer,
+  type ServerTool,
+} from '../../host/mcp-types.ts'
 import { followChanges } from './change-notifications.ts'
 import { reasonIn } from '../request/request.ts'
 import type { ConnectAttempt, ClientSession } from '../connect/connect-attempt.ts'
@@ -27,7 +33,7 @@ export class TrackedOffer {
   readonly #requestListing: ReadonlyMap<ListKind, () => void>
   /** Called when resources and prompts were listed for the first time, or could not be. */
   readonly #firstListed = new Map<ListKind, () => void>()
-  #offer = NO_OFFER
+  #offer = EMPTY_SERVER_OFFER
   #latencyMs = 0
   /** The tools were listed for the first time. */
   #hasTools = false
