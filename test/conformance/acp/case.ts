@@ -15,6 +15,8 @@ export interface Case<Seen = unknown> {
   readonly client?: Fields
   /** Needs two clients at once: not over one pipe. */
   readonly company?: true
+  /** What it tries, a transport can spoil: framing, order, ids, replays, cancels, requests to the client. */
+  readonly carried?: true
   /** Cuts messages in the middle: only over a stream of bytes. */
   readonly bytes?: true
   /** Settings of the server, in its environment. */

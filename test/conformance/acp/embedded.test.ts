@@ -5,4 +5,4 @@
 import { conformsOver } from './over-transport.ts'
 import { embedded } from './transport.ts'
 
-conformsOver(embedded(), /^A-(?:TR|JR|IN|LD|RS|CL|CA)-/u)
+conformsOver(embedded(), 'carried')

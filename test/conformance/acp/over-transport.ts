@@ -1,5 +1,6 @@
 /** Every case as a test of its own, over one transport: `npx vitest run -t A-TR-3` runs the cases of one requirement. */
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Case } from './case.ts'
 import { cases } from './cases/every-case.ts'
 import { type Played, obstacleFor, play } from './play.ts'
 import { Pool, byKind } from './pool.ts'
@@ -9,20 +10,19 @@ import type { Transport } from './transport.ts'
 const PATIENCE = 60_000
 
 /**
- * What a transport can spoil: order, ids, replays, requests to the client. The rest is held over one transport, the unix
- * socket, which is the quickest; `npm run conformance` has all of it over each.
+ * Call once in a test file; cases that the transport cannot carry have no test there. All of them are held over one
+ * transport, the unix socket, which is the quickest; `carried`: what this transport can spoil. `npm run conformance` has all
+ * of them over each.
  */
-export const CARRIED = /^A-(?:TR|JR|IN|LD|RS|CL|PM|CA|CR|EL|DL|FS|TM)-/u
-
-/** Call once in a test file; cases that the transport cannot carry have no test there. `rows` narrows them down. */
-export function conformsOver(transport: Transport, rows = /^A-/u): void {
+export function conformsOver(transport: Transport, which: 'all' | 'carried'): void {
   const pool = new Pool()
   afterAll(async () => {
     await pool.close()
     await transport.close()
   })
 
-  const applicable = byKind(cases.filter((one) => rows.test(one.row) && obstacleFor(one, transport) === undefined))
+  const isTried = ({ carried }: Case): boolean => which === 'all' || carried === true
+  const applicable = byKind(cases.filter((one) => isTried(one) && obstacleFor(one, transport) === undefined))
   describe.concurrent(`ACP over ${transport.name}`, () => {
     test.each(applicable.map((one) => [one.title, one] as const))('%s', async (_title, one) => {
       expect(faultsOf(await play(one, { transport, pool, patience: PATIENCE }))).toEqual([])

@@ -2,4 +2,4 @@
 import { conformsOver } from './over-transport.ts'
 import { unixSocket } from './transport.ts'
 
-conformsOver(unixSocket())
+conformsOver(unixSocket(), 'all')

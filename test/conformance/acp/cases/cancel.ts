@@ -29,6 +29,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-1',
     name: 'a turn that is cancelled stops at once',
+    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ ms, answer }) =>
@@ -55,6 +56,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-2',
     name: 'the prompt of a cancelled turn is answered cancelled, never with an error',
+    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ answer }) => unless(answer.result?.['stopReason'] === 'cancelled', JSON.stringify(answer).slice(0, 160)),
@@ -77,6 +79,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-3',
     name: 'nothing of the turn comes after that answer',
+    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: law('A-PR-5'),
@@ -88,6 +91,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-4',
     name: 'cancelling nothing, or what is not there, is ignored',
+    carried: true,
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.a.quiet(150)
@@ -110,6 +114,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-1',
     name: '`$/cancel_request` of nothing is ignored, and so is any other such notification',
+    carried: true,
     play: async (stage) => {
       stage.a.notify('$/cancel_request', { requestId: 'none' })
       stage.a.notify('$/cancel_request', { requestId: {} })
@@ -123,6 +128,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-2',
     name: 'a request that is cancelled is answered exactly once',
+    carried: true,
     play: async (stage) => {
       const id = stage.a.begin('session/new', { cwd: stage.cwd, mcpServers: [] })
       stage.a.notify('$/cancel_request', { requestId: id })
@@ -143,6 +149,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-3',
     name: 'what the agent cancels by itself is answered with its own code',
+    carried: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -162,6 +169,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-4',
     name: 'a prompt that is cancelled as a request is answered cancelled too',
+    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, byRequest(stage)),
     check: ({ answer }) => unless(answer.result?.['stopReason'] === 'cancelled', JSON.stringify(answer).slice(0, 160)),
@@ -170,6 +178,7 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-4',
     name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one continues',
+    carried: true,
     ours: true,
     script: [{ chunk: 'w{n} ', times: 20, everyMs: 10 }],
     play: async (stage) => {

@@ -64,6 +64,7 @@ export const fileCases: readonly Case[] = [
   one({
     row: 'A-FS-2',
     name: 'what the client has of a file is what the agent gets, from the line that it names',
+    carried: true,
     client: READS,
     script: [],
     play: async (stage) =>
@@ -119,6 +120,7 @@ export const terminalCases: readonly Case[] = [
   one({
     row: 'A-TM-2',
     name: 'a terminal is released when the turn is cancelled',
+    carried: true,
     client: { terminal: true },
     script: RUN,
     play: async (stage) => {
@@ -154,6 +156,7 @@ export const terminalCases: readonly Case[] = [
   one({
     row: 'A-TM-3',
     name: 'a command that takes too long is killed, then asked for its output, then released',
+    carried: true,
     client: { terminal: true },
     script: [],
     play: async (stage) => {
@@ -226,6 +229,7 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-3',
     name: 'a form goes to the client whose prompt it is, and to no other',
+    carried: true,
     company: true,
     client: FORMS,
     script: [...FORM, { chunk: '.' }],
@@ -257,6 +261,7 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-4',
     name: 'a form says its mode, and belongs to a session or to a request',
+    carried: true,
     client: FORMS,
     script: [],
     play: async (stage) => turn(stage, FORM, accept),
@@ -296,6 +301,7 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-7',
     name: 'only the client that got a link learns that it is done, by its id',
+    carried: true,
     client: URLS,
     script: [],
     play: async (stage) => {
@@ -317,6 +323,7 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-7',
     name: 'the end of a link is sent once, and to no other client of the session',
+    carried: true,
     company: true,
     client: URLS,
     script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],
@@ -364,6 +371,7 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-8',
     name: 'a client that fails to ask has not accepted',
+    carried: true,
     client: FORMS,
     script: [],
     play: async (stage) =>

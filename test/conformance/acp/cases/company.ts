@@ -52,6 +52,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-CA-1',
     name: 'a cancel by another client ends the turn that runs, and not what its sender has waiting',
+    carried: true,
     company: true,
     ours: true,
     script: SLOW,
@@ -70,6 +71,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-TR-7',
     name: 'a turn continues when its client disconnects',
+    carried: true,
     company: true,
     ours: true,
     script: SLOW,
@@ -86,6 +88,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-PM-1',
     name: 'a permission request with no client attached waits, and is sent to the next client',
+    carried: true,
     company: true,
     ours: true,
     script: [{ permission: { toolCallId: 'ask', title: 'May I?' } }, { chunk: 'Gone on.' }],
@@ -109,6 +112,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-CL-4',
     name: 'a client that watches a session learns when another closes and reopens it, and continues in it',
+    carried: true,
     company: true,
     ours: true,
     play: async (stage) => {
@@ -127,6 +131,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-DL-3',
     name: 'deleting a session that another has open ends it for both',
+    carried: true,
     company: true,
     ours: true,
     play: async (stage) => {
@@ -143,6 +148,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-FS-2',
     name: 'a client that leaves while it is asked ends the wait, and the turn continues',
+    carried: true,
     company: true,
     ours: true,
     client: READS,
@@ -185,6 +191,7 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-JR-7',
     name: 'a client that does not read delays no other, and gets the rest when it reads again',
+    carried: true,
     company: true,
     ours: true,
     script: FLOOD,

@@ -70,6 +70,7 @@ export const decisionCases: readonly Case[] = [
   one({
     row: 'A-RS-1',
     name: 'a resume with a cursor brings what came after it, once and in order',
+    carried: true,
     ours: true,
     script: WORDS,
     play: async (stage) => {

@@ -27,6 +27,7 @@ export const foundingCases: readonly Case[] = [
   one({
     row: 'A-IN-1',
     name: 'founding exchange A: these bytes are answered with all that there is',
+    carried: true,
     raw: true,
     play: ({ a }) => a.rawMessage(greeting, [EXCHANGE_A]),
     check: ({ id, result }) => {
@@ -86,6 +87,7 @@ export const foundingCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
     name: 'founding exchange B: another process loads what one process stored, and continues it',
+    carried: true,
     script: TALK,
     play: async (stage) => {
       const sessionId = await stage.session()

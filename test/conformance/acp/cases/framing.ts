@@ -11,6 +11,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-1',
     name: 'text of any alphabet arrives as it was said',
+    carried: true,
     script: [{ chunk: ODD, times: 400 }],
     play: async (stage) => {
       await stage.prompt(await stage.session(), ODD)
@@ -23,6 +24,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-2',
     name: 'a message is one line, whatever stands in it',
+    carried: true,
     script: [{ chunk: 'one\ntwo\u2028three\r\n\u0085' }],
     play: async (stage) => stage.prompt(await stage.session(), 'a\nb'),
     check: law('A-TR-2'),
@@ -31,6 +33,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-3',
     name: 'nothing but ACP is on stdout, however noisy an MCP server is',
+    carried: true,
     play: async (stage) => {
       const noisy = witness(stage, 'noisy', { junk: true })
       await stage.session({ mcpServers: [noisy.entry] })
@@ -42,6 +45,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-4',
     name: 'whatever goes to stderr keeps no answer back',
+    carried: true,
     play: async (stage) => {
       for (let count = 0; count < 20; count += 1) stage.a.write('no message\n')
       return stage.session()
@@ -52,6 +56,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-5',
     name: 'the agent answers on stdin and stdout',
+    carried: true,
     raw: true,
     play: (stage) => stage.initialize(),
     check: ({ result }) => unless(result !== undefined, 'no answer'),
@@ -60,6 +65,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-6',
     name: 'a message may come in pieces, and several in one',
+    carried: true,
     bytes: true,
     play: async ({ a }) => {
       const message = { id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } }
@@ -82,6 +88,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-6',
     name: 'a message may come byte by byte, and its line may end with CR LF',
+    carried: true,
     bytes: true,
     play: ({ a }) => {
       const message = { id: 'bytes', method: '_x/bytes', params: { text: '汉🙂' } }
@@ -97,6 +104,7 @@ export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-7',
     name: 'the agent ends by itself when its input ends',
+    carried: true,
     play: ({ a }) => a.leave(),
     check: (byItself) => unless(byItself, 'it had to be ended'),
     mutant: { on: { result: 'initialize' }, lingers: 5000 },

@@ -34,6 +34,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-1',
     name: 'initialize is answered with a version and capabilities',
+    carried: true,
     raw: true,
     play: asked(1),
     check: ({ result }, transcript) =>
@@ -55,6 +56,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-3',
     name: 'a version from the future is answered with one that there is',
+    carried: true,
     raw: true,
     play: asked(65_535, { capabilities: {}, info: { name: 'x', version: '1' } }),
     check: ({ result }) =>
@@ -94,6 +96,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-5',
     name: 'a client that offers nothing is asked for nothing',
+    carried: true,
     script: [{ readFile: { path: '/etc/hostname' } }, { terminal: { command: 'true' } }, { chunk: 'Done.' }],
     play: async (stage) => stage.prompt(await stage.session()),
     check: law('A-IN-5'),
@@ -135,6 +138,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-8',
     name: 'a session is made, prompted, and tells of its turn',
+    carried: true,
     play: async (stage) => {
       const sessionId = await stage.session()
       const { stopReason } = await stage.prompt(sessionId)
@@ -169,6 +173,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-11',
     name: 'before initialize everything else is refused, and then it may come',
+    carried: true,
     raw: true,
     ours: true,
     play: async (stage) => {
@@ -182,6 +187,7 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-11',
     name: 'a second initialize is answered like the first, and changes no session',
+    carried: true,
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()

@@ -19,6 +19,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-1',
     name: 'an answer has the id of its request, and its type',
+    carried: true,
     play: async ({ a }) => {
       for (const id of [0, '0', 'a', '', Number.MAX_SAFE_INTEGER, -1]) await a.request('foo/bar', {}, id)
     },
@@ -28,6 +29,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-2',
     name: 'an answer is a result or an error, never both, and comes once',
+    carried: true,
     play: async (stage) => {
       await stage.session()
       await stage.a.request('foo/bar', {})
@@ -39,6 +41,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-3',
     name: 'no notification is answered, however bad',
+    carried: true,
     play: async ({ a }) => {
       const { mark } = a
       a.notify('foo/bar', {})
@@ -57,6 +60,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-4',
     name: 'an unknown method is refused as that',
+    carried: true,
     play: ({ a }) => a.request('foo/bar', {}),
     check: isRefused(METHOD_NOT_FOUND),
     mutant: { on: { error: 'foo/bar' }, set: 'error.code', to: -32603 },
@@ -64,6 +68,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-5',
     name: 'after an error the connection is as before',
+    carried: true,
     play: async (stage) => {
       await stage.a.request('session/new', { cwd: 5 })
       return stage.session()
@@ -74,6 +79,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-6',
     name: 'what does not parse is answered with -32700 and no id',
+    carried: true,
     play: ({ a }) => malformed(a, '{"jsonrpc":'),
     check: isRefused(-32_700),
     mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32600 },
@@ -81,6 +87,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-6',
     name: 'what is no message, a batch too, is answered with -32600 and no id',
+    carried: true,
     play: ({ a }) => malformed(a, '[{"jsonrpc":"2.0","id":1,"method":"foo/bar"}]'),
     check: isRefused(-32_600),
     mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32601 },
@@ -97,6 +104,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-7',
     name: 'while a prompt runs, other sessions and requests are served',
+    carried: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const [busy, other] = [await stage.session(), await stage.session()]
@@ -116,6 +124,7 @@ export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-7',
     name: 'requests may be sent without waiting for answers',
+    carried: true,
     play: async (stage) => {
       const asked = [1, 2, 3, 4].map(() => stage.a.begin('session/new', { cwd: stage.cwd, mcpServers: [] }))
       const answers = []

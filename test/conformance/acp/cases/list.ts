@@ -242,6 +242,7 @@ export const endCases: readonly Case[] = [
   one({
     row: 'A-CL-1',
     name: 'closing a session ends its turn as cancelled',
+    carried: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -281,6 +282,7 @@ export const endCases: readonly Case[] = [
   one({
     row: 'A-CL-4',
     name: 'a session that is closed is listed, and can be loaded',
+    carried: true,
     play: async (stage) => {
       stage.needs(can('close'), 'agentCapabilities.loadSession')
       const sessionId = await talked(stage)

@@ -64,6 +64,7 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
     name: 'a load tells the whole conversation: user, agent, thoughts, tool calls, plans',
+    carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) =>
@@ -76,6 +77,7 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-2',
     name: 'a load is answered after all updates of the history, and none comes after the response',
+    carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ late, replayed }) =>
@@ -133,6 +135,7 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-6',
     name: 'messages have the ids that they had live',
+    carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) => {
@@ -168,6 +171,7 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
     name: 'a load of a session whose turn runs gives all up to now, then live updates',
+    carried: true,
     company: true,
     script: [{ chunk: 'w{n} ', times: 40, everyMs: 5 }],
     play: async (stage) => {
@@ -187,6 +191,7 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-4',
     name: 'a load with other MCP servers takes none from the clients that are attached',
+    carried: true,
     company: true,
     ours: true,
     script: [{ chunk: 'Here.' }],
@@ -219,6 +224,7 @@ export const resumeCases: readonly Case[] = [
   one({
     row: 'A-RS-1',
     name: 'a resume tells nothing of the past before its answer',
+    carried: true,
     play: (stage) => loaded(stage, 'session/resume'),
     check: ({ replayed }) => unless(!replayed.some(isSpoken), 'it replayed'),
     mutant: {

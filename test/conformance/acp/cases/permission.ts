@@ -44,6 +44,7 @@ export const permissionCases: readonly Case[] = [
   one({
     row: 'A-PM-1',
     name: 'a question names its session, its call and its options',
+    carried: true,
     script: ASKS,
     play: (stage) => answered(stage, choose('allow_once')),
     check: ({ question, ran }, transcript) =>
@@ -76,6 +77,7 @@ export const permissionCases: readonly Case[] = [
     one({
       row: 'A-PM-3',
       name: `while a question waits, ${way} ends the turn`,
+      carried: true,
       script: ASKS,
       play: async (stage) => {
         stage.answers({ 'session/request_permission': () => undefined })
@@ -112,6 +114,7 @@ export const permissionCases: readonly Case[] = [
   one({
     row: 'A-PM-1',
     name: 'of two clients the first valid permission answer counts, and the other’s request is withdrawn',
+    carried: true,
     company: true,
     script: ASKS,
     play: async (stage) => {
