@@ -12,11 +12,9 @@ cleanUpServers()
 
 const program = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pathname
 
-/** Of a pattern, a reference and a value; `src/adapters/checking` has the others. */
-const kinds = ['a pattern of words', 'references that double 26 times', 'a list of 12,000 objects that must differ']
-
-test.concurrent.each(kinds)('%s holds up nobody', async (kind) => {
-  const { schema, value } = hostileSchemas[kind] ?? {}
+test('a schema that takes for ever holds up no other client', async () => {
+  // `src/adapters/checking` has the other kinds.
+  const { schema, value } = hostileSchemas['a pattern of words'] ?? {}
   const tools = [
     { name: 'takes', inputSchema: schema },
     { name: 'gives', inputSchema: { type: 'object' }, outputSchema: schema },

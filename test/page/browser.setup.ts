@@ -1,7 +1,7 @@
 /** The one browser of all tests of the page: to start one costs as much as a dozen tests. */
 import { type BrowserServer, chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
-import { browserPath } from '../docs-search/page/look.ts'
+import { browserPath, launchOptions } from '../docs-search/page/look.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,11 +15,7 @@ export async function setup({ provide }: TestProject): Promise<(() => Promise<vo
   const executablePath = browserPath(process.env)
   provide('browser', '')
   if (executablePath === undefined) return undefined
-  const server: BrowserServer = await chromium.launchServer({
-    executablePath,
-    host: '127.0.0.1',
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  })
+  const server: BrowserServer = await chromium.launchServer({ ...launchOptions(executablePath), host: '127.0.0.1' })
   provide('browser', server.wsEndpoint())
   return () => server.close()
 }

@@ -1,7 +1,7 @@
 /** The page in a real browser before a real server. One server for a file, one browser for all files. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
 import type { Role } from '../../src/credentials/roles.ts'
-import { browserPath } from '../docs-search/page/look.ts'
+import { browserPath, openBrowser } from '../docs-search/page/look.ts'
 import { PageServer, type Step } from './server.ts'
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -40,8 +40,7 @@ export class PageStage {
   static async openAlone(steps: readonly Step[] = []): Promise<PageStage> {
     const executablePath = browserPath(process.env)
     if (executablePath === undefined) throw new Error(NO_BROWSER)
-    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-    const [server, browser] = await Promise.all([PageServer.start(steps), chromium.launch({ executablePath, args })])
+    const [server, browser] = await Promise.all([PageServer.start(steps), openBrowser(executablePath)])
     return new PageStage(server, browser, () => undefined)
   }
 

@@ -35,8 +35,24 @@ export const HOW_TO_GET_ONE =
   'There is no browser to look at the search page with; get one with `apt-get install chromium`, or say where it is in CHROME_PATH.'
 
 export function openBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch(launchOptions(executablePath))
+}
+
+/**
+ * Without the pages that a browser with windows makes for its address bar, which cost more than the context of a test. Of
+ * several lists the last one counts, so those of playwright's are repeated that matter to a page on loopback, or would ask
+ * the network for something.
+ */
+const OFF = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'AimEnabled', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
+  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch', 'DestroyProfileOnBrowserClose'],
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],
+]
+
+export function launchOptions(executablePath: string): { readonly executablePath: string; readonly args: string[] } {
   // Its sandbox does not run as root, as CI does; it is shown nothing here but our own pages.
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return { executablePath, args: [...sandbox, `--disable-features=${OFF.join(',')}`] }
 }
 
 /** What is wrong with the page that is open, in lines; empty: nothing. */
