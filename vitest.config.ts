@@ -31,6 +31,8 @@ const heavy = [
     'stall',
   ].map((name) => `test/e2e/${name}.test.ts`),
   'test/eval/*.test.ts',
+  // It builds, packs and installs the package, and compiles against it.
+  'test/package/install.test.ts',
   // They need a database server, which not every machine has.
   'test/postgres/*.test.ts',
   'src/adapters/journal/sqlite/crash.test.ts',
