@@ -39,20 +39,19 @@ export function openBrowser(executablePath: string): Promise<Browser> {
 }
 
 /**
- * Without the pages that a browser with windows makes for its address bar, which cost more than the context of a test. Of
- * several lists the last one counts, so those of playwright's are repeated that matter to a page on loopback, or would ask
- * the network for something.
+ * Without the pages that a browser with windows makes for its address bar, and the process that it starts for the next page:
+ * both cost more than most tests. Of several lists the last one counts, so those of playwright's are repeated that matter to
+ * a page on loopback, or would ask the network for something.
  */
-const OFF = [
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'AimEnabled', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
-  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch', 'DestroyProfileOnBrowserClose'],
-  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],
-]
+const OFF =
+  'WebUIOmniboxPopup WebUIOmniboxAimPopup SpareRendererForSitePerProcess AimEnabled LensOverlay MediaRouter PaintHolding ' +
+  'OptimizationHints NetworkTimeServiceQuerying PreconnectToSearch DestroyProfileOnBrowserClose ThirdPartyStoragePartitioning ' +
+  'AvoidUnnecessaryBeforeUnloadCheckSync AvoidCorsURLLoaderRestartOnRedirect'
 
 export function launchOptions(executablePath: string): { readonly executablePath: string; readonly args: string[] } {
   // Its sandbox does not run as root, as CI does; it is shown nothing here but our own pages.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return { executablePath, args: [...sandbox, `--disable-features=${OFF.join(',')}`] }
+  return { executablePath, args: [...sandbox, `--disable-features=${OFF.replaceAll(' ', ',')}`] }
 }
 
 /** What is wrong with the page that is open, in lines; empty: nothing. */
