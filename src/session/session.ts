@@ -114,7 +114,10 @@ export class Session implements SessionHandle {
     const isSetting = command.kind === 'set_mode' || command.kind === 'set_config_option'
     const applied = isSetting && !this.closed.aborted ? this.#agents.apply(command, this.#log) : undefined
     if (applied !== undefined) await applied
-    return this.#log.request(command)
+    const stored = this.#log.request(command)
+    // The agent stops while that is being stored, so that the end of its turn may be stored with it.
+    if (command.kind === 'cancel') this.#turns.cancel()
+    return stored
   }
 
   /** A prompt that belongs to no client. */

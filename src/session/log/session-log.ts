@@ -17,6 +17,8 @@ import type { SessionPorts } from '../session-ports.ts'
 /** Limits on what is pending; past either of them `post` waits. */
 const MAX_PENDING_COMMANDS = 256
 const MAX_PENDING_CHARS = 256 * 1024
+/** Turns of the event loop for which a cancel waits for the end of its turn: one disk write serves both. */
+const END_OF_CANCELLED = 8
 /** Entries after which a snapshot is stored in the middle of a turn, so that opening the session stays cheap. */
 const SNAPSHOT_EVERY_ENTRIES = 512
 
@@ -161,6 +163,7 @@ export class SessionLog {
     // Commands of the same tick become one batch. The last chunk of a turn often comes together with its end.
     await (this.#pending.every(isFireAndForget) ? this.#ports.clock.nextTick() : undefined)
     while (this.#pending.length > 0) {
+      for (let left = END_OF_CANCELLED; left > 0 && this.#cancelsTurn(); left -= 1) await this.#ports.clock.nextTick()
       const taken = this.#pending
       this.#keep([])
       try {
@@ -175,6 +178,12 @@ export class SessionLog {
     }
     // Cleared synchronously after the last check, so that no command is queued to a loop that has stopped.
     this.#writing = undefined
+  }
+
+  /** A cancel of the running turn is pending, and the end of that turn is not. */
+  #cancelsTurn(): boolean {
+    const has = (kind: Command['kind']): boolean => this.#pending.some(({ command }) => command.kind === kind)
+    return has('cancel') && !has('end') && isBusy(this.#state)
   }
 
   #keep(pending: Pending[]): void {

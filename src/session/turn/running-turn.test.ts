@@ -134,6 +134,23 @@ describe('a cancelled turn', () => {
     expect(reader.entries.at(-1)).toMatchObject({ kind: 'turn_ended', stopReason: 'cancelled' })
   })
 
+  test('is stored with its cancel in one write when its agent ends at once, and else after it', async () => {
+    const house = new House()
+    house.agent.script = untilCancelled
+    const { session, reader } = await house.open()
+    await prompted(session, 'p1')
+    const before = house.disk.batches.length
+    await session.dispatch(cancel())
+    await quiet()
+    expect(reader.kinds.slice(-2)).toEqual(['turn_cancel_requested', 'turn_ended'])
+    expect(house.disk.batches.slice(before)).toEqual([2])
+    house.agent.script = deaf
+    await prompted(session, 'p2')
+    await session.dispatch(cancel())
+    expect(session.state.phase).toBe('cancelling')
+    expect(reader.kinds.at(-1)).toBe('turn_cancel_requested')
+  })
+
   test('starts the next queued prompt', async () => {
     const house = new House()
     house.agent.script = untilCancelled

@@ -296,7 +296,8 @@ export class Attachment implements SessionSink {
     this.#view = view
     const isReplay = this.#phase === 'replaying'
     const updates = isReplay ? this.#renderer.replayed(entries) : this.#renderer.live(entries, this.#permissions)
-    this.#send(updates, this.#dueRequests(), this.#news())
+    const cancelled = this.isLive ? (this.#status?.cancelled(entries) ?? []) : []
+    this.#send(cancelled, updates, this.#dueRequests(), this.#news())
   }
 
   /** A prompt that could not be stored will never be sent, so its request is answered with the error. */

@@ -2,6 +2,7 @@
 import { notificationMessage } from '../../../../rpc/json-rpc.ts'
 import type { AgentActivity } from '../../../../ports/agent.ts'
 import type { ServerStatus } from '../../../../ports/tools.ts'
+import type { Entry } from '../../../../session/domain/entries.ts'
 import type { QueuedPrompt } from '../../../../session/domain/state.ts'
 import type { PresentClient, SessionView } from '../../../../session/handle.ts'
 import type { SessionNotification } from '../initialize/client-capabilities.ts'
@@ -20,6 +21,8 @@ export class LiveStatus {
   #clients: readonly PresentClient[] = []
   #servers: readonly ServerStatus[] = []
   #activity: AgentActivity | undefined
+  /** The turn of the last notification. */
+  #turn: SessionView['turn'] = null
   /** The parts of the last view that `turn` and `queue` are made of. */
   #seen: readonly unknown[] = []
 
@@ -45,6 +48,16 @@ export class LiveStatus {
   agent(activity: AgentActivity | undefined): void {
     this.#activity = activity
     this.#stale.add('agent')
+  }
+
+  /**
+   * A turn whose cancel and end were stored together is shown as being cancelled all the same, before its end: who watches it
+   * learns from that why it ended.
+   */
+  cancelled(entries: readonly Entry[]): readonly string[] {
+    if (entries.length < 2 || this.#turn === null || !this.#wanted.has('turn')) return []
+    const [from, to] = [entries.findIndex(isCancel), entries.findIndex(isEnd)]
+    return from === -1 || to < from ? [] : this.#message('turn', { phase: 'cancelling', ...this.#turn })
   }
 
   /** The messages that bring the client up to date. `view` is undefined once the session is deleted; `mine` are its own prompts. */
@@ -73,6 +86,7 @@ export class LiveStatus {
   #contentOf(name: SessionNotification, view: SessionView | undefined, mine: PendingPrompts): object {
     switch (name) {
       case 'turn':
+        this.#turn = view?.turn ?? null
         return turnContent(view)
       case 'queue':
         return { prompts: (view?.queue ?? []).map((prompt) => queuedContent(prompt, mine)) }
@@ -87,6 +101,14 @@ export class LiveStatus {
         return {}
     }
   }
+}
+
+function isCancel({ kind }: Entry): boolean {
+  return kind === 'turn_cancel_requested'
+}
+
+function isEnd({ kind }: Entry): boolean {
+  return kind === 'turn_ended'
 }
 
 function turnContent(view: SessionView | undefined): object {
