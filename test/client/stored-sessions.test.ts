@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type Notice, connect, openLineTransport } from '../../src/client.ts'
-import { localUser } from '../../src/edge/access.ts'
+import { localUser } from '../../src/edge/method-access.ts'
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import { openStreamTransport } from '../../src/edge/transport/streams.ts'
 import { quiet } from '../sim/clock.ts'

@@ -290,7 +290,7 @@ export const mutants: readonly Mutant[] = [
     find: '$unread > MAX_UNREAD_BYTES',
     put: '$unread > MAX_UNREAD_BYTES * 100',
     test: [
-      'src/edge/acp/v1/attachment/slow-client.test.ts',
+      'src/session/subscribers/slow-client.test.ts',
       'a slow client that sends request after request is disconnected; the session continues for the others, and it can reconnect',
     ],
   },

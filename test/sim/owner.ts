@@ -1,5 +1,5 @@
 /** One life of a simulated server: the real edge and the real core over a disk, a clock, agents and tools that obey. */
-import { localUser } from '../../src/edge/access.ts'
+import { localUser } from '../../src/edge/method-access.ts'
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import { isParleyError } from '../../src/errors/parley-error.ts'
 import type { ToolResult } from '../../src/ports/tools.ts'

@@ -1,5 +1,5 @@
 /** A house with a street before it: any number of plain ACP clients at its door. */
-import { localUser } from '../../src/edge/access.ts'
+import { localUser } from '../../src/edge/method-access.ts'
 import { afterEach } from 'vitest'
 import type { ServerContext } from '../../src/edge/acp/version.ts'
 import type { Fields } from '../e2e/message.ts'

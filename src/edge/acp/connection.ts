@@ -18,7 +18,7 @@ import {
   resultMessage,
   PendingRequests,
 } from '../../rpc/json-rpc.ts'
-import { Access } from '../access.ts'
+import { Access } from '../method-access.ts'
 import type { Received, Transport } from '../transport/transport.ts'
 import type { ServerContext, VersionConnection } from './version.ts'
 import { chooseVersion } from './versions.ts'

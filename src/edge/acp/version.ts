@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Signal } from '../../ports/values/signal.ts'
 import type { RequestId, PendingRequests } from '../../rpc/json-rpc.ts'
 import type { SessionDirectory } from '../../session/handle.ts'
-import type { Access, Draining, Principal } from '../access.ts'
+import type { Access, Draining, Principal } from '../method-access.ts'
 import type { SeenMarks } from '../seen-marks.ts'
 import type { Transport } from '../transport/transport.ts'
 

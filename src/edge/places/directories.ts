@@ -8,7 +8,7 @@ import { fail } from '../../errors/parley-error.ts'
 import type { SessionDirectory } from '../../session/handle.ts'
 import { type Root, openRoots, openSubdirectory, withResolvedPath } from '../../workspace/resolve-in-roots.ts'
 import { namesIn } from '../../workspace/walk.ts'
-import type { Access } from '../access.ts'
+import type { Access } from '../method-access.ts'
 import { isBelowRoots } from './roots.ts'
 
 export interface FoundDirectory {

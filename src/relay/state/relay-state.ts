@@ -1,4 +1,9 @@
-/** The exchange between client and server, as far as the relay must know it to move the client to a new server unnoticed. Does no I/O. */
+/**
+ * What the relay knows of the exchange between its client and its server, and what it does when the server is lost: which requests
+ * are repeated, which sessions are resumed and from which cursor, and which requests fail. `relay.ts` passes every line through
+ * `fromClient` and `fromServer`, calls `lose` when the connection breaks and `restore` when there is a new one, and sends the lines
+ * that they return. No I/O here. Open requests and open sessions are in the two files beside this one.
+ */
 import { ParleyError } from '../../errors/parley-error.ts'
 import { decodeUtf8 } from '../../rpc/framing.ts'
 import {
@@ -88,7 +93,7 @@ export class RelayState {
     return this.#firstInitialize(line) !== undefined
   }
 
-  /** Answers the line with what such a server would say; the server that comes gets the request with everything else that is restored. */
+  /** Answers a first `initialize` as such a server would; the next server gets the request with everything else that is restored. */
   offer(line: Buffer, result: Fields): Buffer {
     const request = this.#firstInitialize(line)
     if (request === undefined) return NOTHING
@@ -106,7 +111,7 @@ export class RelayState {
     return isRead && fieldsOf(_meta)['parley/agent'] === undefined ? message : undefined
   }
 
-  /** Returns the lines for the server that a line of the client leads to. */
+  /** Takes a line of the client; returns the lines to send to the server. */
   fromClient(line: Buffer): Buffer {
     const message = parseLine(line)
     switch (message?.kind) {
@@ -123,7 +128,7 @@ export class RelayState {
     }
   }
 
-  /** Returns the lines for the client that a line of the server leads to: mostly the same line. */
+  /** Takes a line of the server; returns the lines to send to the client, which is mostly the same line. */
   fromServer(line: Buffer): Buffer {
     const cursor = scanUpdateCursor(line)
     if (cursor !== undefined) {
@@ -182,7 +187,7 @@ export class RelayState {
     return Buffer.concat(lines)
   }
 
-  /** Nothing follows from the client: returns the lines that still waited to be sent. */
+  /** The client has closed its input: returns the lines that still waited to be sent. */
   leave(): Buffer {
     return this.#requests.takeHeld(() => true)
   }
@@ -316,7 +321,7 @@ export class RelayState {
     }
   }
 
-  /** The server knows by this that nothing more comes. */
+  /** Notifies the server that the client sends nothing more on this connection. */
   #move(): void {
     this.#options.toServer(lineOf(notificationMessage('_parley/moved', {})))
     this.#upgrade.moving()
@@ -342,7 +347,7 @@ export class RelayState {
     return this.#interrupt((prompt) => prompt.isOrphan && prompt.sessionId === sessionId)
   }
 
-  /** To a server that the session is leaving nothing is sent; the next one gets it. */
+  /** Sends what was held back while the session was resumed; nothing goes to a server that the session is leaving. */
   #sendHeld(sessionId: string): void {
     if (this.#upgrade.isPending) return
     const held = this.#requests.takeHeld((id) => id === sessionId)

@@ -1,6 +1,6 @@
 /** What commands ask of the nodes of a cluster. */
 import type { Config } from '../../config/settings.ts'
-import { localUser } from '../../edge/access.ts'
+import { localUser } from '../../edge/method-access.ts'
 import { fail } from '../../errors/parley-error.ts'
 import { askNode } from '../admin/admin-client.ts'
 import { clusterNodes, clusterOf, nodeToken, nodesOf } from './cluster-reading.ts'

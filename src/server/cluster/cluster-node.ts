@@ -1,6 +1,6 @@
 /** A node of a cluster while it serves: its own clients, whose sessions may be anywhere, and those of other nodes whose sessions are here. */
 import { waitAtMost } from '../../async/with-timeout.ts'
-import type { Principal } from '../../edge/access.ts'
+import type { Principal } from '../../edge/method-access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'

@@ -1,5 +1,5 @@
 /** Owner and agent in one process, served to one client: `parley acp --embedded`, and every command until a server runs. */
-import { localUser } from '../../edge/access.ts'
+import { localUser } from '../../edge/method-access.ts'
 import { PassThrough } from 'node:stream'
 import type { Config } from '../../config/settings.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'

@@ -4,7 +4,7 @@ import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import { reaches } from '../../credentials/scope.ts'
-import type { Principal } from '../../edge/access.ts'
+import type { Principal } from '../../edge/method-access.ts'
 import { TrustedProxies } from '../../edge/http/admission/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'

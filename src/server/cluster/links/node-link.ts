@@ -1,6 +1,6 @@
 /** How one node speaks to another for a client: over WebSocket, with the token of the cluster and who the client is. */
 import type { Duplex } from 'node:stream'
-import type { Principal } from '../../../edge/access.ts'
+import type { Principal } from '../../../edge/method-access.ts'
 import { ParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { MAX_MESSAGE_BYTES } from '../../../rpc/framing.ts'
 import { WebSocketStream } from '../../../relay/websocket-stream.ts'

@@ -1,6 +1,6 @@
 /** How the connection of one client reaches the node that has a session: this one or another. */
 import type { Duplex } from 'node:stream'
-import type { Principal } from '../../../edge/access.ts'
+import type { Principal } from '../../../edge/method-access.ts'
 import { openStreamTransport } from '../../../edge/transport/streams.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { linkedPair } from '../links/linked-pair.ts'

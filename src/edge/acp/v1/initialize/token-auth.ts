@@ -1,7 +1,7 @@
 /** Token authentication: a client gives the server's token once per connection, in `initialize` or with `authenticate`. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { fail } from '../../../../errors/parley-error.ts'
-import type { Access } from '../../../access.ts'
+import type { Access } from '../../../method-access.ts'
 
 const METHOD = {
   id: 'parley-token',

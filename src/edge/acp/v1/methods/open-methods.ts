@@ -8,7 +8,7 @@ import { ParleyError, fail, isParleyError } from '../../../../errors/parley-erro
 import type { RequestId } from '../../../../rpc/json-rpc.ts'
 import type { Agents } from '../../../../ports/agent.ts'
 import type { SessionConfig, SessionDirectory, SessionHandle, SessionView } from '../../../../session/handle.ts'
-import { type Access, requireMayCreate, requireMayOpen } from '../../../access.ts'
+import { type Access, requireMayCreate, requireMayOpen } from '../../../method-access.ts'
 import type { Asker, MethodAnswer } from '../../version.ts'
 import { Attachment, type AttachmentStart, type ConnectedClient } from '../attachment/attachment.ts'
 import type { AdoptedPrompt } from '../attachment/pending-answers.ts'

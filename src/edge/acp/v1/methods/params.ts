@@ -4,7 +4,7 @@ import { fail } from '../../../../errors/parley-error.ts'
 import type { Content } from '../../../../ports/values/content.ts'
 import type { McpServer } from '../../../../ports/tools.ts'
 import { MAX_SESSION_SERVERS } from '../../../../session/handle.ts'
-import type { Method } from '../../../access.ts'
+import type { Method } from '../../../method-access.ts'
 import { isNestedDeeper } from '../../../../text/nesting.ts'
 
 /** Each block of a prompt is stored and sent as an entry of its own. */

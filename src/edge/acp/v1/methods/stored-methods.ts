@@ -2,7 +2,7 @@
 import { fail } from '../../../../errors/parley-error.ts'
 import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { MethodAnswer } from '../../version.ts'
-import type { Access } from '../../../access.ts'
+import type { Access } from '../../../method-access.ts'
 import type { SessionFiles } from '../../../places/session-files.ts'
 import type { SeenMarks } from '../../../seen-marks.ts'
 import type { ClientCapabilities } from '../initialize/client-capabilities.ts'

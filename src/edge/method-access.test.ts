@@ -4,7 +4,14 @@ import { House } from '../../test/sim/house.ts'
 import { cleanUp, openStreet } from '../../test/sim/street.ts'
 import { ROLES, type Role } from '../credentials/roles.ts'
 import { isParleyError } from '../errors/parley-error.ts'
-import { Access, METHOD_ACCESS, localUser, type Principal, type TokenState, type TransportKind } from './access.ts'
+import {
+  Access,
+  METHOD_ACCESS,
+  localUser,
+  type Principal,
+  type TokenState,
+  type TransportKind,
+} from './method-access.ts'
 import { schemas } from './acp/v1/methods/params.ts'
 
 cleanUp()

@@ -1,6 +1,7 @@
 /**
- * The methods that a client may call, by its role and the token that it gave: this one table is checked before a method runs.
- * And what it may name when it opens a session.
+ * The table method → role: which methods a client may call, by its role, its scope and the token that it gave. It is checked before
+ * any method runs; a method without a row is refused. `requireMayCreate` and `requireMayOpen` check what the client names in its
+ * parameters: directories, MCP servers and scripts.
  */
 import { ROLES, type Role } from '../credentials/roles.ts'
 import type { Scope } from '../credentials/scope.ts'

@@ -1,9 +1,9 @@
 /** A client that does not read affects neither the session nor the other clients, and its buffer is bounded. */
 import { expect, test } from 'vitest'
-import { updateIn } from '../../../../../test/e2e/message.ts'
-import { quiet } from '../../../../../test/sim/clock.ts'
-import { cleanUp, create, openStreet, opening, prompt } from '../../../../../test/sim/street.ts'
-import { text } from '../../../../../test/sim/words.ts'
+import { updateIn } from '../../../test/e2e/message.ts'
+import { quiet } from '../../../test/sim/clock.ts'
+import { cleanUp, create, openStreet, opening, prompt } from '../../../test/sim/street.ts'
+import { text } from '../../../test/sim/words.ts'
 
 cleanUp()
 
