@@ -1,4 +1,4 @@
-/** The page in a real browser before a real server. One server for a file, one browser for all files. */
+/** The page in a real browser before a real server. One server for a file; all files share a browser, and a worker’s its devices. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
 import type { Role } from '../../src/credentials/roles.ts'
 import { browserPath, openBrowser } from '../docs-search/page/look.ts'
@@ -17,6 +17,11 @@ export interface Look {
   readonly colorScheme?: 'light' | 'dark'
 }
 
+/** What the files of a worker share; it ends with the worker. */
+let connection: Promise<Browser> | undefined
+/** Devices of tests that are over, in whichever file. */
+const idle: Page[] = []
+
 export class PageStage {
   readonly server: PageServer
   readonly browser: Browser
@@ -25,15 +30,16 @@ export class PageStage {
   /** Addresses that pages have asked for. */
   readonly requested = new Set<string>()
 
-  /** Devices of tests that are over. */
-  readonly #idle: Page[] = []
-  /** Calls what it is given when the test that runs now is over. */
-  readonly #atEndOfTest: (clean: () => Promise<void>) => void
+  /** Calls what it is given when the test that runs now is over, if one does. */
+  readonly #atEndOfTest: (clean: () => Promise<void>) => boolean
+  /** What ends with the stage, the last one first. */
+  readonly #ends: (() => Promise<void>)[]
 
-  private constructor(server: PageServer, browser: Browser, atEndOfTest: (clean: () => Promise<void>) => void) {
+  private constructor(server: PageServer, browser: Browser, atEndOfTest: (clean: () => Promise<void>) => boolean) {
     this.server = server
     this.browser = browser
     this.#atEndOfTest = atEndOfTest
+    this.#ends = [() => server.close()]
   }
 
   /** For a script, with a browser of its own. */
@@ -41,7 +47,10 @@ export class PageStage {
     const executablePath = browserPath(process.env)
     if (executablePath === undefined) throw new Error(NO_BROWSER)
     const [server, browser] = await Promise.all([PageServer.start(steps), openBrowser(executablePath)])
-    return new PageStage(server, browser, () => undefined)
+    // Its devices end with the browser.
+    const stage = new PageStage(server, browser, () => true)
+    stage.#ends.push(() => browser.close())
+    return stage
   }
 
   /** For the tests of a file. `environment`: settings of the server. */
@@ -53,9 +62,12 @@ export class PageStage {
     const { TestRunner, inject, onTestFinished } = await import('vitest')
     const address = inject('browser')
     if (address === '') throw new Error(NO_BROWSER)
-    const [server, browser] = await Promise.all([PageServer.start(steps, environment), chromium.connect(address)])
+    connection ??= chromium.connect(address)
+    const [server, browser] = await Promise.all([PageServer.start(steps, environment), connection])
     return new PageStage(server, browser, (clean) => {
-      if (TestRunner.getCurrentTest() !== undefined) onTestFinished(clean)
+      if (TestRunner.getCurrentTest() === undefined) return false
+      onTestFinished(clean)
+      return true
     })
   }
 
@@ -72,8 +84,8 @@ export class PageStage {
   /** A browser of its own that the server knows. */
   async newDevice(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#context(options)
-    // A page that streams on would slow down the tests after it.
-    this.#atEndOfTest(() => context.close())
+    // A page that streams on would slow down the tests after it, which need not wait for its end.
+    this.#later(async () => void context.close().catch(() => undefined))
     await this.admit(context)
     return this.tab(context)
   }
@@ -86,8 +98,8 @@ export class PageStage {
 
   /** One that the server does not know. */
   async stranger({ viewport = DESKTOP, colorScheme = 'light' }: Look = {}): Promise<Page> {
-    const page = this.#idle.pop() ?? (await (await this.#context()).newPage())
-    this.#atEndOfTest(() => this.#clean(page))
+    const page = idle.pop() ?? (await (await this.#context()).newPage())
+    this.#later(() => this.#clean(page))
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme })
     return this.#watch(page)
@@ -125,10 +137,14 @@ export class PageStage {
     await page.getByLabel('Message to the agent').waitFor()
   }
 
-  /** The browser stays, without the devices of this file. */
+  /** The browser stays, and what the next file can use of its devices. */
   async close(): Promise<void> {
-    await this.browser.close()
-    await this.server.close()
+    for (const end of this.#ends.reverse()) await end()
+  }
+
+  /** At the end of the test, or of the stage where no test runs. */
+  #later(clean: () => Promise<void>): void {
+    if (!this.#atEndOfTest(clean)) this.#ends.push(clean)
   }
 
   #context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
@@ -152,7 +168,7 @@ export class PageStage {
       await page.goto(`${this.server.url}icon.svg`)
       await page.evaluate(() => [localStorage, sessionStorage].forEach((storage) => storage.clear()))
       await context.clearCookies()
-      this.#idle.push(page)
+      idle.push(page)
     } catch {
       await context.close()
     }
