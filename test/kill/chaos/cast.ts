@@ -189,6 +189,12 @@ export class Cast {
     else relay.notify('session/cancel', { sessionId: this.sessionId })
   }
 
+  /** Resolves when the server has handled every cancel that was sent: one that comes late cancels whatever runs by then. */
+  async cancelsHandled(): Promise<void> {
+    const asked = this.relays.filter(({ gone }) => !gone).map((relay) => relay.request('session/list', {}))
+    await patiently('an answer behind the cancels', Promise.all([...asked, this.goer.isHeard()]))
+  }
+
   /** Where in the first turn we are, as its relay sees it. */
   phase(): Phase {
     const messages = this.relays[0]?.received.slice(this.#first) ?? []

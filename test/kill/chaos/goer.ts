@@ -84,6 +84,14 @@ export class Goer {
     this.#connections.at(-1)?.send({ method, params })
   }
 
+  /** Resolves when the server has handled what was sent over this connection; at once without one. */
+  async isHeard(): Promise<void> {
+    await this.#connections
+      .at(-1)
+      ?.request('session/list', {})
+      .catch(() => undefined)
+  }
+
   answersTo(requestId: string): readonly Message[] {
     return this.received.filter(({ id, method }) => id === requestId && method === undefined)
   }

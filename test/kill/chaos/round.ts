@@ -146,6 +146,7 @@ export class Round {
     await patiently('the end of the runner', cast.runner.ended)
     this.#impatience?.end()
     this.#around.teller.calm()
+    await cast.cancelsHandled()
     const last = visit.prompt()
     await patiently('the answer of the next prompt', last.answered())
     const isCutShort = this.#does('cut the log short')
