@@ -244,6 +244,16 @@ describe('an agent', () => {
     expect((await agents('ls')).stdout).toContain('fake   (version 9.9.9, your parley.toml')
   })
 
+  test.concurrent('answers prompts where that is asked for, and what it did is shown', async () => {
+    const long = [{ chunk: '1' }, { untilCancel: true }] as const
+    const { fake, agents } = withFake({ prompts: { '*': [{ if: 'Count', moves: long, else: [{ chunk: 'parley' }] }] } })
+    const tested = await agents('test', 'fake', '--prompts')
+    expect(tested).toMatchObject({ code: 0, stderr: '' })
+    expect(tested.stdout).toMatch(/✓ session\/prompt +end_turn after \d+ ms\n✓ lateMs +0 ms \(its row says 0\)/u)
+    expect(tested.stdout).toMatch(/✓ session\/cancel +cancelled after \d+ ms\n$/u)
+    expect(fake.prompts).toHaveLength(2)
+  })
+
   test.concurrent('that wants a login says so, and has it when the user has logged in', async () => {
     const { fake, agents } = withFake({ needsLogin: true, authMethods: [{ id: 'key', name: 'A key' }] })
     const tested = await agents('test', 'fake')

@@ -4,12 +4,14 @@ import {
   type AgentLaunch,
   type AgentOffers,
   type AgentTools,
+  type Finding,
   type LoginMethod,
   type TerminalLogin,
   authenticateAgent,
   knownAgentOf,
   probeAgent,
   terminalLogin,
+  tryTurns,
 } from '../compose/agent-catalogue.ts'
 import { serverInfo } from '../server-info.ts'
 
@@ -23,6 +25,8 @@ export interface Tested {
   readonly isVerified: boolean
   /** What it says of itself and its row says otherwise; one sentence each. */
   readonly differs: readonly string[]
+  /** What it did with prompts, where they were asked for and it wants no login. */
+  readonly tries?: readonly Finding[]
 }
 
 interface Where {
@@ -30,12 +34,19 @@ interface Where {
   readonly signal: AbortSignal
 }
 
+interface Testing extends Where {
+  /** Also sends it prompts, for which its model works. */
+  readonly prompts?: boolean
+}
+
 /** The result is kept for the first answers of new sessions. Throws what keeps it from being started. */
-export async function testAgent(name: string, tools: AgentTools, where: Where): Promise<Tested> {
+export async function testAgent(name: string, tools: AgentTools, { prompts, ...where }: Testing): Promise<Tested> {
   const launch = await launchOf(name, tools, where)
-  const offers = await probeAgent(launch, { ...tools, clientInfo: serverInfo, signal: where.signal })
+  const parts = { ...tools, clientInfo: serverInfo, signal: where.signal }
+  const offers = await probeAgent(launch, parts)
   await tools.catalogue.remember(launch, offers)
-  const { row, isVerified } = tools.catalogue.chosen(launch.name, offers, where.cwd)
+  const { row, quirks, isVerified } = tools.catalogue.chosen(launch.name, offers, where.cwd)
+  const isTried = prompts === true && !offers.needsLogin
   return {
     name: launch.name,
     offers,
@@ -43,6 +54,7 @@ export async function testAgent(name: string, tools: AgentTools, where: Where): 
     isVerified,
     differs: differencesOf(launch, offers, row?.to),
     ...(row?.to !== undefined && { tried: row.to }),
+    ...(isTried && { tries: await tryTurns(launch, quirks, parts) }),
   }
 }
 

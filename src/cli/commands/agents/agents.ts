@@ -45,9 +45,15 @@ export const agents: CommandRow = {
     },
     {
       usage: 'test <name>',
-      summary: 'start an agent without a prompt, and show what it can do and what it does differently',
-      options: [jsonObject],
-      examples: ['parley agents test claude', 'parley agents test codex --json'],
+      summary: 'start an agent, and show what it can do and what it does differently',
+      options: [
+        {
+          flags: '--prompts',
+          summary: 'also send it two prompts, reopen its session and cancel a turn; its model works for that',
+        },
+        jsonObject,
+      ],
+      examples: ['parley agents test claude', 'parley agents test codex --prompts'],
       load: () => import('./test.ts'),
     },
     {

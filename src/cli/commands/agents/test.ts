@@ -19,7 +19,8 @@ export async function run({ args: [name = ''], options }: CommandInput): Promise
   const progress = progressFor(false)
   try {
     if (!isJson) progress.tell({ step: 'probe' })
-    const tested = await testAgent(name, tools, { cwd: process.cwd(), signal: stops.signal })
+    const prompts = options['prompts'] === true
+    const tested = await testAgent(name, tools, { cwd: process.cwd(), signal: stops.signal, prompts })
     progress.done()
     if (isJson) printJson(tested)
     else process.stdout.write(`${linesOf(tested, paintOn(process.stdout, config)).join('\n')}\n`)
@@ -34,7 +35,7 @@ export async function run({ args: [name = ''], options }: CommandInput): Promise
   }
 }
 
-function linesOf({ name, offers, notes, tried, isVerified, differs }: Tested, paint: Paint): string[] {
+function linesOf({ name, offers, notes, tried, isVerified, differs, tries = [] }: Tested, paint: Paint): string[] {
   const { agentName, version, initMs = 0, newMs, needsLogin, logins } = offers
   const times = [`started in ${seconds(initMs)}`, ...(newMs === undefined ? [] : [`a session in ${seconds(newMs)}`])]
   const verified = isVerified ? `tried with Parley up to ${tried ?? ''}` : 'not tried with Parley in this version'
@@ -46,7 +47,13 @@ function linesOf({ name, offers, notes, tried, isVerified, differs }: Tested, pa
     ...(needsLogin ? [`  ${paint('asking', 'It wants a login')}: parley agents login ${oneLine(name, 60)}`] : []),
     ...notes.map((note) => `  - ${note}`),
     ...differs.map((sentence) => `${paint('asking', '!')} ${oneLine(sentence, 300)}`),
+    ...tries.map((one) => triedLine(one, paint)),
   ]
+}
+
+function triedLine({ what, found, row, fits }: NonNullable<Tested['tries']>[number], paint: Paint): string {
+  const assumed = row === undefined ? '' : ` (its row says ${oneLine(row, 200)})`
+  return `${fits ? '✓' : paint('asking', '!')} ${what.padEnd(22)} ${oneLine(found, 300)}${assumed}`
 }
 
 function abilitiesOf({

@@ -1,0 +1,86 @@
+/** `parley agents test NAME --prompts`: what an agent does with prompts, beside what its row says. */
+import { expect, onTestFinished, test } from 'vitest'
+import { type Finding, tryTurns } from '../../src/adapters/agent/external/probe/try-turns.ts'
+import { type Quirks, SAFE } from '../../src/adapters/agent/external/quirks.ts'
+import { systemClock } from '../../src/adapters/clock.ts'
+import { openProcesses } from '../../src/adapters/process/open-processes.ts'
+import { freshDirectory } from '../e2e/parley.ts'
+import type { Case, Move } from '../fake-agent/case.ts'
+import { FakeAgent } from '../fake-agent/fake-agent.ts'
+
+const CAN = { loadSession: true, sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} } }
+
+/** The short prompt is answered so; the other one, until it is cancelled. */
+const answers = (...moves: readonly Move[]): NonNullable<Case['prompts']> => ({
+  '*': [{ if: 'Count', moves: [{ chunk: '1' }, { untilCancel: true }], else: moves }],
+})
+
+async function tried(plan: Case, own: Partial<Quirks> = {}) {
+  const fake = new FakeAgent(freshDirectory(), plan)
+  const boot = { home: 'trial', id: systemClock.id() }
+  const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
+  onTestFinished(() => processes.close())
+  const quirks = { ...SAFE, ...own }
+  const launch = { name: 'fake', program: fake.command, args: fake.args, env: {}, quirks, idleMinutes: 1 }
+  const { signal } = systemClock.abortSource()
+  const parts = { processes, clock: systemClock, clientInfo: { name: 'parley', version: '0' }, signal }
+  return { fake, findings: await tryTurns({ ...launch, mcp: 'front' }, quirks, parts) }
+}
+
+const linesOf = (findings: readonly Finding[]) =>
+  findings.map(
+    ({ what, found, fits }) => `${fits ? 'fits' : 'differs'} ${what} ${found.replaceAll(/\d+ ms/gu, 'N ms')}`,
+  )
+
+test('an agent that does as its row says fits in all that is tried, and nothing of it stays', async () => {
+  const plan = { capabilities: CAN, prompts: answers({ chunk: 'parley', messageId: 'm1' }) }
+  const { fake, findings } = await tried(plan, { stableIds: true, stopWith: 'kill' })
+  expect(linesOf(findings)).toEqual([
+    'fits session/prompt end_turn after N ms',
+    'fits lateMs N ms',
+    'fits session/list has the session',
+    expect.stringMatching(/^fits notFound /u),
+    expect.stringMatching(/^fits stopWith (?:eof|term)$/u),
+    'fits session/resume is silent',
+    'fits session/load replays the turn',
+    'fits stableIds true',
+    'fits replayAfterResponseMs N ms',
+    'fits session/cancel cancelled after N ms',
+  ])
+  expect(fake.processes).toEqual([])
+  expect(fake.sessions).toEqual([])
+})
+
+test('an agent that does otherwise is found out', async () => {
+  const { fake, findings } = await tried(
+    {
+      capabilities: { loadSession: true },
+      prompts: answers({ chunk: 'parley' }, { answer: { stopReason: 'end_turn' } }, { wait: 200 }, { chunk: 'late' }),
+      replay: { when: 'after', everyMs: 100 },
+      ignores: ['eof', 'SIGTERM'],
+      on: { 'session/cancel': [] },
+    },
+    { stableIds: true, cancelKillMs: 300, replayAfterResponseMs: 0 },
+  )
+  const found = new Map(findings.map(({ what, found: words, row, fits }) => [what, [words, row, fits]]))
+  expect(found.get('lateMs')).toEqual([expect.stringMatching(/^[1-9]\d+ ms$/u), '0', false])
+  expect(found.get('stopWith')).toEqual(['kill', '"eof"', false])
+  expect(found.get('stableIds')).toEqual(['false', 'true', false])
+  expect(found.get('replayAfterResponseMs')).toEqual([expect.stringMatching(/^[1-9]\d+ ms$/u), '0', false])
+  expect(found.get('cancelKillMs')).toEqual(['no answer in 300 ms', '300', false])
+  expect(fake.processes).toEqual([])
+})
+
+test.each<[string, Case, string]>([
+  ['refuses', { prompts: answers({ fail: { code: -32603, message: 'no model' } }) }, 'differs session/prompt no model'],
+  ['says nothing', { prompts: answers({ wait: 0 }) }, 'differs emptyEndIsError it ended without a word'],
+  [
+    'dies',
+    { prompts: { '*': [{ if: 'Count', moves: [{ die: 3 }], else: [{ chunk: 'parley' }] }] } },
+    'differs its process',
+  ],
+])('an agent that %s is a finding, and no failure of the test', async (_what, plan, words) => {
+  const { findings } = await tried(plan)
+  expect(linesOf(findings).at(-1) === undefined ? '' : linesOf(findings).join('\n')).toContain(words)
+  expect(findings.at(-1)).toBeDefined()
+})
