@@ -266,6 +266,24 @@ describe('an agent', () => {
     expect((await agents('ls')).stdout).not.toContain('needs a login')
   })
 
+  test.concurrent('whose login is a page and a code shows both, and goes on', async () => {
+    const ask = (url: string) => {
+      const params = { mode: 'url', elicitationId: 'e', message: 'Type the code AB-12', url }
+      return { request: 'elicitation/create', params } as const
+    }
+    const { fake, agents } = withFake({
+      needsLogin: true,
+      authMethods: [{ id: 'code', name: 'A code' }],
+      on: { authenticate: [ask('https://login.example/device'), ask('file:///etc/passwd')] },
+    })
+    const done = await agents('login', 'fake')
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Logged in to fake.') })
+    expect(done.stderr).toContain('Type the code AB-12\nOpen https://login.example/device\n')
+    expect(done.stderr).not.toContain('file:')
+    const answers = fake.log.flatMap(({ got }) => (got?.['result'] === undefined ? [] : [got['result']]))
+    expect(answers).toEqual([{ action: 'accept' }, { action: 'cancel' }])
+  })
+
   test.concurrent('whose login is in a terminal shows the command where there is none', async () => {
     const login = { id: 'tty', name: 'In a terminal', type: 'terminal', args: ['--login'] }
     const { fake, agents } = withFake({ needsLogin: true, authMethods: [login] })

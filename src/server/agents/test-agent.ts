@@ -6,6 +6,7 @@ import {
   type AgentTools,
   type Finding,
   type LoginMethod,
+  type ShowPage,
   type TerminalLogin,
   authenticateAgent,
   knownAgentOf,
@@ -110,9 +111,14 @@ export async function loginOf(
   return { launch, method: only, ...(terminal !== undefined && { terminal }) }
 }
 
+interface Authenticating {
+  readonly signal: AbortSignal
+  readonly showPage: ShowPage
+}
+
 /** The agent does it, perhaps with a browser. Resolves when it is done. */
-export function authenticate({ launch, method }: LoginToTest, tools: AgentTools, signal: AbortSignal): Promise<void> {
-  return authenticateAgent(launch, method.id, { ...tools, clientInfo: serverInfo, signal })
+export function authenticate({ launch, method }: LoginToTest, tools: AgentTools, how: Authenticating): Promise<void> {
+  return authenticateAgent(launch, method.id, { ...tools, clientInfo: serverInfo, ...how })
 }
 
 /** Throws AGENT_UNKNOWN with the agents that could have been meant, and what keeps it from being started. */

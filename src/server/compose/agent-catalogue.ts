@@ -28,7 +28,7 @@ export { type Taken, TakenSessions } from '../../adapters/agent/external/own-ses
 export { systemClock }
 export { Secrets } from '../../adapters/agent/external/process/mask-secrets.ts'
 export type { Lost } from '../../adapters/agent/external/quirks.ts'
-export { authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
+export { type ShowPage, authenticateAgent, probeAgent } from '../../adapters/agent/external/probe/probe.ts'
 export { type Finding, tryTurns } from '../../adapters/agent/external/probe/try-turns.ts'
 export { type TerminalLogin, terminalLogin } from '../../adapters/agent/external/probe/terminal-login.ts'
 export { type InstallProgress, ProgressFile, type Tell } from '../../adapters/agent/external/install/progress.ts'

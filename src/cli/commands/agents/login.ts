@@ -21,7 +21,7 @@ export async function run({ args: [name = '', method], options }: CommandInput):
     const where = { cwd: process.cwd(), signal: stops.signal }
     const login = await loginOf(name, tools, { ...where, methodId: method })
     if (isJson) printJson({ method: login.method.id, name: login.method.name, terminal: login.terminal !== undefined })
-    const code = await logIn(login, tools, stops)
+    const code = await logIn(login, { tools, stops, isJson })
     if (code !== OK) return code
     const { offers } = await testAgent(name, tools, where)
     if (isJson) printJson({ loggedIn: !offers.needsLogin })
@@ -37,7 +37,13 @@ export async function run({ args: [name = '', method], options }: CommandInput):
   }
 }
 
-async function logIn(login: LoginToTest, tools: AgentTools, stops: Stops): Promise<number> {
+interface LoggingIn {
+  readonly tools: AgentTools
+  readonly stops: Stops
+  readonly isJson: boolean
+}
+
+async function logIn(login: LoginToTest, { tools, stops, isJson }: LoggingIn): Promise<number> {
   const { method, terminal } = login
   if (terminal !== undefined) return inTerminal(terminal, stops)
   if (method.type === 'env_var') {
@@ -47,7 +53,13 @@ async function logIn(login: LoginToTest, tools: AgentTools, stops: Stops): Promi
     return FAILED
   }
   process.stderr.write(`${oneLine(method.description ?? method.name, 300)}\nWaiting for you to finish. Ctrl-C stops.\n`)
-  await authenticate(login, tools, stops.signal)
+  await authenticate(login, tools, {
+    signal: stops.signal,
+    showPage: ({ url, message }) => {
+      if (isJson) printJson({ open: url, message })
+      else process.stderr.write(`${oneLine(message, 500)}\nOpen ${oneLine(url, 2_000)}\n`)
+    },
+  })
   return OK
 }
 

@@ -52,12 +52,20 @@ export async function probeAgent(launch: AgentLaunch, parts: ProbeParts): Promis
   }
 }
 
+/** A page that an agent wants its user to open, with what is to be done there, such as a code to type. */
+export type ShowPage = (page: { readonly url: string; readonly message: string }) => void
+
 /** Starts an agent and asks it to log in; resolves when it says that this is done. Throws AGENT_REFUSED besides what a start throws. */
-export async function authenticateAgent(launch: AgentLaunch, methodId: string, parts: ProbeParts): Promise<void> {
+export async function authenticateAgent(
+  launch: AgentLaunch,
+  methodId: string,
+  parts: ProbeParts & { readonly showPage: ShowPage },
+): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'parley-agent-'))
   const { signal } = parts
   try {
-    const process = await AgentProcess.start({ launch, sessionId: 'login', cwd, listener: new Heard(), signal }, parts)
+    const listener = new Heard(parts.showPage)
+    const process = await AgentProcess.start({ launch, sessionId: 'login', cwd, listener, signal }, parts)
     try {
       await introduced(process, parts)
       // A person may need any time for this, so only a signal ends it.
@@ -75,9 +83,14 @@ export async function authenticateAgent(launch: AgentLaunch, methodId: string, p
   }
 }
 
-/** Keeps the last list of commands, and answers no request. */
+/** Keeps the last list of commands, and answers no request but for a page where that can be shown. */
 class Heard implements PeerListener {
   commands: readonly unknown[] = []
+  readonly #showPage: ShowPage | undefined
+
+  constructor(showPage?: ShowPage) {
+    this.#showPage = showPage
+  }
 
   async notified(_method: string, params: unknown): Promise<void> {
     const { sessionUpdate, availableCommands } = fieldsOf(fieldsOf(params)['update'])
@@ -85,8 +98,12 @@ class Heard implements PeerListener {
       this.commands = availableCommands
   }
 
-  requested(): undefined {
-    return undefined
+  requested(method: string, params: unknown): Promise<unknown> | undefined {
+    const { mode, url, message } = fieldsOf(params)
+    if (this.#showPage === undefined || method !== 'elicitation/create' || mode !== 'url') return undefined
+    if (typeof url !== 'string' || !/^https?:\/\//u.test(url)) return Promise.resolve({ action: 'cancel' })
+    this.#showPage({ url, message: typeof message === 'string' ? message : '' })
+    return Promise.resolve({ action: 'accept' })
   }
 
   noise(): void {
