@@ -42,7 +42,7 @@ export class PushDesk implements Notifications {
   readonly #known = new Map<SessionId, KnownState>()
   /** When the last notification of a session was sent. */
   readonly #sentAt = new Map<SessionId, number>()
-  /** Sessions that wait until they may be told of again. */
+  /** Sessions whose next notification is delayed. */
   readonly #later = new Set<SessionId>()
   readonly #since: number
   #service: Promise<PushService> | undefined

@@ -15,7 +15,7 @@ export class ChangesElsewhere {
   readonly #clock: Pick<Clock, 'sleep'>
   readonly #ended: AbortSource
   readonly #listeners = new Set<Listener>()
-  /** As of the last look; undefined while nobody listens. */
+  /** As of the last query; undefined without a listener. */
   #known: ReadonlyMap<SessionId, SessionSummary> | undefined
   #looking: Promise<void> | undefined
 
