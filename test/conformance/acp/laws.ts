@@ -15,7 +15,7 @@ export interface Law {
 
 export const laws: readonly Law[] = [
   { row: 'A-TR-2', name: 'every line is one message', complaints: ({ impurities }) => impurities },
-  { row: 'A-CV-5', name: 'every line is as the official schema has it', complaints: unlikeSchema },
+  { row: 'A-CV-5', name: 'every line is valid by the official schema', complaints: unlikeSchema },
   { row: 'A-CV-3', name: 'no key but the standard’s, outside `_meta`', complaints: strangers },
   { row: 'A-CV-4', name: 'keys are camelCase, kinds are snake_case', complaints: miscased },
   { row: 'A-CV-1', name: 'every path is absolute', complaints: relativePaths },

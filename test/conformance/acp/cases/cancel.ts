@@ -28,7 +28,7 @@ const byRequest = (stage: Stage) => (_sessionId: string, requestId: unknown) =>
 export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-1',
-    name: 'a turn that is cancelled stops at once',
+    name: 'a cancelled turn stops at once',
     carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
@@ -78,7 +78,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CA-3',
-    name: 'nothing of the turn comes after that answer',
+    name: 'no update of the turn follows the response',
     carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
@@ -113,7 +113,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CR-1',
-    name: '`$/cancel_request` of nothing is ignored, and so is any other such notification',
+    name: '`$/cancel_request` of an unknown request is ignored, and so is any other `$/` notification',
     carried: true,
     play: async (stage) => {
       stage.a.notify('$/cancel_request', { requestId: 'none' })
@@ -148,7 +148,7 @@ export const cancelCases: readonly Case[] = [
   }),
   one({
     row: 'A-CR-3',
-    name: 'what the agent cancels by itself is answered with its own code',
+    name: 'a request that the agent itself cancels is answered with its own code',
     carried: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {

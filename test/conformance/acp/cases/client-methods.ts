@@ -63,7 +63,7 @@ export const fileCases: readonly Case[] = [
   }),
   one({
     row: 'A-FS-2',
-    name: 'what the client has of a file is what the agent gets, from the line that it names',
+    name: 'the agent gets the client’s text of a file, from the requested line on',
     carried: true,
     client: READS,
     script: [],
@@ -276,7 +276,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-5',
-    name: 'where only a link will do, no form takes its place',
+    name: 'a link is never replaced by a form',
     client: FORMS,
     script: [],
     play: async (stage) => turn(stage, URL, accept),
@@ -285,7 +285,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-6',
-    name: 'each link has an id of its own',
+    name: 'each link has a unique id',
     client: URLS,
     script: [],
     play: async (stage) => turn(stage, [...URL, ...URL], { 'elicitation/create': () => ({ action: 'accept' }) }),
@@ -300,7 +300,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-7',
-    name: 'only the client that got a link learns that it is done, by its id',
+    name: 'only the client that got a link is notified of its end, by its id',
     carried: true,
     client: URLS,
     script: [],
@@ -370,7 +370,7 @@ export const elicitationCases: readonly Case[] = [
   ),
   one({
     row: 'A-EL-8',
-    name: 'a client that fails to ask has not accepted',
+    name: 'a client whose answer is an error has not accepted',
     carried: true,
     client: FORMS,
     script: [],
@@ -399,7 +399,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-10',
-    name: 'a link that was opened is not taken for a link that was used',
+    name: 'opening a link does not count as using it',
     client: URLS,
     script: [],
     play: async (stage) => turn(stage, URL, { 'elicitation/create': () => ({ action: 'accept' }) }),
@@ -409,7 +409,7 @@ export const elicitationCases: readonly Case[] = [
   }),
   one({
     row: 'A-EL-11',
-    name: 'values that are not as the form has them are not taken',
+    name: 'values that do not fit the form are refused',
     client: FORMS,
     script: [],
     play: async (stage) =>

@@ -35,7 +35,7 @@ async function leavesInTurn(stage: Stage, other: LineConnection, said: string): 
 export const companyCases: readonly Case[] = [
   one({
     row: 'A-PR-12',
-    name: 'a prompt appears to the others with its words, and to its sender without',
+    name: 'a prompt is sent with its text to the other clients, and without it to its sender',
     company: true,
     ours: true,
     play: async (stage) => {
@@ -51,7 +51,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-CA-1',
-    name: 'a cancel by another client ends the turn that runs, and not what its sender has waiting',
+    name: 'a cancel by another client ends the running turn, and not the sender’s queued prompts',
     carried: true,
     company: true,
     ours: true,
@@ -111,7 +111,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-4',
-    name: 'a client that watches a session learns when another closes and reopens it, and continues in it',
+    name: 'a client is notified when another closes and reopens the session, and continues in it',
     carried: true,
     company: true,
     ours: true,
@@ -130,7 +130,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-DL-3',
-    name: 'deleting a session that another has open ends it for both',
+    name: 'deleting a session that another client has open ends it for both',
     carried: true,
     company: true,
     ours: true,
@@ -147,7 +147,7 @@ export const companyCases: readonly Case[] = [
   }),
   one({
     row: 'A-FS-2',
-    name: 'a client that leaves while it is asked ends the wait, and the turn continues',
+    name: 'a client that disconnects during a request ends the wait, and the turn continues',
     carried: true,
     company: true,
     ours: true,

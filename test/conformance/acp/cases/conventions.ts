@@ -38,14 +38,14 @@ export const conventionCases: readonly Case[] = [
   }),
   one({
     row: 'A-CV-3',
-    name: 'keys of one’s own stand in `_meta` only',
+    name: 'extension keys are in `_meta` only',
     play: (stage) => stage.session(),
     check: law('A-CV-3'),
     mutant: onResult('session/new', 'models', { currentModelId: 'm' }),
   }),
   one({
     row: 'A-CV-3',
-    name: 'no key but the standard’s stands in the depth of an update',
+    name: 'nested objects of an update have only keys of the standard',
     script: [REPORT],
     play: all,
     check: law('A-CV-3'),
@@ -61,7 +61,7 @@ export const conventionCases: readonly Case[] = [
   }),
   one({
     row: 'A-CV-5',
-    name: 'every line is as the official schema has it',
+    name: 'every line is valid by the official schema',
     script: [{ thought: 'Hm.' }, { chunk: 'Yes.' }, REPORT, { plan: ['one'] }],
     play: all,
     check: law('A-CV-5'),

@@ -36,7 +36,7 @@ const prompting = (sessionId: string, _meta: Fields = {}): Fields => ({
 export const decisionCases: readonly Case[] = [
   one({
     row: 'A-PR-12',
-    name: 'a prompt is refused when as many wait as may',
+    name: 'a prompt is refused when the queue is full',
     ours: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
@@ -69,7 +69,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-RS-1',
-    name: 'a resume with a cursor brings what came after it, once and in order',
+    name: 'resume with a cursor: a client gets only what it missed, once and in order',
     carried: true,
     ours: true,
     script: WORDS,
@@ -106,7 +106,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-11',
-    name: 'a title that a person gave is not changed by the agent',
+    name: 'a title that a user gave is not changed by the agent',
     ours: true,
     script: [{ title: 'Another' }, { chunk: '.' }],
     play: async (stage) => {
@@ -133,7 +133,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-AD-5',
-    name: 'a session whose working directory is gone still loads, and says so',
+    name: 'a session whose working directory is gone still loads, with a notice',
     ours: true,
     play: async (stage) => {
       const cwd = stage.dir('moving')
@@ -150,7 +150,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-3',
-    name: 'closing a session twice is closing it once, and what never was is not found',
+    name: 'a second close changes nothing, and an unknown session is not found',
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -172,7 +172,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-12',
-    name: 'a session that was never opened here is not found, or is to be loaded first',
+    name: 'a prompt for an unopened session is refused: unknown, or to be loaded first',
     ours: true,
     play: async (stage) => {
       const never = await stage.a.request('session/prompt', prompting('no-such'))
@@ -216,7 +216,7 @@ export const decisionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
-    name: 'what may be asked besides is asked by its name and answered',
+    name: 'extension methods are called by name and answered',
     ours: true,
     play: async (stage) => {
       const { sessionId } = await talked(stage)

@@ -41,7 +41,7 @@ export const straying = {
 export const directoryCases: readonly Case[] = [
   one({
     row: 'A-AD-1',
-    name: 'absolute directories are taken by session/new',
+    name: 'absolute directories are accepted by session/new',
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [stage.dir('lib')]
@@ -66,7 +66,7 @@ export const directoryCases: readonly Case[] = [
   ),
   one({
     row: 'A-AD-3',
-    name: 'a directory that is not there is refused, never dropped in silence',
+    name: 'a missing directory is refused, never silently ignored',
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [join(stage.directory, 'gone')]
@@ -112,7 +112,7 @@ export const directoryCases: readonly Case[] = [
   }),
   one({
     row: 'A-AD-6',
-    name: 'where no directory is named, the working directory is meant, not one of the others',
+    name: 'without a path the working directory is meant, not an additional one',
     client: { terminal: true },
     script: [{ terminal: { command: 'pwd' } }],
     play: async (stage) => {
@@ -153,7 +153,7 @@ export const directoryCases: readonly Case[] = [
   ),
   one({
     row: 'A-AD-8',
-    name: 'being in the root set is no trust: nothing in it is run when a session opens',
+    name: 'opening a session executes nothing inside its directories',
     play: async (stage) => {
       const lib = stage.dir('lib')
       const proof = join(stage.directory, 'ran')

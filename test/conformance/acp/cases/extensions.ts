@@ -31,7 +31,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-3',
-    name: 'any `_meta` is taken, that of tracing too',
+    name: 'any `_meta` is accepted, also that of tracing',
     play: async (stage) => {
       const _meta = {
         traceparent: '00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01',
@@ -69,7 +69,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-4',
-    name: 'what is beyond the standard is announced in `_meta`, and nothing of it comes unasked',
+    name: 'extensions are advertised in `_meta`, and used only if the client asks for them',
     play: async (stage) => {
       await stage.prompt(await stage.session())
       await stage.a.quiet(100)
@@ -81,7 +81,7 @@ export const extensionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-5',
-    name: 'keys of Parley with values that it does not know do no harm',
+    name: 'Parley’s own keys with unknown values are ignored',
     play: async (stage) => {
       const _meta = { 'x/seq': -1, constructor: 'x', toString: 5, '': null }
       return stage.mustWork(
@@ -123,7 +123,7 @@ export const errorCases: readonly Case[] = [
   ),
   one({
     row: 'A-ER-2',
-    name: 'an error says one line, without our insides',
+    name: 'an error is one line without internal details',
     play: async ({ a, cwd }) => [
       await a.request('foo\nbar', {}),
       await a.request('session/new', { cwd: 'no\nsuch', mcpServers: [] }),
@@ -159,7 +159,7 @@ const signIn = (method: Fields | undefined, token: string): Fields => ({
 export const authCases: readonly Case[] = [
   one({
     row: 'A-AU-1',
-    name: 'ways to sign in are a list, each with an id of its own',
+    name: 'authentication methods are a list, each with a unique id',
     raw: true,
     play: async (stage) => (await stage.initialize()).result,
     check: (result) => {
@@ -178,7 +178,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-2',
-    name: 'a client without terminals for that is offered no way that needs one',
+    name: 'a client without terminal authentication is offered no method that needs it',
     raw: true,
     play: async (stage) => (await stage.initialize()).result,
     check: (result) => {
@@ -192,7 +192,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-4',
-    name: 'an agent that has no way to sign in does not ask for it',
+    name: 'an agent without authentication methods does not require authentication',
     play: async (stage) => {
       const methods = stage.offer['authMethods']
       const { error } = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] })
@@ -203,14 +203,14 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-3',
-    name: 'a way to sign in that is not there is refused',
+    name: 'an unknown authentication method is refused',
     play: ({ a }) => a.request('authenticate', { methodId: 'no-such' }),
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('authenticate'),
   }),
   one({
     row: 'A-AU-5',
-    name: 'signing out is offered only where it can be done',
+    name: 'logout is advertised only if it is possible',
     play: async (stage) => {
       const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['auth'])['logout']
       if (offered !== undefined && offered !== null) return undefined
@@ -244,7 +244,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-5',
-    name: 'a client that signs out is signed out',
+    name: 'a client that logs out is no longer authenticated',
     ours: true,
     env: TOKEN,
     play: async (stage) => {
@@ -259,7 +259,7 @@ export const authCases: readonly Case[] = [
   }),
   one({
     row: 'A-AU-6',
-    name: 'a way that needs a terminal names arguments, never a command, and an environment by name',
+    name: 'a terminal authentication method names arguments and environment variables, never a command',
     raw: true,
     play: async (stage) => {
       const { result } = await stage.initialize(stage.a, { auth: { terminal: true } })

@@ -26,7 +26,7 @@ const SAID = {
 export const foundingCases: readonly Case[] = [
   one({
     row: 'A-IN-1',
-    name: 'founding exchange A: these bytes are answered with all that there is',
+    name: 'founding exchange A: these bytes are answered with all capabilities',
     carried: true,
     raw: true,
     play: ({ a }) => a.rawMessage(greeting, [EXCHANGE_A]),
@@ -47,7 +47,7 @@ export const foundingCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-10',
-    name: 'founding exchange A: everything that sessions can do is offered',
+    name: 'founding exchange A: all session capabilities are advertised',
     raw: true,
     ours: true,
     play: (stage) => stage.initialize(),
@@ -66,7 +66,7 @@ export const foundingCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-10',
-    name: 'founding exchange A: nothing but what is written there is said, beside `_meta`',
+    name: 'founding exchange A: no other fields are sent, besides `_meta`',
     raw: true,
     ours: true,
     play: (stage) => stage.initialize(),

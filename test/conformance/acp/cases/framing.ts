@@ -10,7 +10,7 @@ const ODD = '汉字 \u2028 🙂 e\u0301\n'
 export const framingCases: readonly Case[] = [
   one({
     row: 'A-TR-1',
-    name: 'text of any alphabet arrives as it was said',
+    name: 'text of any alphabet arrives unchanged',
     carried: true,
     script: [{ chunk: ODD, times: 400 }],
     play: async (stage) => {
@@ -23,7 +23,7 @@ export const framingCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-2',
-    name: 'a message is one line, whatever stands in it',
+    name: 'a message is one line, whatever it contains',
     carried: true,
     script: [{ chunk: 'one\ntwo\u2028three\r\n\u0085' }],
     play: async (stage) => stage.prompt(await stage.session(), 'a\nb'),
@@ -32,7 +32,7 @@ export const framingCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-3',
-    name: 'nothing but ACP is on stdout, however noisy an MCP server is',
+    name: 'stdout has only ACP messages, however noisy an MCP server is',
     carried: true,
     play: async (stage) => {
       const noisy = witness(stage, 'noisy', { junk: true })
@@ -44,7 +44,7 @@ export const framingCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-4',
-    name: 'whatever goes to stderr keeps no answer back',
+    name: 'output on stderr delays no response',
     carried: true,
     play: async (stage) => {
       for (let count = 0; count < 20; count += 1) stage.a.write('no message\n')
@@ -64,7 +64,7 @@ export const framingCases: readonly Case[] = [
   }),
   one({
     row: 'A-TR-6',
-    name: 'a message may come in pieces, and several in one',
+    name: 'a message may arrive in pieces, and several in one piece',
     carried: true,
     bytes: true,
     play: async ({ a }) => {

@@ -47,7 +47,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-2',
-    name: 'version 1 is version 1',
+    name: 'version 1 is answered with version 1',
     raw: true,
     play: asked(1),
     check: answersVersionOne,
@@ -55,7 +55,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-3',
-    name: 'a version from the future is answered with one that there is',
+    name: 'a version from the future is answered with a supported one',
     carried: true,
     raw: true,
     play: asked(65_535, { capabilities: {}, info: { name: 'x', version: '1' } }),
@@ -73,7 +73,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-4',
-    name: 'the agent says its name and version',
+    name: 'the agent sends its name and version',
     raw: true,
     play: asked(1),
     check: ({ result }) => {
@@ -95,7 +95,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-5',
-    name: 'a client that offers nothing is asked for nothing',
+    name: 'a client without capabilities gets no requests that need one',
     carried: true,
     script: [{ readFile: { path: '/etc/hostname' } }, { terminal: { command: 'true' } }, { chunk: 'Done.' }],
     play: async (stage) => stage.prompt(await stage.session()),
@@ -137,7 +137,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-8',
-    name: 'a session is made, prompted, and tells of its turn',
+    name: 'a session is created and prompted, and sends the updates of its turn',
     carried: true,
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -151,7 +151,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-9',
-    name: 'once version 1 is agreed, nothing of another version comes',
+    name: 'once version 1 is agreed, no message of another version is sent',
     play: async (stage) => stage.prompt(await stage.session()),
     check: law('A-CV-5'),
     mutant: {
@@ -172,7 +172,7 @@ export const initializeCases: readonly Case[] = [
   }),
   one({
     row: 'A-IN-11',
-    name: 'before initialize everything else is refused, and then it may come',
+    name: 'before initialize every other request is refused, and initialize may follow',
     carried: true,
     raw: true,
     ours: true,

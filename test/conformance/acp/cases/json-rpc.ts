@@ -18,7 +18,7 @@ const NO_MESSAGES = [
 export const jsonRpcCases: readonly Case[] = [
   one({
     row: 'A-JR-1',
-    name: 'an answer has the id of its request, and its type',
+    name: 'a response has the id of its request, with the same type',
     carried: true,
     play: async ({ a }) => {
       for (const id of [0, '0', 'a', '', Number.MAX_SAFE_INTEGER, -1]) await a.request('foo/bar', {}, id)
@@ -28,7 +28,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-2',
-    name: 'an answer is a result or an error, never both, and comes once',
+    name: 'a response is a result or an error, never both, and is sent once',
     carried: true,
     play: async (stage) => {
       await stage.session()
@@ -40,7 +40,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-3',
-    name: 'no notification is answered, however bad',
+    name: 'no notification is answered, however malformed',
     carried: true,
     play: async ({ a }) => {
       const { mark } = a
@@ -67,7 +67,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-5',
-    name: 'after an error the connection is as before',
+    name: 'after an error the connection works as before',
     carried: true,
     play: async (stage) => {
       await stage.a.request('session/new', { cwd: 5 })
@@ -78,7 +78,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-6',
-    name: 'what does not parse is answered with -32700 and no id',
+    name: 'text that is not JSON is answered with -32700 and no id',
     carried: true,
     play: ({ a }) => malformed(a, '{"jsonrpc":'),
     check: isRefused(-32_700),
@@ -86,7 +86,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-6',
-    name: 'what is no message, a batch too, is answered with -32600 and no id',
+    name: 'an invalid message, also a batch, is answered with -32600 and no id',
     carried: true,
     play: ({ a }) => malformed(a, '[{"jsonrpc":"2.0","id":1,"method":"foo/bar"}]'),
     check: isRefused(-32_600),
@@ -136,7 +136,7 @@ export const jsonRpcCases: readonly Case[] = [
   }),
   one({
     row: 'A-JR-2',
-    name: 'parameters that are null are none',
+    name: 'parameters that are null count as absent',
     ours: true,
     play: ({ a }) =>
       a.rawMessage({ id: 'null', method: 'session/list', params: null }, [

@@ -84,7 +84,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-4',
-    name: 'with a cursor that it never gave is refused',
+    name: 'a list with an unknown cursor is refused',
     play: async (stage) => {
       stage.needs(can('list'))
       return stage.a.request('session/list', { cursor: 'garbage!' })
@@ -94,7 +94,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-5',
-    name: 'the list comes page by page, each session once, also while new ones are made',
+    name: 'the list is paged, with each session once, also while new ones are created',
     ours: true,
     play: async (stage) => {
       const made: string[] = []
@@ -162,7 +162,7 @@ export const listCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-8',
-    name: 'additional directories, where they are listed, are complete, absolute and in order',
+    name: 'listed additional directories are complete, absolute and in order',
     play: async (stage) => {
       stage.needs(can('additionalDirectories'))
       const more = [stage.dir('b'), stage.dir('a')]
@@ -191,7 +191,7 @@ function isDate(value: unknown): boolean {
 export const endCases: readonly Case[] = [
   one({
     row: 'A-DL-1',
-    name: 'a session that is deleted is listed no more',
+    name: 'a deleted session is no longer listed',
     play: async (stage) => {
       stage.needs(can('delete'))
       const sessionId = await talked(stage)
@@ -267,7 +267,7 @@ export const endCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-3',
-    name: 'closing twice, or what is not there, ends nothing else',
+    name: 'closing twice, or an unknown session, affects nothing else',
     play: async (stage) => {
       stage.needs(can('close'))
       const [sessionId, other] = [await stage.session(), await stage.session()]
@@ -281,7 +281,7 @@ export const endCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-4',
-    name: 'a session that is closed is listed, and can be loaded',
+    name: 'a closed session is listed, and can be loaded',
     carried: true,
     play: async (stage) => {
       stage.needs(can('close'), 'agentCapabilities.loadSession')
@@ -297,7 +297,7 @@ export const endCases: readonly Case[] = [
   }),
   one({
     row: 'A-CL-3',
-    name: 'prompting a session that was closed is refused, and says what to do',
+    name: 'prompting a closed session is refused, with what to do',
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()

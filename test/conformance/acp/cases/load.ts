@@ -63,7 +63,7 @@ export const isSpoken = ({ sessionUpdate }: Told): boolean => /_chunk$|^tool_cal
 export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
-    name: 'a load tells the whole conversation: user, agent, thoughts, tool calls, plans',
+    name: 'a load replays the whole conversation: user, agent, thoughts, tool calls, plans',
     carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
@@ -92,7 +92,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-2',
-    name: 'a load by any agent tells something, and nothing after its answer',
+    name: 'a load by any agent sends updates, and none after its response',
     play: (stage) => loaded(stage),
     check: ({ late, replayed }) =>
       first(
@@ -124,7 +124,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-5',
-    name: 'a session that is not there is refused with -32002',
+    name: 'an unknown session is refused with -32002',
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       return stage.a.request('session/load', { sessionId: 'no-such', cwd: stage.cwd, mcpServers: [] })
@@ -134,7 +134,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-6',
-    name: 'messages have the ids that they had live',
+    name: 'messages of a replay have the ids that they had live',
     carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
@@ -158,7 +158,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-7',
-    name: 'a load sends how much of the context is used, before its answer',
+    name: 'a load sends the context usage before its response',
     script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
     play: (stage) => loaded(stage),
     check: ({ replayed }) =>
@@ -170,7 +170,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-1',
-    name: 'a load of a session whose turn runs gives all up to now, then live updates',
+    name: 'a load during a turn sends all entries so far, then live updates',
     carried: true,
     company: true,
     script: [{ chunk: 'w{n} ', times: 40, everyMs: 5 }],
@@ -190,7 +190,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-4',
-    name: 'a load with other MCP servers takes none from the clients that are attached',
+    name: 'a load with other MCP servers keeps those of the attached clients',
     carried: true,
     company: true,
     ours: true,
@@ -206,7 +206,7 @@ export const loadCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-1',
-    name: 'what the user said has an id, as the rest has',
+    name: 'user messages have ids, like the others',
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ replayed }) =>
@@ -223,7 +223,7 @@ export const loadCases: readonly Case[] = [
 export const resumeCases: readonly Case[] = [
   one({
     row: 'A-RS-1',
-    name: 'a resume tells nothing of the past before its answer',
+    name: 'a resume sends no earlier updates before its response',
     carried: true,
     play: (stage) => loaded(stage, 'session/resume'),
     check: ({ replayed }) => unless(!replayed.some(isSpoken), 'it replayed'),
@@ -234,7 +234,7 @@ export const resumeCases: readonly Case[] = [
   }),
   one({
     row: 'A-LD-7',
-    name: 'a resume tells how much of the context is used, before the answer',
+    name: 'a resume sends the context usage before its response',
     script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
     play: (stage) => loaded(stage, 'session/resume'),
     check: ({ replayed }) =>
@@ -276,7 +276,7 @@ export const resumeCases: readonly Case[] = [
   }),
   one({
     row: 'A-RS-2',
-    name: 'a session that is not there is refused with -32002',
+    name: 'an unknown session is refused with -32002',
     play: async (stage) => {
       stage.needs('agentCapabilities.sessionCapabilities.resume')
       return stage.a.request('session/resume', { sessionId: 'no-such', cwd: stage.cwd })

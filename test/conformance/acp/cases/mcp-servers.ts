@@ -45,7 +45,7 @@ export const mcpCases: readonly Case[] = [
   }),
   one({
     row: 'A-MC-3',
-    name: 'a server over SSE is taken if that is offered, and refused if not',
+    name: 'a server over SSE is accepted if the agent advertises SSE, and otherwise refused',
     play: async (stage) => {
       const { sse } = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['mcpCapabilities'])
       const server = { type: 'sse', name: 'old', url: 'http://127.0.0.1:9/sse', headers: [] }
@@ -111,7 +111,7 @@ export const mcpCases: readonly Case[] = [
   }),
   one({
     row: 'A-MC-5',
-    name: 'a transport that is not offered is refused',
+    name: 'a transport that is not advertised is refused',
     play: ({ a, cwd }) => a.request('session/new', { cwd, mcpServers: [{ type: 'acp', name: 'x', id: 'x' }] }),
     check: isRefused(-32_602),
     mutant: accepting('session/new', { sessionId: 's' }),
@@ -130,7 +130,7 @@ export const mcpCases: readonly Case[] = [
   }),
   one({
     row: 'A-MC-6',
-    name: 'a session opens although a server cannot be started, and the client learns that it is missing',
+    name: 'a session opens although a server cannot be started, and the client is notified of the failure',
     script: [callOf('echo', { text: 'x' })],
     play: async (stage) => {
       const gone = { name: 'gone', command: '/no/such/server', args: [], env: [] }
@@ -155,7 +155,7 @@ export const mcpCases: readonly Case[] = [
   }),
   one({
     row: 'A-MC-7',
-    name: 'a load connects to the servers that it names, not to those of before',
+    name: 'a load connects to the servers that it names, not to earlier ones',
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       const [before, after] = [witness(stage, 'before'), witness(stage, 'after')]

@@ -69,7 +69,7 @@ async function lastOf(stage: Stage, kind: string): Promise<Fields> {
 export const modeCases: readonly Case[] = [
   one({
     row: 'A-MD-1',
-    name: 'a mode can be set, and one that is not there cannot',
+    name: 'a known mode can be set, an unknown one cannot',
     script: modal(),
     play: async (stage) => {
       const { sessionId, modes } = await made(stage)
@@ -123,7 +123,7 @@ export const modeCases: readonly Case[] = [
   }),
   one({
     row: 'A-MD-2',
-    name: 'the agent can switch by itself, and says `currentModeId`',
+    name: 'the agent can switch the mode itself, and sends `currentModeId`',
     script: modal({ mode: 'code' }),
     play: async (stage) => {
       await stage.prompt(await stage.session())
@@ -139,7 +139,7 @@ export const modeCases: readonly Case[] = [
   }),
   one({
     row: 'A-MD-2',
-    name: 'a mode that was set is there again after a restart',
+    name: 'a mode that was set is kept after a restart',
     script: modal(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -193,7 +193,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-2',
-    name: 'a value that is not allowed is refused, and so is an option that is not there',
+    name: 'an invalid value is refused, and so is an unknown option',
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -294,7 +294,7 @@ export const configCases: readonly Case[] = [
   }),
   one({
     row: 'A-CF-7',
-    name: 'modes and the option of the same name keep step, either way',
+    name: 'modes and the option of the same name follow each other',
     script: [{ agent: { modes: MODES, configOptions: [MODE, MODEL] } }, { chunk: '.' }],
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -338,7 +338,7 @@ const COMMANDS = [
 export const commandCases: readonly Case[] = [
   one({
     row: 'A-SL-1',
-    name: 'commands come as a list, with hints, and a later list replaces it',
+    name: 'commands are sent as a list with hints, and a later list replaces it',
     script: [{ commands: [] }, { commands: COMMANDS }],
     play: async (stage) => {
       await stage.prompt(await stage.session())
@@ -353,7 +353,7 @@ export const commandCases: readonly Case[] = [
   }),
   one({
     row: 'A-SL-2',
-    name: 'a command comes as ordinary text',
+    name: 'a slash command is sent as ordinary text',
     play: async (stage) => {
       const sessionId = await stage.session()
       return stage.prompt(sessionId, '/help me')

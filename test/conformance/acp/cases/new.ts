@@ -13,7 +13,7 @@ const PARAMS = -32_602
 export const newCases: readonly Case[] = [
   one({
     row: 'A-NW-1',
-    name: 'every session has an id of its own, also after a restart',
+    name: 'every session has a unique id, also after a restart',
     play: async (stage) => {
       const before = [await stage.session(), await stage.session()]
       await stage.again()
@@ -46,7 +46,7 @@ export const newCases: readonly Case[] = [
   }),
   one({
     row: 'A-NW-3',
-    name: 'a relative path is one below the working directory',
+    name: 'a relative path is relative to the working directory',
     script: [{ terminal: { command: 'pwd' } }],
     client: { terminal: true },
     play: async (stage) => {
@@ -84,7 +84,7 @@ export const newCases: readonly Case[] = [
   }),
   one({
     row: 'A-NW-5',
-    name: 'modes and options, where there are any, are as the schema has them',
+    name: 'modes and options, if there are any, are valid by the schema',
     script: [
       {
         agent: {
@@ -111,7 +111,7 @@ export const newCases: readonly Case[] = [
   }),
   one({
     row: 'A-NW-6',
-    name: 'mcpServers that are null are none',
+    name: 'mcpServers that are null count as an empty list',
     play: (stage) => stage.session({ mcpServers: null }),
     check: (id) => unless(id !== '', 'no session'),
     mutant: refusing('session/new'),
@@ -134,7 +134,7 @@ export const newCases: readonly Case[] = [
   }),
   one({
     row: 'A-NW-2',
-    name: 'a working directory that is not there is refused',
+    name: 'a missing working directory is refused',
     ours: true,
     play: (stage) => stage.a.request('session/new', { cwd: join(stage.directory, 'gone'), mcpServers: [] }),
     check: isRefused(PARAMS),

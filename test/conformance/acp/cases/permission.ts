@@ -43,7 +43,7 @@ const NO_ANSWERS: readonly (readonly [string, Fields])[] = [
 export const permissionCases: readonly Case[] = [
   one({
     row: 'A-PM-1',
-    name: 'a question names its session, its call and its options',
+    name: 'a permission request names its session, its call and its options',
     carried: true,
     script: ASKS,
     play: (stage) => answered(stage, choose('allow_once')),
@@ -94,7 +94,7 @@ export const permissionCases: readonly Case[] = [
   ),
   one({
     row: 'A-TC-3',
-    name: 'what was allowed is in progress before it is done',
+    name: 'an allowed call is in progress before it is completed',
     script: ASKS,
     play: (stage) => answered(stage, choose('allow_once')),
     check: ({ told }) => {

@@ -38,7 +38,7 @@ const mutant = accepting('session/list', { sessions: [] })
 export const principalCases: readonly Case[] = [
   one({
     row: 'A-LS-7',
-    name: 'a client that has not shown who it is sees no session of one that has, nor whether there is one',
+    name: 'an unauthenticated client sees no session of an authenticated one, nor whether it exists',
     ours: true,
     company: true,
     env: TOKEN,
@@ -52,7 +52,7 @@ export const principalCases: readonly Case[] = [
   }),
   one({
     row: 'A-LS-7',
-    name: 'nor does who has come back, until they have shown it again',
+    name: 'a client that reconnects sees no session either, until it authenticates again',
     ours: true,
     env: TOKEN,
     play: async (stage) => {

@@ -41,7 +41,7 @@ async function sent(stage: Stage, blocks: readonly Fields[], more: Fields = {}) 
 export const promptCases: readonly Case[] = [
   one({
     row: 'A-PR-1',
-    name: 'text and links to resources are taken by every agent',
+    name: 'text and resource links are accepted by every agent',
     play: async (stage) => {
       const link = { type: 'resource_link', uri: 'file:///etc/hostname', name: 'hostname', mimeType: 'text/plain' }
       return stage.mustWork(await sent(stage, [link]), 'session/prompt')
@@ -124,7 +124,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-7',
-    name: 'after a refusal the session takes the next prompt',
+    name: 'after a refusal the session accepts the next prompt',
     script: [{ end: 'refusal' }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -137,7 +137,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-8',
-    name: 'chunks of one message have one id, another message has another',
+    name: 'chunks of one message have one id, those of another message another',
     script: [
       { chunk: 'a{n}', times: 3 },
       { toolCall: { toolCallId: 'x', title: 'X', status: 'completed' } },
@@ -167,7 +167,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-9',
-    name: 'a message of the user that is replayed has an id',
+    name: 'a replayed user message has an id',
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       const sessionId = await stage.session()
@@ -182,7 +182,7 @@ export const promptCases: readonly Case[] = [
   }),
   one({
     row: 'A-PR-10',
-    name: 'usage says how much of how much, and what it cost',
+    name: 'usage has used tokens, the size of the context, and the cost',
     script: [{ usage: { used: 10, size: 100, cost: { amount: 0.5, currency: 'USD' } } }, { chunk: '.' }],
     play: async (stage) => {
       await stage.prompt(await stage.session())

@@ -148,7 +148,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
-    name: 'a prompt that waits is withdrawn, and another one is taken first',
+    name: 'a queued prompt is withdrawn, and another one is moved to the front',
     ours: true,
     script: [{ chunk: 'Begun.' }, { sleepMs: 60_000 }],
     play: async (stage) => {
@@ -175,7 +175,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
-    name: 'all prompts stand in the outline, and what was seen is unread no longer',
+    name: 'an outline has all prompts, and a session marked as seen is no longer unread',
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -219,7 +219,7 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
-    name: 'the agents of a session to come are listed, and a client that asked gets their list',
+    name: 'the agents for a new session are listed, and a subscribed client gets the list',
     ours: true,
     client: { _meta: { 'parley/notifications': ['agents'] } },
     play: async (stage) => {

@@ -108,7 +108,7 @@ export const toolCallCases: readonly Case[] = [
   ),
   one({
     row: 'A-TC-5',
-    name: 'a call that failed is failed; there is no other word',
+    name: 'a failed call has the status failed',
     script: [{ toolCall: { title: 'Does', status: 'failed' } }],
     play: (stage) => turn(stage),
     check: ([call], transcript) =>
@@ -139,7 +139,7 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-7',
-    name: 'places are absolute, with lines from 1',
+    name: 'locations are absolute, with lines from 1',
     script: [
       {
         toolCall: {
@@ -190,7 +190,7 @@ export const toolCallCases: readonly Case[] = [
   }),
   one({
     row: 'A-TC-9',
-    name: 'a call that is still open is finished when the turn ends',
+    name: 'an open call is finished when the turn ends',
     script: [PENDING],
     play: (stage) => turn(stage),
     check: law('A-TC-9'),
