@@ -196,6 +196,8 @@ test('54: of ten thousand sessions at most sixty rows are in the document, and e
   await page.goto(stage.server.url)
   await item(page, 'Session 9999').waitFor()
   expect(await page.locator('.list li').count()).toBeLessThanOrEqual(60)
+  await page.getByRole('button', { name: /^Show more \(/u }).click()
+  await expect.poll(() => page.locator('.list li').count()).toBe(120)
   await page.getByLabel('Filter by title or directory…').fill('Session 4711 of many')
   await item(page, 'Session 4711 of many').waitFor()
 })

@@ -31,6 +31,7 @@ export const en = {
   none: 'No session yet. An agent works in a directory of the server; start one there.',
   noneFits: 'No session fits.',
   showAllSessions: 'Show all sessions',
+  moreSessions: (count: string) => `Show more (${count})`,
   nothingChosen: 'Choose a session, or start a new one.',
   nothingWaits: 'Nothing waits for you.',
   waitForYou: (count: number) => (count === 1 ? '1 question waits for you' : `${count} questions wait for you`),

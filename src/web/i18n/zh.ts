@@ -26,6 +26,7 @@ export const zh: Words = {
   none: '还没有会话。智能体在服务器的某个目录中工作，请在那里新建一个。',
   noneFits: '没有符合条件的会话。',
   showAllSessions: '显示所有会话',
+  moreSessions: (count) => `显示更多（${count}）`,
   nothingChosen: '选择一个会话，或新建一个。',
   nothingWaits: '没有等你处理的事。',
   waitForYou: (count) => `有 ${count} 个问题等你回答`,

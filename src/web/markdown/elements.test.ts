@@ -45,6 +45,24 @@ describe('Markdown', () => {
     expect(one).toMatchObject({ is: 'code block', language: 'ts', code: 'a' })
   })
 
+  test.each(['word ', 'line\n', '😀', 'x'])(
+    'a paragraph of many pages of %j is in pieces that stay as they are',
+    (text) => {
+      const whole = text.repeat(40_000 / text.length)
+      const piecesIn = (nodes: readonly Node[]) =>
+        all(nodes)
+          .filter(({ is }) => is === 'piece')
+          .map((one) => textIn([one]))
+      const pieces = piecesIn(read(whole))
+      expect(pieces.join('').trimEnd() === whole.trimEnd()).toBe(true)
+      expect(pieces.length).toBeGreaterThan(7)
+      expect(pieces.every((piece) => piece.length <= 5_000 && !/^[\uDC00-\uDFFF]/u.test(piece))).toBe(true)
+      const grown = piecesIn(read(whole + text))
+      expect(pieces.slice(0, -1).every((piece, at) => grown[at] === piece)).toBe(true)
+      expect(piecesIn(read(text.repeat(100)))).toEqual([])
+    },
+  )
+
   test('HTML is text', () => {
     const nodes = read('<b onclick="x()">hi</b>\n\n<script>alert(1)</script>')
     expect(textIn(nodes)).toContain('<script>alert(1)</script>')

@@ -34,7 +34,7 @@ export type Plain =
   | 'rule'
   | 'table'
   | 'row'
-  | 'unspaced'
+  | 'piece'
 
 type Reading = (token: never) => readonly Node[]
 
@@ -47,7 +47,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   text: (token: Tokens.Text) => (token.tokens === undefined ? [token.text] : nodes(token.tokens)),
   escape: (token: Tokens.Escape) => [token.text],
   html: ({ raw }: Tokens.HTML) => [raw],
-  paragraph: (token: Tokens.Paragraph) => [plain('paragraph', nodes(token.tokens))],
+  paragraph: (token: Tokens.Paragraph) => [plain('paragraph', inPieces(nodes(token.tokens)))],
   blockquote: (token: Tokens.Blockquote) => [plain('quotation', blocks(token.tokens))],
   strong: (token: Tokens.Strong) => [plain('strong', nodes(token.tokens))],
   em: (token: Tokens.Em) => [plain('emphasis', nodes(token.tokens))],
@@ -105,6 +105,34 @@ function nodes(tokens: readonly Token[]): readonly Node[] {
     const read = Object.hasOwn(READINGS, token.type) ? READINGS[token.type] : undefined
     return read === undefined ? [token.raw] : read(token as never)
   })
+}
+
+/** The longest piece of a text; a paragraph that is longer has no markup, for the lexer gives it up. */
+const PIECE = 5_000
+
+/**
+ * A text of many pages without a paragraph, such as a log, as pieces with lines of their own: all of a paragraph is laid out again
+ * with each word that is added to it. The pieces of a text that grows stay as they are, but for the last.
+ */
+function inPieces(children: readonly Node[]): readonly Node[] {
+  const [text] = children
+  if (children.length !== 1 || typeof text !== 'string' || text.length <= PIECE) return children
+  const pieces: Node[] = []
+  for (let begin = 0; begin < text.length;) {
+    const piece = firstPiece(text.slice(begin, begin + PIECE))
+    pieces.push(plain('piece', [piece]))
+    begin += piece.length
+  }
+  return pieces
+}
+
+/** Up to the end of a line, or of a word, in its second half. */
+function firstPiece(text: string): string {
+  if (text.length < PIECE) return text
+  const end = [text.lastIndexOf('\n'), text.lastIndexOf(' ')].find((at) => at > PIECE / 2)
+  if (end !== undefined) return text.slice(0, end + 1)
+  // The two halves of a character stay together.
+  return /[\uD800-\uDBFF]$/u.test(text) ? text.slice(0, -1) : text
 }
 
 function plain(is: Plain, children: readonly Node[]): Element {

@@ -46,7 +46,7 @@ const TAGS: Readonly<Record<PlainElement, keyof JSX.IntrinsicElements>> = {
   rule: 'hr',
   table: 'table',
   row: 'tr',
-  unspaced: 'span',
+  piece: 'div',
 }
 
 function nodeView(node: Node): ComponentChildren {

@@ -1,5 +1,5 @@
 /** The page around the screens: one or two panes, what is wrong with the connection, and what screen readers announce. */
-import { signal } from '@preact/signals'
+import { signal, useComputed } from '@preact/signals'
 import { h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Options } from '../cards/permission-card.tsx'
@@ -8,7 +8,6 @@ import { spelledOut } from '../markdown/invisible.ts'
 import { lazily } from '../page/lazily.tsx'
 import type { App } from '../sessions/app.ts'
 import { keep } from '../sessions/kept.ts'
-import { groupOf } from '../sessions/groups.ts'
 import { PairingScreen } from './pairing-screen.tsx'
 import { SessionList } from './session-list.tsx'
 import { useShortcuts } from './shortcuts.tsx'
@@ -115,7 +114,7 @@ function Screen({ app }: { readonly app: App }) {
 
 /** With no session chosen: those that wait, each with its card, ready to answer. */
 function Waiting({ app }: { readonly app: App }) {
-  const waiting = app.rows.value.filter((row) => groupOf(row) === 'waits' && row.waiting !== undefined)
+  const waiting = app.waiting.value.filter((row) => row.waiting !== undefined)
   const { waitForYou, nothingChosen, untitled } = words()
   return (
     <main class="screen waiting" id="main" tabIndex={-1}>
@@ -233,11 +232,9 @@ function LanguageButton() {
 
 /** The title of the window says how many sessions wait. */
 function useTitle(app: App): void {
-  const waiting = app.rows.value.filter((row) => groupOf(row) === 'waits').length
-  const place = app.router.place.value
-  const row = place.screen === 'session' ? app.rows.value.find(({ sessionId }) => sessionId === place.id) : undefined
-  const name =
-    row?.title === null || row?.title === undefined ? words().app : `${spelledOut(row.title)} · ${words().app}`
+  const waiting = useComputed(() => app.waiting.value.length).value
+  const title = app.title.value
+  const name = title === undefined ? words().app : `${spelledOut(title)} · ${words().app}`
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) ${name}` : name
     document.documentElement.lang = language.value

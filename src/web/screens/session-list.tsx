@@ -1,21 +1,24 @@
 /** All sessions, first those that need the reader. */
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Options } from '../cards/permission-card.tsx'
-import { ago, words } from '../i18n/language.ts'
+import { ago, count, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { StateMark } from '../page/controls.tsx'
 import { Icon } from '../page/icons.tsx'
 import type { App } from '../sessions/app.ts'
-import { GROUPS, type SessionRow, fits, groupOf, grouped, shortPath } from '../sessions/groups.ts'
+import { GROUPS, type SessionRow, type Shown, groupOf, shortPath, shownOf } from '../sessions/groups.ts'
 
 /** More are shown when the reader asks, so that ten thousand cost no more than these. */
 const FIRST_ROWS = 60
 
 export function SessionList({ app }: { readonly app: App }) {
-  const { newSession, searchHint, filterHint, sessions, none, noneFits, showAllSessions } = words()
+  const { newSession, searchHint, filterHint, sessions, none, noneFits, showAllSessions, moreSessions } = words()
   const filter = app.router.filter.value
   const all = app.rows.value
-  const rows = all.filter((row) => fits(row, filter)).slice(0, FIRST_ROWS)
+  const [most, setMost] = useState(FIRST_ROWS)
+  // Another filter begins from its beginning.
+  useEffect(() => setMost(FIRST_ROWS), [filter.text, filter.group])
+  const shown = shownOf(all, filter, most)
   return (
     <nav class="list" aria-label={sessions}>
       <div class="list-head">
@@ -38,23 +41,28 @@ export function SessionList({ app }: { readonly app: App }) {
             value={filter.text}
             onInput={({ currentTarget }) => app.router.narrow({ text: currentTarget.value })}
           />
-          <GroupTabs app={app} rows={all} />
+          <GroupTabs app={app} counts={shown.counts} />
         </div>
       )}
       <div class="groups">
-        {grouped(rows).map(({ group, rows: own }) => (
+        {shown.groups.map(({ group, rows }) => (
           <section key={group} aria-label={words().groups[group]}>
             <h2 class={group}>
-              {words().groups[group]} <span class="number">{all.filter((row) => groupOf(row) === group).length}</span>
+              {words().groups[group]} <span class="number">{shown.counts[group]}</span>
             </h2>
             <ul>
-              {own.map((row) => (
+              {rows.map((row) => (
                 <SessionItem key={row.sessionId} app={app} row={row} />
               ))}
             </ul>
           </section>
         ))}
-        {app.listed.value !== undefined && rows.length === 0 && (
+        {shown.more > 0 && (
+          <button type="button" class="quiet wide" onClick={() => setMost(most + FIRST_ROWS)}>
+            {moreSessions(count(shown.more))}
+          </button>
+        )}
+        {app.listed.value !== undefined && shown.groups.length === 0 && (
           <p class="empty">
             {all.length === 0 ? none : noneFits}{' '}
             {all.length > 0 && (
@@ -69,13 +77,15 @@ export function SessionList({ app }: { readonly app: App }) {
   )
 }
 
-function GroupTabs({ app, rows }: { readonly app: App; readonly rows: readonly SessionRow[] }) {
+function GroupTabs({ app, counts }: { readonly app: App; readonly counts: Shown['counts'] }) {
   const { all, short, groups } = words()
   const present = app.router.filter.value.group
-  const tabs = GROUPS.filter((group) => group !== 'rest').map((group) => {
-    const count = rows.filter((row) => groupOf(row) === group).length
-    return { group, count, label: short[group], name: groups[group] }
-  })
+  const tabs = GROUPS.filter((group) => group !== 'rest').map((group) => ({
+    group,
+    count: counts[group],
+    label: short[group],
+    name: groups[group],
+  }))
   if (present === '' && tabs.every(({ count }) => count === 0)) return null
   return (
     <div class="tabs" role="group">

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { words } from '../i18n/language.ts'
 import type { App } from '../sessions/app.ts'
-import { fits } from '../sessions/groups.ts'
+import { shownOf } from '../sessions/groups.ts'
 
 export function useShortcuts(app: App): ComponentChildren {
   const [isListed, setListed] = useState(false)
@@ -87,7 +87,8 @@ function find(app: App, event: KeyboardEvent): void {
 }
 
 function step(app: App, by: number): void {
-  const rows = app.rows.value.filter((row) => fits(row, app.router.filter.value))
+  const { groups } = shownOf(app.rows.value, app.router.filter.value, Number.POSITIVE_INFINITY)
+  const rows = groups.flatMap((group) => group.rows)
   const place = app.router.place.value
   const at = place.screen === 'session' ? rows.findIndex(({ sessionId }) => sessionId === place.id) : -1
   const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))]

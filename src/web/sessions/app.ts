@@ -10,7 +10,7 @@ import { Dialling } from '../connection/dialling.ts'
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { deviceName } from '../connection/pairing.ts'
-import { type SessionRow, groupOf } from './groups.ts'
+import { type SessionRow, groupOf, listAfter } from './groups.ts'
 import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
 import { randomHexId } from '../../client/connection/over-web-socket.ts'
@@ -41,7 +41,11 @@ export class App implements ClientDelegate {
   readonly isOutdated = signal(false)
   readonly opened: Signal<ReadonlyMap<string, OpenSession>> = signal(new Map())
   readonly rows = computed(() => this.#rows())
+  /** Sessions that wait for the reader. */
+  readonly waiting = computed(() => this.rows.value.filter((row) => groupOf(row) === 'waits'))
   readonly current = computed(() => this.#current())
+  /** The title of the session that is looked at. */
+  readonly title = computed(() => this.#title())
   #client: Client | undefined
   #version = ''
   #whenConnected: (client: Client) => void = () => undefined
@@ -248,12 +252,8 @@ export class App implements ClientDelegate {
     this.#forget(id)
   }
 
-  /** Newest first. */
-  #listed({ reset, sessions, removed }: SessionsNotice): void {
-    const gone = new Set([...removed, ...sessions.map(({ sessionId }) => sessionId)])
-    const kept = reset ? [] : (this.listed.value ?? []).filter(({ sessionId }) => !gone.has(sessionId))
-    const all = [...sessions, ...kept]
-    this.listed.value = all.sort((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''))
+  #listed(notice: SessionsNotice): void {
+    this.listed.value = listAfter(this.listed.value ?? [], notice)
   }
 
   #add(session: OpenSession): void {
@@ -269,28 +269,39 @@ export class App implements ClientDelegate {
     return place.screen === 'session' ? this.opened.value.get(place.id) : undefined
   }
 
+  #title(): string | undefined {
+    const place = this.router.place.value
+    if (place.screen !== 'session') return undefined
+    return this.rows.value.find(({ sessionId }) => sessionId === place.id)?.title ?? undefined
+  }
+
   /** What the list says, and what is known better of sessions that are open here. */
   #rows(): readonly SessionRow[] {
     const gone = this.deleting.value?.id
     const listed = this.listed.value ?? (this.isLongOffline.value ? this.lastList.value : [])
-    return listed.filter(({ sessionId }) => sessionId !== gone).map((row) => this.#known(row))
-  }
-
-  #known(row: SessionRow): SessionRow {
-    const open = this.opened.value.get(row.sessionId)
-    if (open === undefined) return row
-    const [question] = open.questions.value
-    const title = open.talk.title.value ?? row.title
-    const { requestId = '' } = question ?? {}
-    const waiting = question && { requestId, title: question.toolCall.title ?? '', options: question.options }
-    return { ...row, title, phase: open.phase.value, agent: open.agent.value || row.agent, waiting }
+    const shown = gone === undefined ? listed : listed.filter(({ sessionId }) => sessionId !== gone)
+    const opened = this.opened.value
+    if (opened.size === 0) return shown
+    return shown.map((row) => {
+      const open = opened.get(row.sessionId)
+      return open === undefined ? row : knownBetter(row, open)
+    })
   }
 
   /** The next session that waits for the reader. */
   nextThatWaits(): string | undefined {
-    const waiting = this.rows.value.filter((row) => groupOf(row) === 'waits').map(({ sessionId }) => sessionId)
+    const waiting = this.waiting.value.map(({ sessionId }) => sessionId)
     const place = this.router.place.value
     const at = place.screen === 'session' ? waiting.indexOf(place.id) : -1
     return waiting[(at + 1) % Math.max(1, waiting.length)]
   }
+}
+
+/** What the list says of a session, and what its conversation here says better. */
+function knownBetter(row: SessionRow, open: OpenSession): SessionRow {
+  const [question] = open.questions.value
+  const title = open.talk.title.value ?? row.title
+  const { requestId = '' } = question ?? {}
+  const waiting = question && { requestId, title: question.toolCall.title ?? '', options: question.options }
+  return { ...row, title, phase: open.phase.value, agent: open.agent.value || row.agent, waiting }
 }

@@ -1,4 +1,5 @@
 /** The list of sessions in the order of what a reader must do about them. Pure. */
+import type { SessionsNotice } from '../../client/incoming/notices.ts'
 import type { PermissionOption } from '../../client/incoming/updates.ts'
 
 export interface SessionRow {
@@ -31,20 +32,59 @@ export function groupOf({ phase, waiting, lastEnd, unread }: SessionRow): Group 
   return unread === true ? 'unread' : 'rest'
 }
 
-export function fits(row: SessionRow, filter: { readonly text: string; readonly group: string }): boolean {
-  const text = filter.text.trim().toLowerCase()
-  const all = `${row.title ?? ''} ${row.cwd} ${row.agent ?? ''}`.toLowerCase()
-  return (filter.group === '' || groupOf(row) === filter.group) && (text === '' || all.includes(text))
+export interface Filter {
+  readonly text: string
+  /** One of the groups; empty: all. */
+  readonly group: string
 }
 
-/** Groups that have sessions, each with its newest first. */
-export function grouped(
-  rows: readonly SessionRow[],
-): readonly { readonly group: Group; readonly rows: readonly SessionRow[] }[] {
-  return GROUPS.flatMap((group) => {
-    const own = rows.filter((row) => groupOf(row) === group)
-    return own.length === 0 ? [] : [{ group, rows: own }]
+export interface Shown {
+  /** Groups that have sessions which fit the filter, each with its newest first. */
+  readonly groups: readonly { readonly group: Group; readonly rows: readonly SessionRow[] }[]
+  /** How many sessions fit the filter and are not shown. */
+  readonly more: number
+  /** All sessions of each group, whatever the filter. */
+  readonly counts: Readonly<Record<Group, number>>
+}
+
+/** The first `most` sessions that fit the filter, in the order of the groups; `rows` come newest first. */
+export function shownOf(rows: readonly SessionRow[], filter: Filter, most: number): Shown {
+  const byGroup: Record<Group, SessionRow[]> = { waits: [], working: [], broken: [], unread: [], rest: [] }
+  const counts = { waits: 0, working: 0, broken: 0, unread: 0, rest: 0 }
+  const text = filter.text.trim().toLowerCase()
+  for (const row of rows) {
+    const group = groupOf(row)
+    counts[group] += 1
+    if ((filter.group === '' || group === filter.group) && (text === '' || has(row, text))) byGroup[group].push(row)
+  }
+  let left = most
+  const groups = GROUPS.map((group) => {
+    const own = byGroup[group].slice(0, left)
+    left -= own.length
+    return { group, rows: own }
   })
+  const fitting = GROUPS.reduce((sum, group) => sum + byGroup[group].length, 0)
+  return { groups: groups.filter((one) => one.rows.length > 0), more: fitting - (most - left), counts }
+}
+
+function has({ title, cwd, agent }: SessionRow, text: string): boolean {
+  return `${title ?? ''} ${cwd} ${agent ?? ''}`.toLowerCase().includes(text)
+}
+
+/** The list after a notification, newest first. A snapshot of many sessions comes in parts, in that order. */
+export function listAfter(
+  before: readonly SessionRow[],
+  { reset, sessions, removed }: Pick<SessionsNotice, 'reset' | 'sessions' | 'removed'>,
+): readonly SessionRow[] {
+  const gone = new Set([...removed, ...sessions.map(({ sessionId }) => sessionId)])
+  const kept = reset ? [] : before.filter(({ sessionId }) => !gone.has(sessionId))
+  return [...sessions, ...kept].sort(newestFirst)
+}
+
+/** Times in ISO 8601 have the order of their characters; to compare them as words of a language takes a hundred times as long. */
+function newestFirst(a: SessionRow, b: SessionRow): number {
+  const [one, other] = [a.updatedAt ?? '', b.updatedAt ?? '']
+  return one === other ? 0 : one < other ? 1 : -1
 }
 
 /** `~/app` for a path; the server's own home is not known, so the last two parts stand for it. */

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Update } from '../../client/incoming/updates.ts'
-import { withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
+import { GrowingTranscript, withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
 import { Rows } from './rows.ts'
 
 const call = (toolCallId: string, status = 'completed'): Update => ({
@@ -75,4 +75,42 @@ test('a row of an item that did not change is the same', () => {
   const rows = new Rows()
   const items = itemsOf(says('x'))
   expect(rows.of(items, DONE)[0]).toBe(rows.of(items, DONE)[0])
+})
+
+test.each([1, 2, 3, 4, 5])('a conversation that grows has the rows of one that is read whole, seed %i', (seed) => {
+  let state = seed
+  const chance = (below: number): number => (state = (state * 16_807) % 2_147_483_647) % below
+  const news = [
+    () => call(`c${chance(30)}`, 'in_progress'),
+    () => call(`c${chance(30)}`),
+    () => call(`c${chance(30)}`, 'failed'),
+    () => says('word ', `m${chance(8)}`),
+    () => thinks(`t${chance(8)}`),
+  ]
+  const rows = new Rows()
+  const growing = new GrowingTranscript()
+  for (let step = 0; step < 200; step += 1) {
+    const update = news[chance(news.length)]?.()
+    if (update !== undefined) growing.take(update)
+    const how = { mayFold: true, isWorking: chance(2) === 0 }
+    rows.of(growing.items, how)
+    const now = rows.of(growing.items, DONE)
+    const kept = new Set(now.flatMap((row) => (row.kind === 'steps' ? row.items : 'item' in row ? [row.item] : [])))
+    expect(growing.items.filter((item) => !kept.has(item as never))).toEqual([])
+    expect(kept.size).toBe(growing.items.length)
+  }
+})
+
+test('a word more costs nothing for what was said before', () => {
+  const growing = new GrowingTranscript()
+  for (let n = 0; n < 100; n += 1) growing.take(says('x', `m${n}`))
+  const rows = new Rows()
+  const before = rows.of(growing.items, DONE)
+  growing.take(says('y', 'm99'))
+  const known = vi.spyOn(WeakMap.prototype, 'get')
+  const after = rows.of(growing.items, DONE)
+  expect(known.mock.calls.length).toBeLessThan(5)
+  known.mockRestore()
+  expect(after.slice(0, 99)).toEqual(before.slice(0, 99))
+  expect(after[99]).not.toBe(before[99])
 })

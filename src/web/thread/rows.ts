@@ -26,12 +26,21 @@ export class Rows {
   readonly #known = new WeakMap<Item, Row | null>()
   /** Items that were there before. */
   readonly #seen = new Set<string>()
-  #count = 0
+  /** The items as they were, for a list grows in place; their rows; and where each part of the rows ends in both. */
+  #before: readonly Item[] = []
+  #rows: readonly Row[] = []
+  readonly #parts: { readonly end: number; readonly rows: number }[] = []
+  #mayFold = false
 
   /** `mayFold`: folding would not move what is being read. `isWorking`: the last run is not finished. */
   of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly Row[] {
-    const rows: Row[] = []
-    for (let at = 0; at < items.length;) {
+    const same = how.mayFold === this.#mayFold ? firstDifference(items, this.#before) : 0
+    this.#mayFold = how.mayFold
+    // A run also ends by the item after it.
+    while ((this.#parts.at(-1)?.end ?? -1) >= same) this.#parts.pop()
+    const last = this.#parts.at(-1)
+    const rows = this.#rows.slice(0, last?.rows ?? 0)
+    for (let at = last?.end ?? 0; at < items.length;) {
       const end = this.#endOfRun(items, at)
       const run = items.slice(at, end) as readonly Step[]
       // What comes all at once, before anything is shown or beside what is read, moves nothing that is read.
@@ -40,9 +49,11 @@ export class Rows {
         rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
       else this.#pushAll(rows, items.slice(at, Math.max(end, at + 1)))
       at = Math.max(end, at + 1)
+      this.#parts.push({ end: at, rows: rows.length })
     }
-    if (items.length !== this.#count) for (const { id } of items) this.#seen.add(id)
-    this.#count = items.length
+    for (let at = same; at < items.length; at += 1) this.#seen.add(items[at]?.id ?? '')
+    this.#before = [...items]
+    this.#rows = rows
     return rows
   }
 
@@ -71,6 +82,13 @@ export class Rows {
     if (mayFold) this.#folded.add(first.id)
     return this.#folded.has(first.id)
   }
+}
+
+/** In a conversation that grows, all but the last items are as they were, and so are their rows. */
+function firstDifference(items: readonly Item[], before: readonly Item[]): number {
+  const most = Math.min(items.length, before.length)
+  for (let at = 0; at < most; at += 1) if (items[at] !== before[at]) return at
+  return most
 }
 
 function isStep(item: Item): boolean {
