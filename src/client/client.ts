@@ -332,7 +332,7 @@ export class Client {
   }
 
   /** Directories below `path` in which a session may begin; none where the server does not offer them. */
-  async directories(path: string, query: string): Promise<readonly string[]> {
+  async directories(path: string | undefined, query: string): Promise<readonly string[]> {
     if (!this.offers('_parley/directories')) return []
     return directoriesIn(await this.#call('_parley/directories', { path, query }))
   }

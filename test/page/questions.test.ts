@@ -153,3 +153,17 @@ test('24: Stop ends the turn, and what waits comes back to be written', async ()
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
+
+test('a device that comes later shows since when the turn runs', async () => {
+  stage.server.play([question('Since when'), { chunk: 'Done.' }])
+  const id = await stage.server.newSession('Ask.')
+  const page = await stage.newDevice()
+  await page.clock.setFixedTime(Date.now() + 600_000)
+  await page.goto(`${stage.server.url}?session=${id}`)
+  await card(page).getByText('Since when').waitFor()
+  await page
+    .locator('header .state-line, header')
+    .filter({ hasText: /10:\d\d/u })
+    .first()
+    .waitFor()
+})

@@ -229,6 +229,8 @@ test('57, 58: a double click makes one session; a directory that is not there is
   stage.server.play([{ chunk: 'Here.' }])
   const page = await stage.device()
   await page.goto(`${stage.server.url}?new`)
+  // The home directory of the server's user, or where a session of this file has worked.
+  await expect.poll(() => page.getByLabel('Directory on the server').inputValue()).toMatch(/^\//u)
   await page.getByLabel('Directory on the server').fill('/no/such/place')
   await page.getByRole('button', { name: 'Start session' }).click()
   await page.getByRole('alert').waitFor()

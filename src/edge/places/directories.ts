@@ -2,6 +2,7 @@
  * Directories of the server's machine, for a client whose user chooses where a session works: which there are, and which of them
  * the client may name.
  */
+import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isBelow } from '../../credentials/scope.ts'
 import { fail } from '../../errors/parley-error.ts'
@@ -19,7 +20,7 @@ export interface FoundDirectory {
 }
 
 export interface DirectoryQuery {
-  /** Absolute; absent: those that sessions have, and the roots. */
+  /** Absolute; absent: those that sessions have, the roots, and for who may go anywhere the home directory. */
   readonly path?: string | undefined
   /** A part of the name. */
   readonly query: string
@@ -41,7 +42,8 @@ export async function findDirectories(asker: Asker, { path, query, limit }: Dire
   const used = await usedDirectories(asker)
   const wanted = query.toLowerCase()
   const fits = (one: string): boolean => lastName(one).toLowerCase().includes(wanted)
-  const found = path === undefined ? [...used, ...openTo(asker)] : await directoriesIn(path, asker, used)
+  const found =
+    path === undefined ? [...used, ...openTo(asker), ...homeFor(asker)] : await directoriesIn(path, asker, used)
   const shown = [...new Set(found)].filter((one) => fits(one) && (!isHidden(one) || wanted.startsWith('.')))
   const directories = shown.slice(0, limit).map((one): FoundDirectory => ({ path: one, used: used.includes(one) }))
   return { directories, more: shown.length > directories.length }
@@ -58,14 +60,22 @@ function openTo({ access, roots }: Asker): readonly string[] {
   return access.scope === 'all' ? roots : []
 }
 
+/** So that a user who has no session yet has something to begin with. */
+function homeFor(asker: Asker): readonly string[] {
+  return mayGoAnywhere(asker) ? [homedir()] : []
+}
+
+function mayGoAnywhere({ access }: Asker): boolean {
+  return access.mayNamePlaces && access.scope === 'all'
+}
+
 async function directoriesIn(path: string, asker: Asker, used: readonly string[]): Promise<readonly string[]> {
   if (!isAbsolute(path)) fail('PATH_NOT_ABSOLUTE', { what: 'path', path })
-  const mayGoAnywhere = asker.access.mayNamePlaces && asker.access.scope === 'all'
-  if (!mayGoAnywhere && !(await isBelowRoots(path, openTo(asker)))) {
+  if (!mayGoAnywhere(asker) && !(await isBelowRoots(path, openTo(asker)))) {
     const below = used.filter((one) => one !== resolve(path) && isBelow(one, resolve(path)))
     return below.length > 0 || used.includes(resolve(path)) ? below : fail('DIRECTORY_FOREIGN', { what: 'path', path })
   }
-  const roots = await openRoots(mayGoAnywhere ? ['/'] : openTo(asker))
+  const roots = await openRoots(mayGoAnywhere(asker) ? ['/'] : openTo(asker))
   return namesBelow(path, roots).catch((error: unknown) => fail('DIRECTORY_MISSING', { what: 'path', path }, error))
 }
 

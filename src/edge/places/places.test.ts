@@ -1,6 +1,6 @@
 /** Which files and directories of the server's machine are listed for a client, on real directories. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp, openStreet } from '../../../test/sim/street.ts'
@@ -115,6 +115,14 @@ describe('_parley/directories', () => {
     expect(await asked(phone, { path: join(top, 'other') })).toBe('DIRECTORY_FOREIGN')
     expect(await asked(owner, { path: join(top, 'none') })).toBe('DIRECTORY_MISSING')
     expect(await asked(owner, { path: 'work' })).toBe('PATH_NOT_ABSOLUTE')
+  })
+
+  test('offers an administrator the home directory besides, for the first session of all', async () => {
+    const { street, owner } = await opened()
+    const paths = async (client: typeof owner) =>
+      (await client.request('_parley/directories', {})).result?.['directories'] as readonly object[]
+    expect((await paths(owner)).at(-1)).toEqual({ path: homedir(), used: false })
+    expect(await paths(await street.client({}, remote('prompt')))).toHaveLength(1)
   })
 
   test('lists existing directories below the setting remote_roots; sessions can be created there', async () => {

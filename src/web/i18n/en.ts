@@ -119,7 +119,7 @@ export const en = {
   alsoHere: (names: string) => `Also here: ${names}`,
   here: 'Here',
   directory: 'Directory on the server',
-  directoryHint: 'An absolute path, such as /home/ada/app',
+  directoryHint: 'Such as /home/ada/app',
   firstPrompt: 'First prompt',
   start: 'Start session',
   starting: 'Starting…',
@@ -239,7 +239,7 @@ export const en = {
   yes: 'Switch',
   shortcuts: 'Keyboard',
   shortcutRows: [
-    ['Ctrl K', 'search'],
+    ['Ctrl K /', 'search'],
     ['Ctrl F', 'find in this session'],
     ['c', 'new session'],
     ['j k', 'next, previous session'],

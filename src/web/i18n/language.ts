@@ -53,8 +53,9 @@ export function ago(at: number, now: number = Date.now()): string {
 }
 
 /** `0.4 s`, `12 s`, `3:05`; empty where no time is known. */
+/** Empty for what took no time that a reader would notice. */
 export function duration(ms: number | undefined): string {
-  if (ms === undefined || ms < 0) return ''
+  if (ms === undefined || ms < 50) return ''
   const { seconds, minutes } = words()
   if (ms < 9_950) return seconds((ms / 1000).toFixed(1))
   const whole = Math.round(ms / 1000)

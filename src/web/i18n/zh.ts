@@ -114,7 +114,7 @@ export const zh: Words = {
   alsoHere: (names) => `同时在线：${names}`,
   here: '在线',
   directory: '服务器上的目录',
-  directoryHint: '绝对路径，例如 /home/ada/app',
+  directoryHint: '例如 /home/ada/app',
   firstPrompt: '第一条消息',
   start: '开始会话',
   starting: '正在开始…',
@@ -223,7 +223,7 @@ export const zh: Words = {
   yes: '切换',
   shortcuts: '键盘',
   shortcutRows: [
-    ['Ctrl K', '搜索'],
+    ['Ctrl K /', '搜索'],
     ['Ctrl F', '在此会话中查找'],
     ['c', '新建会话'],
     ['j k', '下一个、上一个会话'],

@@ -15,9 +15,10 @@ export function NewScreen({ app }: { readonly app: App }) {
   const [prompt, setPrompt] = useState(keptText('draft.new'))
   const [isStarting, setStarting] = useState(false)
   const [trouble, setTrouble] = useState('')
+  const place = usePlace(app, recent.length === 0)
   // It stays: what others do meanwhile must not change where a session is about to start.
   const suggested = useRef<string | undefined>(undefined)
-  suggested.current ??= recent[0]
+  suggested.current ??= recent[0] ?? place
   const directory = cwd ?? suggested.current ?? ''
   const below = useDirectories(app, cwd ?? '')
   const { newSession, directory: directoryLabel, directoryHint, start, starting, back } = words()
@@ -100,6 +101,21 @@ function FirstPrompt({ text, write, submit }: FirstPromptProps) {
       />
     </>
   )
+}
+
+/** Where a first session may work, where the server offers something. */
+function usePlace(app: App, isFirst: boolean): string | undefined {
+  const [place, setPlace] = useState<string>()
+  const hasList = app.listed.value !== undefined
+  useEffect(() => {
+    if (!hasList || !isFirst) return
+    app.client?.directories(undefined, '').then(
+      ([first]) => setPlace(first),
+      // Without it one writes.
+      () => undefined,
+    )
+  }, [hasList, isFirst])
+  return place
 }
 
 /** Directories of the server that go on as it is written, where it offers them. Late answers are dropped. */

@@ -127,7 +127,15 @@ function Waiting({ app }: { readonly app: App }) {
             </span>
             <strong>{spelledOut(row.waiting?.title ?? '')}</strong>
           </p>
-          <p class="soft">{row.title === null || row.title === undefined ? untitled : spelledOut(row.title)}</p>
+          <p>
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => app.router.go({ screen: 'session', id: row.sessionId, seq: undefined })}
+            >
+              {row.title === null || row.title === undefined ? untitled : spelledOut(row.title)}
+            </button>
+          </p>
           {app.mayNot('approve') ? (
             <p class="soft">{words().mayNotAnswer}</p>
           ) : (

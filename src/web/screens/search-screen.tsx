@@ -7,6 +7,7 @@ import { IconButton } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
 import { addressOf } from '../sessions/place.ts'
 import { useSearch } from '../sessions/search.ts'
+import { plainText } from '../tools/ansi.ts'
 
 const LIMIT = 50
 /** Around the first hit. */
@@ -87,7 +88,7 @@ function Snippet({ passage: { text, highlights } }: { readonly passage: FoundPas
     <>
       {start > 0 && '…'}
       {ends.slice(0, -1).map((from, index) => {
-        const piece = piecesOf(text.slice(from, ends[index + 1]))
+        const piece = piecesOf(plainText(text.slice(from, ends[index + 1])))
           .map((one) => (typeof one === 'string' ? one : '·'))
           .join('')
         return index % 2 === 1 ? <mark key={from}>{piece}</mark> : piece

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { ListedSession } from '../../client/incoming/notices.ts'
 import { type SessionRow, groupOf, listAfter, shortPath, shownOf } from './groups.ts'
 
 const row = (more: Partial<SessionRow> = {}): SessionRow => ({ sessionId: 's', cwd: '/home/ada/app', ...more })
@@ -45,7 +44,7 @@ test('of many sessions an old one that waits comes before new ones; all are coun
 
 describe('a list', () => {
   const at = (second: number, more: Partial<SessionRow> = {}) =>
-    row({ sessionId: `s${second}`, updatedAt: new Date(second * 1_000).toISOString(), ...more }) as ListedSession
+    row({ sessionId: `s${second}`, updatedAt: new Date(second * 1_000).toISOString(), ...more })
 
   test('has the newest first, however it comes', () => {
     const first = listAfter([at(9)], { reset: true, sessions: [at(5), at(4)], removed: [] })

@@ -1,5 +1,4 @@
 /** The list of sessions in the order of what a reader must do about them. Pure. */
-import type { SessionsNotice } from '../../client/incoming/notices.ts'
 import type { PermissionOption } from '../../client/incoming/updates.ts'
 
 export interface SessionRow {
@@ -71,11 +70,16 @@ function has({ title, cwd, agent }: SessionRow, text: string): boolean {
   return `${title ?? ''} ${cwd} ${agent ?? ''}`.toLowerCase().includes(text)
 }
 
+interface News {
+  /** The list begins anew with these. */
+  readonly reset: boolean
+  readonly sessions: readonly SessionRow[]
+  /** Ids. */
+  readonly removed: readonly string[]
+}
+
 /** The list after a notification, newest first. A snapshot of many sessions comes in parts, in that order. */
-export function listAfter(
-  before: readonly SessionRow[],
-  { reset, sessions, removed }: Pick<SessionsNotice, 'reset' | 'sessions' | 'removed'>,
-): readonly SessionRow[] {
+export function listAfter(before: readonly SessionRow[], { reset, sessions, removed }: News): readonly SessionRow[] {
   const gone = new Set([...removed, ...sessions.map(({ sessionId }) => sessionId)])
   const kept = reset ? [] : before.filter(({ sessionId }) => !gone.has(sessionId))
   return [...sessions, ...kept].sort(newestFirst)

@@ -102,6 +102,8 @@ export class OpenSession {
       const { seq: place = seq } = (kept(`place.${this.id}`) ?? {}) as { readonly seq?: number }
       await this.history.begin(this.#head, Math.min(seq, place))
       this.talk.flush()
+      // The turn may run since long before this page came.
+      if (this.turnSince.value !== undefined) this.turnSince.value = this.talk.began ?? this.turnSince.value
       this.opened()
     } catch (error) {
       this.opening.value = { failure: sentenceOf(error) }

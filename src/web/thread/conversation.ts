@@ -75,6 +75,12 @@ export class Conversation {
     return this.items.findLast(({ turn }) => turn !== undefined)?.turn
   }
 
+  /** When the newest turn began, as far as it is here. */
+  get began(): number | undefined {
+    const { lastTurn } = this
+    return this.items.find(({ turn }) => turn !== undefined && turn === lastTurn)?.at?.first
+  }
+
   asked(question: PermissionQuestion): void {
     this.#isChanged = true
     this.#transcript.asked(question)
