@@ -46,7 +46,7 @@ const port = (): number => (server.address() as AddressInfo).port
 
 function transport(): WebSocketTransport {
   const [first] = transports
-  if (first === undefined) throw new Error('nobody has connected')
+  if (first === undefined) throw new Error('no client has connected')
   return first
 }
 
@@ -60,7 +60,7 @@ async function silent(path = '/'): Promise<Socket> {
   return socket
 }
 
-test('who sends no initialize for ten seconds is closed, and who has sent it is not', async () => {
+test('a client that sends no initialize for ten seconds is closed, and one that has sent it is not', async () => {
   const late = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
   await clock.advance(9_999)
   const greeted = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
@@ -70,7 +70,7 @@ test('who sends no initialize for ten seconds is closed, and who has sent it is 
   expect(greeted.socket.readyState).toBe(greeted.socket.OPEN)
 })
 
-test('who is silent for 45 seconds is given up, and who is not is pinged', async () => {
+test('a client that is silent for 45 seconds is closed, and another one is pinged', async () => {
   const dead = await silent()
   const alive = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
   for (const one of transports) one.initialized()
@@ -87,7 +87,7 @@ test('who is silent for 45 seconds is given up, and who is not is pinged', async
   expect(alive.socket.readyState).toBe(alive.socket.OPEN)
 })
 
-test('who reads slowly is behind from 1 MiB on, and cut at 64 MiB', async () => {
+test('a slow client is lagging from 1 MiB on, and cut at 64 MiB', async () => {
   const slow = await silent()
   slow.pause()
   const block = 'x'.repeat(MIB)
@@ -148,7 +148,7 @@ test('our own clients get many messages in a frame', async () => {
   expect((await frame)[0].toString()).toBe('{"id":1}\n{"id":2}')
 })
 
-test('who is cut is told why; frames that wait by then are discarded, and nothing more is sent', async () => {
+test('a client that is cut gets the reason; frames that wait by then are discarded, and nothing more is sent', async () => {
   const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
   const messages = transport().messages[Symbol.asyncIterator]()
   client.socket.send('{"id":1}')

@@ -5,7 +5,7 @@ import { changesIn } from './changes-elsewhere.ts'
 const row = (id: string, lastSeq: number) => ({ id, lastSeq, updatedAt: lastSeq }) as SessionSummary
 const known = (...rows: readonly SessionSummary[]) => new Map(rows.map((one) => [one.id, one]))
 
-test('what is new, changed or gone between two looks is told, the oldest first; nothing else is', () => {
+test('sessions that are new, changed or gone since the last query are reported, the oldest first; no others are', () => {
   const [same, old, gone] = [row('same', 1), row('grown', 2), row('gone', 3)]
   const [grown, made] = [row('grown', 4), row('made', 5)]
   expect(changesIn(known(gone, old, same), [made, grown, same])).toEqual([
