@@ -47,7 +47,7 @@ test('comes back by itself after kill -9, with its session and its one result', 
   client.close()
 })
 
-test('fails where nobody listens, and where the token is wrong, instead of trying for ever', async () => {
+test('fails where no server listens, and where the token is wrong, instead of trying for ever', async () => {
   const { url } = await remote()
   const delegate = { updated: () => undefined, ask: async () => null }
   const wrong = connect(overWebSocket(url, { token: 'wrong', open }), delegate, { info })

@@ -5,7 +5,7 @@ import { appendOf, entriesOf, idsOf, wide } from './journal-words.ts'
 
 export function listContract(journal: () => Journal): void {
   describe('list', () => {
-    test('shows the newest first, ties by id, in pages that miss nobody', async () => {
+    test('has the newest first, ties by id, in pages that miss no session', async () => {
       const times = [5, 3, 9, 3, 3, 7, 1]
       for (const [index, updatedAt] of times.entries()) {
         await journal().append(appendOf(`s${index}`, 0, { count: 1, row: { updatedAt } }))

@@ -220,7 +220,7 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       }
     })
 
-    test('is followed by whoever waited for it', async () => {
+    test('is followed by readers that waited for it', async () => {
       const stop = new AbortController()
       const seen = followed(journal.read('fork', 0, stop.signal))
       await journal.append(appendOf('s', 0, 2))

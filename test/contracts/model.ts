@@ -98,7 +98,7 @@ export function modelContract(subject: ModelStart): void {
       expect((await ask({ text: 'a' }, { stop })).reason).toBe(reason)
     })
 
-    test('costs tokens, and those from a cache are told', async () => {
+    test('costs tokens, and those from a cache are counted', async () => {
       const { usage } = await ask({ text: 'a' }, { usage: { input: 1000, output: 20, cacheRead: 700 } })
       expect(usage).toEqual({ input: 1000, output: 20, cacheRead: 700, cacheWrite: 0 })
     })
@@ -258,7 +258,7 @@ export function modelContract(subject: ModelStart): void {
       })
     })
 
-    test('is told in the words that came with it, in whichever shape', async () => {
+    test('is reported with the provider’s message, in any of its formats', async () => {
       const bodies = ['{"error":{"message":"no teapots"}}', '{"detail":"no teapots"}', 'no teapots\n']
       const { model } = await start(bodies.map((body) => [{ status: 418, body }]))
       for (const _body of bodies) expect((await failure(model.stream(request()))).message).toContain('no teapots')
@@ -272,7 +272,7 @@ export function modelContract(subject: ModelStart): void {
       expect(server.requests).toHaveLength(1)
     })
 
-    test('is nobody there', async () => {
+    test('is an unreachable server', async () => {
       const model = await subject.nowhere()
       expect(await failure(model.stream(request()))).toMatchObject({
         code: 'MODEL_ABSENT',

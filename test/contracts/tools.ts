@@ -46,7 +46,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
       expect(Object.isFrozen(list) && Object.isFrozen(list.tools) && Object.isFrozen(list.servers)).toBe(true)
     })
 
-    test('is told to whoever listens, with versions that grow by one, until they stop', async () => {
+    test('is sent to every listener, with versions that grow by one, until it stops', async () => {
       const versions = [registry.list().version]
       const stop = registry.onChange((list) => versions.push(list.version))
       const list = await registry.ready(20_000, never)

@@ -63,7 +63,7 @@ describe('the parser', () => {
 })
 
 describe('the order of the disk and the client', () => {
-  test('holds when each word is synced before it is told', () => {
+  test('passes when each text is synced before it is sent', () => {
     const trace = lines(stored(b1), synced, told(b1), stored(b1 + b2), synced, told(b2))
     expect(checkTrace(parseTrace(trace), WORDS)).toEqual({ findings: [], covered: 2, syncs: 2 })
   })

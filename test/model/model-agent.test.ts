@@ -106,7 +106,7 @@ describe.each(formats)('asked as %s', (format) => {
   })
 })
 
-test.concurrent('a wrong key, an unknown provider and no model at all are each told in one sentence', async () => {
+test.concurrent('a wrong key, an unknown provider and a missing model are each reported in one sentence', async () => {
   const place = await given([[{ fail: 'key' }]])
   const run = (...args: string[]) => parley(['run', 'hi', '--embedded', ...args], place)
   expect((await run('--model', 'openai:scripted')).stderr).toContain('refused the key')

@@ -75,7 +75,7 @@ describe('what was said', () => {
     expect(await found(index, 'second name')).toMatchObject([{ by: 'title', turn: null, title: 'Second name' }])
   })
 
-  test('of a message longer than a passage is found wherever it stands, and told once', async () => {
+  test('of a message longer than a passage is found wherever it stands, and listed once', async () => {
     const { journal, index } = await openGiven(freshHome())
     const filler = (from: number) => Array.from({ length: 8_000 }, (_, index) => `filler${from + index} `).join('')
     const chunks = [filler(0), 'sesame opens here ', filler(8_000), 'at the very end']

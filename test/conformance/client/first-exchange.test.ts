@@ -37,7 +37,7 @@ describe('the first exchange', () => {
     expect(agent.heard.at(-1)).toBe(CLOSED)
   })
 
-  test('C-IN-3 an agent of version 9 is left, and the user is told', async () => {
+  test('C-IN-3 an agent of version 9 is closed, with an error for the user', async () => {
     const agent = scene({ ...TURN, initialize: [{ result: { protocolVersion: 9 } }] })
     const { code, stderr } = await agent.run()
     expect(code).not.toBe(0)
@@ -72,7 +72,7 @@ describe('the first exchange', () => {
     expect(agent.methods).not.toContain('session/load')
   })
 
-  test('C-AU-1 C-AU-2 C-AU-3 an agent that wants an account is told of, and nothing is passed to it', async () => {
+  test('C-AU-1 C-AU-2 C-AU-3 an agent that needs a login is reported, and no credentials are sent to it', async () => {
     const terminal = { type: 'terminal', id: 'login', name: 'Log in', args: ['--login'] }
     const agent = scene({
       initialize: able({ auth: {} }, { authMethods: [terminal] }),
@@ -88,7 +88,7 @@ describe('the first exchange', () => {
     expect(client.can.mcp).toEqual({ http: true, sse: true })
   })
 
-  test('an agent that ends at once is told of by how it ended', async () => {
+  test('an agent that ends at once is reported with its exit status', async () => {
     const agent = scene({ initialize: [{ exit: 7 }] })
     const { code, stderr } = await agent.run()
     expect(code).not.toBe(0)

@@ -98,7 +98,7 @@ describe('an agent that', () => {
   })
 })
 
-describe('whatever is told', () => {
+describe('hostile updates', () => {
   const kinds = [
     'agent_message_chunk',
     'tool_call',

@@ -51,7 +51,7 @@ describe('what can be set', () => {
     ])
   })
 
-  test('C-CF-2 keeps the agent’s order, takes any category, and leaves out kinds that nobody knows', async () => {
+  test('C-CF-2 keeps the agent’s order, accepts any category, and leaves out unknown kinds', async () => {
     const client = await scene({ configOptions: [DIAL, DEPTH, null, LOUD, MODEL] }).connect()
     await client.newSession('/w')
     expect(client.settings('s').map(({ id, category, value }) => [id, category, value])).toEqual([

@@ -20,7 +20,7 @@ describe('a turn', () => {
     expect(agent.paramsOf('session/prompt')['prompt']).toEqual([{ type: 'text', text: 'Do it.' }])
   })
 
-  test('C-PR-3 ends with its answer; what is told after that is taken all the same', async () => {
+  test('C-PR-3 ends with its response; updates after that are accepted anyway', async () => {
     const commands = {
       sessionUpdate: 'available_commands_update',
       availableCommands: [{ name: 'help', description: '' }],
@@ -69,7 +69,7 @@ describe('a turn', () => {
     expect(agent.cancelling).toEqual(['s'])
   })
 
-  test('C-PM-1 C-PM-2 C-PM-3 whose questions nobody can be asked gets one answer: the option that says no', async () => {
+  test('C-PM-1 C-PM-2 C-PM-3 without a user who could answer a permission request is answered with the option that rejects', async () => {
     const agent = scene({ 'session/prompt': [{ request: question('q') }, ENDS] })
     const { code, stderr } = await agent.run()
     expect(code).toBe(0)
@@ -77,7 +77,7 @@ describe('a turn', () => {
     expect(agent.answers('q')).toMatchObject([{ result: { outcome: { outcome: 'selected', optionId: 'no' } } }])
   })
 
-  test('C-EX-1 answers what it does not know, and ignores what it is told beyond ACP', async () => {
+  test('C-EX-1 answers unknown requests with an error, and ignores unknown notifications', async () => {
     const agent = scene({
       'session/prompt': [asks('x', '_x/y'), { say: { method: '_x/n', params: {} } }, { say: { method: 'foo' } }, ENDS],
     })
@@ -111,7 +111,7 @@ describe('a turn', () => {
   })
 })
 
-describe('what is told', () => {
+describe('updates', () => {
   const shown = (...updates: readonly { readonly sessionUpdate: string }[]) => withUpdates(emptyTranscript, updates)
 
   test('C-PL-1 a plan replaces the one before', () => {
