@@ -1,6 +1,7 @@
 /** Agents that do what no agent should: one clear line for each, an exit code, and nothing left behind. */
 import { assert, json, property } from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { PerTest } from '../../fixtures/process/per-test.ts'
 import { type Transcript, emptyTranscript, withUpdates } from '../../../src/client/transcript/transcript.ts'
 import { updateIn } from '../../../src/client/incoming/updates.ts'
 import { paintFor } from '../../../src/cli/output/terminal/colors.ts'
@@ -8,21 +9,21 @@ import { plainScreen } from '../../../src/cli/output/terminal/screen.ts'
 import { View } from '../../../src/cli/output/view/view.ts'
 import { type Book, CLOSED, ENDS, NEW, Scene, able, says, update } from './scene.ts'
 
-const scenes: Scene[] = []
+const scenes = new PerTest<Scene>(async (opened) => {
+  for (const made of opened) made.close()
+})
+scenes.closeAfterEach()
 const scene = (book: Book): Scene => {
   const made = new Scene({ 'session/new': NEW, 'session/prompt': [ENDS], ...book })
-  scenes.push(made)
+  scenes.add(made)
   return made
 }
-afterEach(() => {
-  for (const made of scenes.splice(0)) made.close()
-})
 
 const answers = (method: string, result: unknown): Book => ({ [method]: [{ result }] })
 const ends = (result: unknown): Book => ({ 'session/prompt': [says('Said.'), { result }] })
 
 describe('an agent that', () => {
-  test.each([
+  test.concurrent.each([
     ['answers initialize with null', answers('initialize', null), { code: 1, why: 'speaks no version' }],
     ['names its version as a text', answers('initialize', { protocolVersion: '1' }), { code: 1, why: 'version "1"' }],
     ['answers session/new with null', answers('session/new', null), { code: 1, why: 'it names no session' }],
@@ -53,25 +54,25 @@ describe('an agent that', () => {
     expect(finished.stderr).toContain(why)
   })
 
-  test('says garbage beside its messages is understood all the same', async () => {
+  test.concurrent('says garbage beside its messages is understood all the same', async () => {
     const raw = 'Welcome!\n{"half":\n\n[1]\nnull\n5\n\u0000\n'
     const agent = scene({ 'session/prompt': [{ raw }, says('Said.'), { raw }, ENDS] })
     expect(await agent.run()).toMatchObject({ code: 0, stdout: 'Said.\n' })
   })
 
-  test('says a line that has no end is left, in words', async () => {
+  test.concurrent('says a line that has no end is left, in words', async () => {
     const { code, stderr } = await scene({ 'session/prompt': [{ raw: 'x'.repeat(1024), times: 80 * 1024 }] }).run()
     expect(code).toBe(1)
     expect(stderr).toContain('longer than 67108864')
   })
 
-  test('tells of ten thousand things has all of them shown', async () => {
+  test.concurrent('tells of ten thousand things has all of them shown', async () => {
     const line = JSON.stringify({ jsonrpc: '2.0', ...(says('word ')['say'] as object) })
     const { code, stdout } = await scene({ 'session/prompt': [{ raw: `${line}\n`, times: 10_000 }, ENDS] }).run()
     expect({ code, length: stdout.trim().length }).toEqual({ code: 0, length: 5 * 10_000 - 1 })
   })
 
-  test('tells of a session that is not ours is not listened to', async () => {
+  test.concurrent('tells of a session that is not ours is not listened to', async () => {
     const content = { type: 'text', text: 'FOREIGN' }
     const told = { sessionId: 'other', update: { sessionUpdate: 'agent_message_chunk', content } }
     const foreign = { method: 'session/update', params: told }
@@ -79,7 +80,7 @@ describe('an agent that', () => {
     expect(stdout).toBe('Said.\n')
   })
 
-  test('promises to tell how its turns stand, and does not, is asked all the same', async () => {
+  test.concurrent('promises to tell how its turns stand, and does not, is asked all the same', async () => {
     const parley = { methods: [], notifications: ['turn', 'queue', 'presence'] }
     const initialize = able({ _meta: { parley } })
     expect(await scene({ initialize, 'session/prompt': [says('Said.'), ENDS] }).run()).toMatchObject({
@@ -88,7 +89,7 @@ describe('an agent that', () => {
     })
   })
 
-  test('never answers is left by Ctrl-C, and ends', async () => {
+  test.concurrent('never answers is left by Ctrl-C, and ends', async () => {
     const agent = scene({ initialize: [] })
     const { child, finished } = agent.start()
     await agent.until((one) => typeof one !== 'string' && one.method === 'initialize')
