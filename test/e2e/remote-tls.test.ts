@@ -129,6 +129,25 @@ test('a renewed certificate is shown to new connections; one that is no use is n
   stays.destroy()
 })
 
+test('a certificate past its last day is used, with a sentence for the user; another key is refused', async () => {
+  certify('over')
+  const request = ['req', '-new', '-key', at('over.key'), '-subj', '/CN=over', '-out', at('over.csr')]
+  execFileSync('openssl', request, { stdio: 'ignore' })
+  const signing = ['x509', '-req', '-in', at('over.csr'), '-signkey', at('over.key'), '-days', '-1']
+  execFileSync('openssl', [...signing, '-out', at('over.pem')], { stdio: 'ignore' })
+  const { cli, port } = await remote(['--tls-cert', at('over.pem'), '--tls-key', at('over.key')])
+  expect(await nameShown(port)).toBe('over')
+  await expect
+    .poll(() => cli.stderr)
+    .toMatch(/^parley: The certificate .*over\.pem ended on .* clients refuse it\. .*\n$/u)
+  const { home } = await placeWith()
+  const args = ['serve', '--listen', '0', '--tls-cert', at('over.pem'), '--tls-key', at('client.key')]
+  expect(await parley(args, { home })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^parley: .*--tls-key .*client\.key": it is not the key .*\n$/u) as string,
+  })
+})
+
 describe('with --client-ca', () => {
   test('a client needs a certificate that was signed so, and a token besides', async () => {
     certify('own')

@@ -55,9 +55,13 @@ export class HttpServer {
     this.listening.on('connection', keepAlive)
   }
 
-  /** For new connections. Throws what is wrong about them. */
+  /** For new connections. Throws CONFIG_INVALID. */
   renew({ cert, key, clientCa }: Tls): void {
-    this.#tls?.setSecureContext({ ...secure({ cert, key, clientCa }), minVersion: 'TLSv1.2' })
+    try {
+      this.#tls?.setSecureContext({ ...secure({ cert, key, clientCa }), minVersion: 'TLSv1.2' })
+    } catch (error) {
+      refuse(error)
+    }
   }
 
   /** Accepts no more clients. Those that wait for an answer get it. */
@@ -118,8 +122,14 @@ function tlsServer(tls: Tls): TlsServer {
       ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: true }),
     })
   } catch (error) {
-    return fail('CONFIG_INVALID', { key: '--tls-cert', reason: reasonOf(error) }, error)
+    return refuse(error)
   }
+}
+
+/** What is wrong about files that were checked, such as a key that is too short. The library names its parts before it. */
+function refuse(error: unknown): never {
+  const reason = `the library for TLS refuses it: ${reasonOf(error).split(':').at(-1)?.trim()}`
+  return fail('CONFIG_INVALID', { key: '--tls-cert', reason }, error)
 }
 
 function secure({ cert, key, clientCa }: Tls): { cert: Buffer; key: Buffer; ca?: Buffer } {

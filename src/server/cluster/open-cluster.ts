@@ -1,6 +1,6 @@
 /** The journal of a server whose sessions are kept in PostgreSQL, and its place among the nodes. Loaded only where a cluster is configured. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
 import { ChangesElsewhere } from '../../adapters/journal/postgres/ownership/changes-elsewhere.ts'
 import { claimingJournal } from '../../adapters/journal/postgres/ownership/claiming-journal.ts'
@@ -19,6 +19,7 @@ import { takeLock } from '../../adapters/journal/sqlite/lock/lock.ts'
 import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
+import { readTls } from '../../edge/http/certificate-files.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
@@ -144,7 +145,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
 async function openListener({ listen }: ClusterSettings, access: RemoteAccess): Promise<NodeListener> {
   requireSafe([listen], { ...access, publicUrl: undefined })
   const { tls } = access
-  const pair = tls && { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
+  const pair = tls && readTls({ ...tls, clientCaFile: undefined })
   return NodeListener.open(listen, pair, systemClock)
 }
 

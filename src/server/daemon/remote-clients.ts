@@ -1,10 +1,10 @@
 /** Clients that reach the server over the network: who holds a token may connect, until the token is removed or changed. */
-import { readFileSync, statSync } from 'node:fs'
 import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import { reaches } from '../../credentials/scope.ts'
 import type { Principal } from '../../edge/method-access.ts'
+import { type CertificateFiles, changesOf, readTls, remarkOn } from '../../edge/http/certificate-files.ts'
 import { TrustedProxies } from '../../edge/http/admission/client-address.ts'
 import type { RemoteClientele } from '../../edge/http/connections.ts'
 import { HttpListener } from '../../edge/http/http-listener.ts'
@@ -16,7 +16,7 @@ import type { Tls } from '../../edge/http/server.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
-import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { PushDesk, type PushSurroundings } from '../push/push-desk.ts'
 
@@ -49,11 +49,14 @@ export class RemoteClients implements RemoteClientele {
   /** The change that was no use. */
   #refused: string | undefined
 
+  /** Why clients refuse the certificate; undefined where they do not. */
+  remark: string | undefined
+
   /** No client can connect before `listen`. Throws CONFIG_INVALID. */
   constructor(home: string, access: RemoteAccess, around: RemoteSurroundings) {
     const { tls, publicUrl, allowedOrigins = [], trustedProxies = [] } = access
     this.#access = access
-    this.#certified = changesOf(access)
+    this.#certified = tls === undefined ? '' : changesOf(tls)
     const { clock } = around
     this.#credentials = new Credentials(home, clock)
     this.#around = around
@@ -67,7 +70,7 @@ export class RemoteClients implements RemoteClientele {
     const { sessionsPerMinute: burst } = around.limits
     this.#newSessions = new RequestRate(() => clock.monotonicNow(), { perSecond: burst / 60, burst })
     this.#listener = new HttpListener({
-      tls: tls && tlsOf(tls),
+      tls: tls && this.#tlsOf(tls),
       publicUrl,
       allowedOrigins,
       proxies: new TrustedProxies(trustedProxies),
@@ -149,16 +152,25 @@ export class RemoteClients implements RemoteClientele {
   /** The renewal of a certificate may have written only one of its two files so far; then the next check finds both. */
   #renew(): void {
     const { tls } = this.#access
-    const certified = changesOf(this.#access)
-    if (tls === undefined || certified === this.#certified) return
+    if (tls === undefined) return
+    const certified = changesOf(tls)
+    if (certified === this.#certified) return
     try {
-      this.#listener.renew(tlsOf(tls))
+      this.#listener.renew(this.#tlsOf(tls))
       this.#certified = certified
       this.#around.note('certificate renewed', { cert: tls.certFile })
     } catch (error) {
       if (certified !== this.#refused) this.#around.report(error)
       this.#refused = certified
     }
+  }
+
+  /** Throws CONFIG_INVALID. */
+  #tlsOf(files: CertificateFiles): Tls {
+    const tls = readTls(files)
+    this.remark = remarkOn(files, tls, this.#around.clock.now())
+    if (this.remark !== undefined) this.#around.note(this.remark, {})
+    return tls
   }
 
   #refresh(): void {
@@ -178,27 +190,5 @@ function deskOf(credentials: Credentials, clock: Pick<Clock, 'now'>): DeviceDesk
     shareOf: (code) => credentials.shares.find(code),
     leave: (holder) => credentials.leave(holder),
     now: () => clock.now(),
-  }
-}
-
-function tlsOf({ certFile, keyFile, clientCaFile }: NonNullable<RemoteAccess['tls']>): Tls {
-  return {
-    cert: pem('--tls-cert', certFile),
-    key: pem('--tls-key', keyFile),
-    clientCa: clientCaFile === undefined ? undefined : pem('--client-ca', clientCaFile),
-  }
-}
-
-function changesOf({ tls }: RemoteAccess): string {
-  const files =
-    tls === undefined ? [] : [tls.certFile, tls.keyFile, tls.clientCaFile].filter((file) => file !== undefined)
-  return files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0).join(' ')
-}
-
-function pem(key: string, path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    return fail('CONFIG_INVALID', { key, value: JSON.stringify(path), reason: reasonOf(error) }, error)
   }
 }

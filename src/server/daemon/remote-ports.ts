@@ -34,6 +34,10 @@ export class RemotePorts {
     return this.#opened?.listening.map(({ page }) => `${page.replace('http', 'ws')}acp`) ?? []
   }
 
+  get remark(): string | undefined {
+    return this.#opened?.remark
+  }
+
   /** Once, before anything else. Throws LISTEN_FAILED and CONFIG_INVALID. */
   async open(addresses: readonly ListenAddress[], access: RemoteAccess): Promise<void> {
     this.#access = access

@@ -39,6 +39,8 @@ const LOCAL_USER: ServerContext['principal'] = { transport: 'unix socket', isLoc
 
 export interface RunningServer {
   readonly socket: string
+  /** What its user should know of its certificate. */
+  readonly remark: string | undefined
   /** Where remote clients connect. */
   readonly urls: readonly string[]
   /** Resolves when everything has ended and the state is free; rejects when the state could not be served after all. */
@@ -125,6 +127,10 @@ class Server implements RunningServer {
 
   get urls(): readonly string[] {
     return this.#ports.urls
+  }
+
+  get remark(): string | undefined {
+    return this.#ports.remark
   }
 
   async open({ background = false, access = ONLY_LOOPBACK }: ServeOptions): Promise<void> {

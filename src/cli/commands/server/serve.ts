@@ -22,6 +22,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   void server.lost.then((why) => dieAtOnce(why, 'The next command starts the server again.'))
   if (!background)
     process.stdout.write(`Parley ${serverInfo.version} listens on ${[server.socket, ...server.urls].join(' and ')}\n`)
+  if (!background && server.remark !== undefined) complain(server.remark)
   await server.ended
   return OK
 }
