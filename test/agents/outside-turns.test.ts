@@ -68,6 +68,26 @@ test.concurrent.each(['while nothing of it runs', 'while it lives'])(
   },
 )
 
+test.concurrent('an agent that cannot load goes on after a turn outside, and a notice says that this is not shown [36]', async () => {
+  await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 }, undefined, pacedClock(0.1))
+  const fake = stage.fake({ capabilities: { sessionCapabilities: { resume: {}, list: {} } } })
+  const { session, reader } = await stage.open()
+  const { at } = await prompted(session, reader, 'one')
+  await until(() => Date.now() > at)
+  const same = await stage.killed(session.id)
+  await prompted(same.session, same.reader, 'two')
+  expect(notices(same.reader)).toEqual([])
+  const last = same.reader.entries.at(-1)?.at ?? 0
+  await until(() => Date.now() > last)
+  const after = await stage.killed(session.id)
+  fake.turnOutside(fake.sessions[0] ?? '', 'typed elsewhere', 'answered there')
+  await prompted(after.session, after.reader, 'three')
+  expect(notices(after.reader)).toEqual([
+    "fake's own session went on outside Parley; fake cannot show what came there.",
+  ])
+  expect(called(fake, ...OPENING)).toEqual([1, 0, 2])
+})
+
 test.concurrent('a list that is endless, has no times or fails says nothing: the agent resumes [38]', async () => {
   await using stage = new Stage({ lookAfterMs: 0, afterthoughtMs: 0 })
   const endless = { answer: { sessions: [{ sessionId: 'other', cwd: '/' }], nextCursor: 'again' } }

@@ -170,8 +170,8 @@ class Opening {
     const { canLoad, canResume } = this.#abilities
     const isClean = memory.standing !== 'cut'
     try {
-      const isSame = isClean && !(canResume && canLoad && (await this.#hasMoved(memory)))
-      if (canResume && (isSame || !canLoad)) return await this.#resume(memory)
+      const hasMoved = isClean && canResume && (await this.#hasMoved(memory))
+      if (canResume && ((isClean && !hasMoved) || !canLoad)) return await this.#resume(memory, hasMoved)
       if (canLoad) return await this.#load(memory)
     } catch (error) {
       if (!(error instanceof WireError)) throw error
@@ -192,11 +192,15 @@ class Opening {
     return this.#begin(reason)
   }
 
-  async #resume(memory: AgentMemory): Promise<AgentConversation> {
+  async #resume(memory: AgentMemory, hasMoved: boolean): Promise<AgentConversation> {
+    const { process, session } = this.#parts
     const swallowed = new Replay(this.#parts.quirks.pseudoUser)
     await this.#swallowing(swallowed, () => this.#askUnlessBusy('session/resume', memory))
     const before = await this.#unprimed(memory)
     await this.#remember(memory, 'resume')
+    const { name } = process.launch
+    if (hasMoved)
+      await session.notice(`${name}'s own session went on outside Parley; ${name} cannot show what came there.`)
     const cut = memory.standing === 'cut' ? await this.#lastTurn(memory) : undefined
     const knows = this.#parts.quirks.cutKeeps
     const lost = cut === undefined || knows === 'partial' ? '' : cutWords(cut, knows)
