@@ -1,4 +1,5 @@
 /** What the page loads, asks for, shows and hides, and what it is for who uses no mouse. */
+import { homedir } from 'node:os'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -98,12 +99,13 @@ describe('the files', () => {
   })
 })
 
-// The first that makes sessions: there is nothing to suggest before.
+// The first that makes sessions: before there is only the home directory to suggest.
 test('sessions that come into the list change no directory that is being written or was suggested', async () => {
   const [writer, other, reader] = await Promise.all([stage.device(), stage.device(), stage.device()])
   const directory = (page: Page) => page.getByLabel('Directory on the server')
   await writer.goto(`${stage.server.url}?new`)
-  await directory(writer).focus()
+  await expect.poll(() => directory(writer).inputValue()).toBe(homedir())
+  await directory(writer).fill('')
   await stage.newSession(other)
   await writer.locator('.list li').waitFor()
   await writer.keyboard.insertText('/srv')
@@ -229,6 +231,8 @@ test('57, 58: a double click makes one session; a directory that is not there is
   stage.server.play([{ chunk: 'Here.' }])
   const page = await stage.device()
   await page.goto(`${stage.server.url}?new`)
+  // Who came by the key `c` writes at once.
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('first-prompt')
   // The home directory of the server's user, or where a session of this file has worked.
   await expect.poll(() => page.getByLabel('Directory on the server').inputValue()).toMatch(/^\//u)
   await page.getByLabel('Directory on the server').fill('/no/such/place')

@@ -84,11 +84,15 @@ interface FirstPromptProps {
 }
 
 function FirstPrompt({ text, write, submit }: FirstPromptProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  // The directory is there already, as a rule.
+  useEffect(() => field.current?.focus(), [])
   return (
     <>
       <label for="first-prompt">{words().firstPrompt}</label>
       <textarea
         id="first-prompt"
+        ref={field}
         rows={6}
         value={text}
         onInput={({ currentTarget }) => {

@@ -65,6 +65,11 @@ export function SessionList({ app }: { readonly app: App }) {
         {app.listed.value !== undefined && shown.groups.length === 0 && (
           <p class="empty">
             {all.length === 0 ? none : noneFits}{' '}
+            {all.length === 0 && (
+              <button type="button" class="second only-narrow" onClick={() => app.router.go({ screen: 'new' })}>
+                {newSession}
+              </button>
+            )}
             {all.length > 0 && (
               <button type="button" class="quiet" onClick={() => app.router.narrow({ text: '', group: '' })}>
                 {showAllSessions}
