@@ -12,7 +12,10 @@ export const cwd = '/'
 
 /** What a server may be set to. */
 type Settings = Partial<
-  Pick<ServerContext, 'token' | 'experimental' | 'sessions' | 'methods' | 'principal' | 'seen' | 'mcpServersOf'>
+  Pick<
+    ServerContext,
+    'token' | 'experimental' | 'sessions' | 'methods' | 'principal' | 'seen' | 'mcpServersOf' | 'initialized'
+  >
 >
 
 export class Street {

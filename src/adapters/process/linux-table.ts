@@ -1,4 +1,5 @@
 /** The processes of Linux, from /proc. */
+import { readFileSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { MARKER } from './environment.ts'
 import type { ProcessRow, ProcessTable } from './process-table.ts'
@@ -15,13 +16,28 @@ export const linuxTable: ProcessTable = {
     return pids && (await readEach(pids, rowOf))
   },
   async marked() {
-    return await readEach((await processIds()) ?? [], async (pid) => {
-      // Processes of other users and those that just ended cannot be read; neither is a child of ours.
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-      const entry = environment.split('\0').find((variable) => variable.startsWith(`${MARKER}=`))
-      return entry && { pid, marker: entry.slice(MARKER.length + 1) }
+    return ((await processIds()) ?? []).flatMap((pid) => {
+      const entry = environmentOf(pid).find((variable) => variable.startsWith(`${MARKER}=`))
+      return entry === undefined ? [] : [{ pid, marker: entry.slice(MARKER.length + 1) }]
     })
   },
+}
+
+/**
+ * Empty for processes of other users and those that just ended: they cannot be read, and neither is a child of ours. A start waits
+ * for it: one after the other the files take a tenth of the time that they take through Node's threads.
+ */
+function environmentOf(pid: number): readonly string[] {
+  const directory = `/proc/${pid}`
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid
+  const user = process.getuid?.()
+  // An error for each process of another user would take longer than all the others together.
+  if (user !== 0 && owner !== user) return []
+  try {
+    return readFileSync(`${directory}/environ`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
 }
 
 async function processIds(): Promise<readonly number[] | undefined> {

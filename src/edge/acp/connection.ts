@@ -150,6 +150,7 @@ class Connection {
       })
       this.#transport.send([resultMessage(id, this.#version.initialize(params))])
       this.#transport.initialized?.()
+      this.#server.initialized?.()
     } catch (error) {
       this.#fail(id, error)
     }

@@ -115,6 +115,8 @@ export interface ServerContext {
   report(error: unknown): void
   /** Resolves when requests of a client that has left are no longer waited for. */
   untilReplyTimeout(): Promise<void>
+  /** Called when the client has its answer to `initialize`. */
+  readonly initialized?: () => void
   /** Ends what belongs to this client alone; the client still gets what that says, if it reads. */
   gone?(): Promise<void>
 }

@@ -69,6 +69,8 @@ export interface Owner {
   agentImports(): Promise<AgentImports>
   /** Resolves after `ms`, and keeps no process alive for it. */
   after(ms: number): Promise<void>
+  /** A client has been answered: what its sessions need is loaded while the journal is being opened. */
+  prepare(): void
   /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
   close(): Promise<void>
 }
@@ -104,8 +106,7 @@ export async function openOwner(config: Config, { access }: { readonly access?: 
   async function open(): Promise<ComposedSessions> {
     const opened = await journal
     const owned = telemetry.journal(opened)
-    // A client that only initializes does not wait for it.
-    const { openSessions } = await import('./sessions.ts')
+    const { openSessions } = await loadSessions()
     live = await openSessions(config, {
       journal: owned,
       ownership: opened.claims,
@@ -150,8 +151,19 @@ export async function openOwner(config: Config, { access }: { readonly access?: 
     importSession: async (importing) => (await opening).importSession(importing),
     agentImports: () => (imports ??= openImports()),
     after: (ms) => new Promise((over) => systemClock.setTimer(ms, over)),
+    prepare,
     close: () => (closing ??= close()),
   }
+}
+
+/** A client that only initializes does not wait for it. */
+function loadSessions() {
+  return import('./sessions.ts')
+}
+
+/** What keeps it from being loaded is thrown by `Owner.sessions`. */
+function prepare(): void {
+  loadSessions().catch(() => undefined)
 }
 
 interface Around {

@@ -100,6 +100,7 @@ function serve(
     clock: owner.clock,
     report: (error) => owner.report(error),
     untilReplyTimeout: () => owner.after(REPLY_TIMEOUT_MS),
+    initialized: () => owner.prepare(),
     gone: () => owner.close(),
   })
 }
