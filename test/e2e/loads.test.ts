@@ -35,6 +35,7 @@ function pathsIn(bundle: string): readonly string[] {
 
 const owner = 'src/session/session.ts'
 const schemas = 'node_modules/zod/v4/core/schemas.js'
+const commandLines = 'node_modules/unbash/dist/parser.js'
 /** What a session needs, and nobody who waits for the answer to `initialize`. */
 const behindTheAnswer = [
   'src/server/compose/sessions.ts',
@@ -45,7 +46,7 @@ const behindTheAnswer = [
   'src/config/mcp/mcp-servers.ts',
   'src/config/models/provider-tables.ts',
   schemas,
-  'node_modules/unbash/dist/parser.js',
+  commandLines,
   'node_modules/smol-toml/dist/parse.js',
 ]
 const http = 'node_modules/undici/lib/core/connect.js'
@@ -122,7 +123,7 @@ test.concurrent('the relay loads one bundle, whatever is set, and has nothing of
     expect(sources).not.toContain(one)
 })
 
-test.concurrent('a session whose servers speak over stdio needs no HTTP', async () => {
+test.concurrent('a session whose servers speak over stdio and that runs no command needs no HTTP and no parser', async () => {
   const home = freshDirectory()
   const reports = join(home, 'reports')
   const client = startParley({ home, agent: 'guide', env: { NODE_V8_COVERAGE: reports } })
@@ -134,5 +135,5 @@ test.concurrent('a session whose servers speak over stdio needs no HTTP', async 
   await client.leave()
   const sources = sourcesIn(reports)
   expect(sources).toContain(owner)
-  for (const one of [http, model, ...remote, ...cluster, ...telemetry]) expect(sources).not.toContain(one)
+  for (const one of [http, model, commandLines, ...remote, ...cluster, ...telemetry]) expect(sources).not.toContain(one)
 })

@@ -7,9 +7,6 @@ import type { PreviewedCommand, ToolResult } from '../../../ports/tools.ts'
 import { isWithin } from '../../../path-rules/path-rules.ts'
 import { CommandOutput, showProgress } from './output.ts'
 import { NON_INTERACTIVE_ENVIRONMENT, type Running, startCommand } from './running.ts'
-import { approvalPrefix } from '../../../shell-safety/approval-prefix.ts'
-import { assessCommandLine } from '../../../shell-safety/assess-command.ts'
-import { pathsNamed } from '../../../shell-safety/named-paths.ts'
 import { openRoots } from '../../../workspace/resolve-in-roots.ts'
 import { type ResolvedPath, type ToolCall, defineTool, longResult, resolvePath, textResult } from '../toolset/tool.ts'
 import { MAX_KEPT_CHARS } from '../toolset/result-limits.ts'
@@ -68,8 +65,19 @@ interface CommandPlace {
   readonly roots: readonly string[]
 }
 
+/** The parser of command lines is a third of what the first session would wait for. */
+async function loadShellSafety() {
+  const [{ approvalPrefix }, { assessCommandLine }, { pathsNamed }] = await Promise.all([
+    import('../../../shell-safety/approval-prefix.ts'),
+    import('../../../shell-safety/assess-command.ts'),
+    import('../../../shell-safety/named-paths.ts'),
+  ])
+  return { approvalPrefix, assessCommandLine, pathsNamed }
+}
+
 /** A command that only reads, but outside the session's directories, counts as a command that changes files. */
 async function previewOf(line: string, { cwd, roots }: CommandPlace): Promise<PreviewedCommand> {
+  const { approvalPrefix, assessCommandLine, pathsNamed } = await loadShellSafety()
   const { shapes, effect, why, extras, isDeep } = assessCommandLine(line)
   const places = await pathsNamed(shapes, cwd ?? '/')
   const real = await openRoots(roots)

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { Clock } from '../../../ports/clock.ts'
 import { replaceFile } from '../../../state-files/atomic-file.ts'
-import { locked } from '../../../state-files/file-lock.ts'
 
 /** The client and tokens that one authorization server issued; never sent to another. */
 export interface Account {
@@ -63,8 +62,9 @@ export class LoginStore {
     return was
   }
 
-  /** Runs `work` while no other process does. */
-  withLock<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs `work` while no other process does. The lock is one of SQLite, which only logging in needs in this thread. */
+  async withLock<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { locked } = await import('../../../state-files/file-lock.ts')
     return locked(this.#place, this.#clock, work)
   }
 
