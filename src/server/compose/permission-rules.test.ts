@@ -1,6 +1,6 @@
 /** Where rules come from, and that an unreadable rule file never counts as an absent one. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -19,8 +19,10 @@ function place() {
   for (const one of [home, cwd]) mkdirSync(one)
   const mine = join(config, 'parley', 'parley.toml')
   mkdirSync(dirname(mine), { recursive: true })
-  const reader = new PermissionRules({ home, environment: { XDG_CONFIG_HOME: config } })
-  return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), reader }
+  const waits: (() => void)[] = []
+  const clock = { sleep: async () => waits.shift()?.() }
+  const reader = new PermissionRules({ home, environment: { XDG_CONFIG_HOME: config } }, undefined, clock)
+  return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), reader, waits }
 }
 
 describe('[permissions]', () => {
@@ -115,6 +117,24 @@ describe('the rules of a directory', () => {
     expect(await found()).toEqual([[], 0])
     writeFileSync(mine, '')
     expect(await found()).toEqual([[], 0])
+  })
+
+  test.each<[string, (file: string) => void, (file: string, text: string) => void]>([
+    ['renamed away and written anew', (file) => renameSync(file, `${file}~`), writeFileSync],
+    ['written in two pieces', (file) => writeFileSync(file, '[permissions]\n'), writeFileSync],
+    ['renamed away, then empty', (file) => renameSync(file, `${file}~`), (file) => writeFileSync(file, '')],
+  ])('that deny hold while an editor saves their file: it is %s', async (_what, begin, go) => {
+    const { reader, cwd, mine, waits } = place()
+    const found = async () => (await reader.find(cwd)).rules.map(({ effect, subject }) => `${effect} ${subject.tool}`)
+    const text = '[permissions]\ndeny = [{ tool = "b" }]\n'
+    writeFileSync(mine, text)
+    expect(await found()).toEqual(['deny b'])
+    begin(mine)
+    waits.push(() => go(mine, text))
+    expect(await found()).toEqual(['deny b'])
+    expect(waits).toEqual([])
+    writeFileSync(mine, '# none any longer\n')
+    expect(await found()).toEqual([])
   })
 
   test('are not duplicated when stored twice, and can be removed', async () => {

@@ -17,6 +17,7 @@ import {
   readPermissionsOf,
 } from '../../config/rules/permission-tables.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Rule, RuleSet, Rules } from '../../ports/rules.ts'
 import { ruleWords } from '../../session/permission/policy.ts'
 import { MAX_PROJECT_BYTES, readText } from '../../state-files/bounded-read.ts'
@@ -45,6 +46,9 @@ interface Where {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
+/** An editor that saves a file, by rewriting or by renaming it, is done after so many milliseconds. */
+const SAVE_MS = 200
+
 /** A file is read for every call, and parsed only when its text has changed. A stored rule never changes, so it is read once. */
 export class PermissionRules implements Rules {
   readonly #home: string
@@ -56,14 +60,21 @@ export class PermissionRules implements Rules {
   readonly #held = new Map<string, readonly RuleEntry[]>()
   #stored = new Map<string, StoredRule>()
   readonly #report: (error: unknown) => void
+  /** A command that reads once needs none. */
+  readonly #clock: Pick<Clock, 'sleep'> | undefined
   /** The sentence about broken sources that was reported last. */
   #reported: string | undefined
 
-  constructor({ home, environment }: Where, report: (error: unknown) => void = () => undefined) {
+  constructor(
+    { home, environment }: Where,
+    report: (error: unknown) => void = () => undefined,
+    clock?: Pick<Clock, 'sleep'>,
+  ) {
     this.#home = home
     this.#storedRules = rulesDirectory(home)
     this.#userFile = userFile(environment)
     this.#report = report
+    this.#clock = clock
   }
 
   async rulesFor(roots: readonly string[]): Promise<RuleSet> {
@@ -114,29 +125,39 @@ export class PermissionRules implements Rules {
   }
 
   /**
-   * An editor may truncate a file and then write it: while it is empty or cannot be read as a whole, what it denied and asked
-   * about before still holds. A file that is removed has no rules.
+   * An editor may truncate a file, or rename it away, and then write it. While it is empty or cannot be read as a whole, what
+   * it denied and asked about before still holds. Such a rule counts as removed when it is missing a second time, a moment later.
    */
   async #file(path: string, from: 'user' | 'project'): Promise<Source> {
-    const source = await this.#fileNow(path, from)
-    if (source === undefined) {
-      this.#held.delete(path)
-      return { rules: [], broken: [] }
-    }
-    if (source.broken.length > 0) return { ...source, rules: [...source.rules, ...(this.#held.get(path) ?? [])] }
-    this.#held.set(
-      path,
-      source.rules.filter(({ effect }) => effect !== 'allow'),
-    )
+    const source = await this.#settled(path, from)
+    if (source.broken.length > 0) return { ...source, rules: [...source.rules, ...this.#heldOf(path)] }
+    const restricting = source.rules.filter(({ effect }) => effect !== 'allow')
+    if (restricting.length > 0) this.#held.set(path, restricting)
+    else this.#held.delete(path)
     return source
   }
 
-  async #fileNow(path: string, from: 'user' | 'project'): Promise<Source | undefined> {
+  async #settled(path: string, from: 'user' | 'project'): Promise<Source> {
+    const source = await this.#fileNow(path, from)
+    const there = new Set(source.rules.map(wordsOf))
+    if (source.broken.length > 0 || this.#heldOf(path).every((rule) => there.has(wordsOf(rule)))) return source
+    await this.#clock?.sleep(SAVE_MS)
+    return this.#fileNow(path, from)
+  }
+
+  #heldOf(path: string): readonly RuleEntry[] {
+    return this.#held.get(path) ?? []
+  }
+
+  async #fileNow(path: string, from: 'user' | 'project'): Promise<Source> {
     try {
       const text = await readText(path, from === 'project' ? MAX_PROJECT_BYTES : undefined)
-      if (text === undefined) return undefined
-      if (text.trim() === '' && (this.#held.get(path) ?? []).length > 0)
-        return { rules: [], broken: [`${path} is empty now; what it denied holds until it has text, or is removed`] }
+      if (text === undefined) return { rules: [], broken: [] }
+      if (text.trim() === '' && this.#heldOf(path).length > 0)
+        return {
+          rules: [],
+          broken: [`${path} is empty now; what it denied holds until it has text, such as a comment, or is removed`],
+        }
       const known = this.#parsed.get(path)
       const source = known?.text === text ? known.source : sourceOf(path, readPermissionsOf(text, from))
       this.#parsed.set(path, { text, source })
@@ -167,6 +188,10 @@ export class PermissionRules implements Rules {
 interface Source {
   readonly rules: readonly RuleEntry[]
   readonly broken: readonly string[]
+}
+
+function wordsOf({ effect, subject }: RuleEntry): string {
+  return JSON.stringify([effect, subjectInOrder(subject)])
 }
 
 /** How many faults of one file are reported. */

@@ -73,7 +73,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const boot = { home: homeMark(config.home), id: systemClock.id() }
   const whenRenewed = ownership && ((listener: (ms: number) => void) => ownership.whenRenewed(listener))
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock, whenRenewed })
-  const rules = new PermissionRules(config, report)
+  const rules = new PermissionRules(config, report, systemClock)
   const documents = openDocuments(rules, report)
   const checker = openChecker()
   const programs = new ProgramFinder(config.environment.PATH)
