@@ -1,5 +1,6 @@
 /** Each session has an agent of its own, and may be given another one. */
 import { describe, expect, test } from 'vitest'
+import type { AgentSession } from '../ports/agent.ts'
 import { quiet } from '../../test/sim/clock.ts'
 import { House, here, prompted } from '../../test/sim/house.ts'
 import { type Puppet, untilCancelled } from '../../test/sim/puppet.ts'
@@ -113,6 +114,58 @@ describe('the agent of a session', () => {
     expect(next.agents.named('script:/second').turns).toEqual([])
     await prompted(session, 'p2')
     expect(next.agents.named('script:/second').turns).toHaveLength(1)
+  })
+})
+
+describe('an agent that the user left before its conversation was open', () => {
+  const record = {
+    generation: 1,
+    version: '1.0.0',
+    how: 'new',
+    caps: ['load'],
+    cwd: here.cwd,
+    roots: [here.cwd],
+    upTo: 1,
+  } as const
+  const conversation = (agent: string) => ({ ...record, agent, agentSessionId: `of ${agent}` })
+
+  async function left() {
+    const house = houseOfThree()
+    const views: AgentSession[] = []
+    house.agents.named('script:/first').opened = (view) => void view.remember(conversation('script:/first'))
+    house.agents.named('script:/first').script = untilCancelled
+    house.agents.named('script:/second').opened = (view) => void views.push(view)
+    const session = await house.sessions.create(naming('script:/first'))
+    await house.sessions.open(session.id, naming('script:/second'))
+    await house.sessions.open(session.id, naming('script:/first'))
+    return { house, session, view: views[0] ?? expect.unreachable() }
+  }
+
+  test('does not replace what the agent in use remembers, in its turn or later', async () => {
+    const { session, view } = await left()
+    const late = view.remember(conversation('script:/second'))
+    await prompted(session, 'p1')
+    await late
+    await session.dispatch({ kind: 'cancel', queued: [] })
+    await quiet()
+    expect(session.existing.agentSession).toMatchObject({ agentSessionId: 'of script:/first' })
+  })
+
+  test('is closed at once when the change to it is refused', async () => {
+    const house = houseOfThree()
+    const session = await house.sessions.create(naming('script:/first'))
+    const server = { type: 'stdio', command: 'x', args: [], env: {} } as const
+    const mcpServers = Array.from({ length: 101 }, (_, n) => ({ ...server, name: `s${n}` }))
+    const opened = house.sessions.open(session.id, { ...naming('script:/second'), mcpServers })
+    await expect(opened).rejects.toMatchObject({ code: 'SERVERS_TOO_MANY' })
+    expect(house.agents.named('script:/second').sessions.size).toBe(0)
+  })
+
+  test('and chose again has the conversation of its new process', async () => {
+    const { house, session, view } = await left()
+    await house.sessions.open(session.id, naming('script:/second'))
+    await view.remember(conversation('script:/second'))
+    expect(session.existing.agentSession).toMatchObject({ agentSessionId: 'of script:/first' })
   })
 })
 

@@ -21,7 +21,7 @@ import type { Settings } from '../ports/values/settings.ts'
 import type { McpServer, ToolList } from '../ports/tools.ts'
 import type { Command } from './domain/commands.ts'
 import { decide } from './domain/decide.ts'
-import { type Existing, isBusy } from './domain/state.ts'
+import { type Existing, hasAgent, isBusy } from './domain/state.ts'
 import type { SessionLog } from './log/session-log.ts'
 import type { SessionConfig } from './handle.ts'
 import { forkedConversation } from './lifecycle/conversations.ts'
@@ -52,6 +52,7 @@ export class SessionAgents {
   readonly #ports: SessionPorts
   readonly #opening = new Map<string, Promise<Agent>>()
   readonly #open = new Map<string, Agent>()
+  readonly #views = new Map<string, AgentSession>()
   #variables: ClientVariables | undefined
   #activity: AgentActivity | undefined
   #live: LiveSession | undefined
@@ -179,7 +180,9 @@ export class SessionAgents {
 
   async #openNow(name: string): Promise<Agent> {
     if (this.#isClosed) fail('SESSION_CLOSED', { session: this.id })
-    const agent = await this.#ports.agents.open(name, new ViewOfSession(this, name))
+    const view = new ViewOfSession(this, name)
+    this.#views.set(name, view)
+    const agent = await this.#ports.agents.open(name, view)
     this.#open.set(name, agent)
     return agent
   }
@@ -189,6 +192,7 @@ export class SessionAgents {
     for (const name of names) {
       this.#opening.delete(name)
       this.#open.delete(name)
+      this.#views.delete(name)
     }
     // One that could not be opened has nothing to close.
     await Promise.all(
@@ -199,6 +203,11 @@ export class SessionAgents {
         ),
       ),
     )
+  }
+
+  /** Whether this is the view of an agent that is open, and not of one that was closed. */
+  hasOpen(view: AgentSession): boolean {
+    return [...this.#views.values()].includes(view)
   }
 
   /** Stores the capabilities that an open agent has now. */
@@ -335,9 +344,13 @@ class ViewOfSession implements AgentSession {
 
   async remember(record: AgentSessionRecord): Promise<void> {
     const { log } = await this.#agents.attached
-    // The agent of a session that is about to change to it is ready before the change is stored.
-    await log.until((state) => state.phase !== 'absent' && (state.agent === record.agent || isBusy(state)))
-    if (!log.closed.aborted) await log.dispatch({ kind: 'remember_agent_session', record })
+    // The agent of a session that is about to change to it is ready before the change is stored; one that the user has left
+    // since then may still answer, and its conversation is not that of the session.
+    await log.until(
+      (state) => state.phase !== 'absent' && (hasAgent(state, record.agent) || !this.#agents.hasOpen(this)),
+    )
+    if (!log.closed.aborted && this.#agents.hasOpen(this))
+      await log.dispatch({ kind: 'remember_agent_session', record })
   }
 
   async *pastTurns(after: Cursor): AsyncGenerator<PastTurn> {

@@ -137,9 +137,9 @@ export class Session implements SessionHandle {
     this.#agents.configure(config)
     const { agent } = this.existing
     const capabilities = config.agent === undefined ? undefined : await this.#agents.tryOpen(config.agent, agent)
-    this.#registries.declare(config, config)
-    this.#restartIdleTimer()
     try {
+      this.#registries.declare(config, config)
+      this.#restartIdleTimer()
       await Promise.all([this.configure(config), capabilities && this.dispatchIfStorable(capabilities)])
     } catch (error) {
       this.releaseConfig(config)

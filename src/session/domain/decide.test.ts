@@ -285,6 +285,35 @@ describe('a tool call whose MCP server asks for input', () => {
       .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
 })
 
+describe('the conversation that an agent remembers', () => {
+  const record = {
+    generation: 1,
+    version: '1.0.0',
+    agentSessionId: 'a-1',
+    how: 'new',
+    caps: ['load'],
+    cwd: '/home/ada',
+    roots: ['/home/ada'],
+    upTo: 1,
+  } as const
+  const remembers = (agent: string): Command => ({ kind: 'remember_agent_session', record: { ...record, agent } })
+  const changed: Body = { kind: 'session_configured', additionalDirectories: [], agent: 'another' }
+
+  test.each([
+    ['while the session is idle', idle],
+    ['in a turn of the agent in use', working],
+  ])('is not stored for an agent that the session does not have, %s', (_when, past) =>
+    given(...past)
+      .when(remembers('another'))
+      .thenNothing(),
+  )
+  test.each(['puppet', 'another'])('is stored for %s in a turn that began before the change of agents', (agent) =>
+    given(...working, changed)
+      .when(remembers(agent))
+      .then({ kind: 'agent_session', ...record, agent }),
+  )
+})
+
 const phases: Record<State['phase'], readonly Body[]> = {
   absent: [],
   idle,

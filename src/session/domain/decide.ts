@@ -12,6 +12,7 @@ import {
   type OpenQuestion,
   type OpenTurn,
   type State,
+  hasAgent,
   isBusy,
   openQuestions,
   toolCallEntry,
@@ -69,7 +70,7 @@ export function decide(command: Command, state: State): readonly Body[] {
     case 'agent_update':
       return agentUpdate(command, state)
     case 'remember_agent_session':
-      return command.record.agent === state.agent || isBusy(state) ? [{ kind: 'agent_session', ...command.record }] : []
+      return hasAgent(state, command.record.agent) ? [{ kind: 'agent_session', ...command.record }] : []
     case 'begin_agent_turn':
       return beginAgentTurn(command, state)
     case 'set_mode':

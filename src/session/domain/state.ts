@@ -173,6 +173,11 @@ export function isBusy(state: State): state is Busy {
   return state.phase !== 'absent' && state.phase !== 'idle' && state.phase !== 'closed'
 }
 
+/** The session has this agent, or its open turn has. */
+export function hasAgent(state: Existing, agent: string): boolean {
+  return state.agent === agent || (isBusy(state) && state.turn.agent === agent)
+}
+
 /** The turn does nothing but wait, and can wait without its agent: for a permission, or for input to its calls. */
 export function isOnlyWaiting(state: Busy): boolean {
   const { phase, turn } = state
