@@ -271,17 +271,19 @@ describe('an agent', () => {
       const params = { mode: 'url', elicitationId: 'e', message: 'Type the code AB-12', url }
       return { request: 'elicitation/create', params } as const
     }
+    const page = `https://login.example/device?state=${'a'.repeat(4_000)}`
     const { fake, agents } = withFake({
       needsLogin: true,
       authMethods: [{ id: 'code', name: 'A code' }],
-      on: { authenticate: [ask('https://login.example/device'), ask('file:///etc/passwd')] },
+      on: { authenticate: [ask(page), ask('file:///etc/passwd'), ask(`${page}${'b'.repeat(5_000)}`)] },
     })
     const done = await agents('login', 'fake')
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Logged in to fake.') })
-    expect(done.stderr).toContain('Type the code AB-12\nOpen https://login.example/device\n')
+    expect(done.stderr).toContain(`Type the code AB-12\nOpen ${page}\n`)
     expect(done.stderr).not.toContain('file:')
+    expect(done.stderr).toMatch(/has an address of 9035 characters, more than 8192\n$/u)
     const answers = fake.log.flatMap(({ got }) => (got?.['result'] === undefined ? [] : [got['result']]))
-    expect(answers).toEqual([{ action: 'accept' }, { action: 'cancel' }])
+    expect(answers).toEqual([{ action: 'accept' }, { action: 'cancel' }, { action: 'cancel' }])
   })
 
   test.concurrent('whose login is in a terminal shows the command where there is none', async () => {

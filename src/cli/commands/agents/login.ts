@@ -11,6 +11,9 @@ import { printJson } from '../../output/json.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
+/** Longer than any address of a login; browsers take more. */
+const MAX_URL_CHARS = 8_192
+
 /** With `--json`: one line with the way, one when it is done. */
 export async function run({ args: [name = '', method], options }: CommandInput): Promise<number> {
   const config = await configFor()
@@ -56,8 +59,16 @@ async function logIn(login: LoginToTest, { tools, stops, isJson }: LoggingIn): P
   await authenticate(login, tools, {
     signal: stops.signal,
     showPage: ({ url, message }) => {
+      if (url.length > MAX_URL_CHARS) {
+        complain(
+          `the page that the agent asks to open has an address of ${url.length} characters, more than ${MAX_URL_CHARS}`,
+        )
+        return false
+      }
       if (isJson) printJson({ open: url, message })
-      else process.stderr.write(`${oneLine(message, 500)}\nOpen ${oneLine(url, 2_000)}\n`)
+      // An address without its end opens another page, or none.
+      else process.stderr.write(`${oneLine(message, 500)}\nOpen ${oneLine(url)}\n`)
+      return true
     },
   })
   return OK

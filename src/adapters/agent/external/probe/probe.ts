@@ -52,8 +52,8 @@ export async function probeAgent(launch: AgentLaunch, parts: ProbeParts): Promis
   }
 }
 
-/** A page that an agent wants its user to open, with what is to be done there, such as a code to type. */
-export type ShowPage = (page: { readonly url: string; readonly message: string }) => void
+/** A page that an agent wants its user to open, with what is to be done there, such as a code to type. False if it was not shown. */
+export type ShowPage = (page: { readonly url: string; readonly message: string }) => boolean
 
 /** Starts an agent and asks it to log in; resolves when it says that this is done. Throws AGENT_REFUSED besides what a start throws. */
 export async function authenticateAgent(
@@ -102,8 +102,8 @@ class Heard implements PeerListener {
     const { mode, url, message } = fieldsOf(params)
     if (this.#showPage === undefined || method !== 'elicitation/create' || mode !== 'url') return undefined
     if (typeof url !== 'string' || !/^https?:\/\//u.test(url)) return Promise.resolve({ action: 'cancel' })
-    this.#showPage({ url, message: typeof message === 'string' ? message : '' })
-    return Promise.resolve({ action: 'accept' })
+    const isShown = this.#showPage({ url, message: typeof message === 'string' ? message : '' })
+    return Promise.resolve({ action: isShown ? 'accept' : 'cancel' })
   }
 
   noise(): void {
