@@ -132,6 +132,34 @@ test('unfinished messages of one credential have a common limit, and take no roo
   expect(bob.destroyed).toBe(false)
 })
 
+/** A part of a message of half a MiB that goes on behind it, and a ping, whose answer says that all has come. */
+const PART = Buffer.concat([
+  Buffer.from([0x01, 0xff, 0, 0, 0, 0, 0, 0x08, 0, 0, 0, 0, 0, 0]),
+  Buffer.alloc(MIB / 2),
+  Buffer.from([0x89, 0x80, 0, 0, 0, 0]),
+])
+
+test('what a client has sent counts until its connection has closed, at once when it was too much', async () => {
+  const begin = async (): Promise<readonly [Socket, Buffer]> => {
+    const socket = await silent('/ada')
+    transports.at(-1)?.initialized()
+    socket.write(PART)
+    return [socket, (await once(socket, 'data'))[0] as Buffer]
+  }
+  const pong = Buffer.from([0x8a, 0])
+  const [closing] = await begin()
+  transport().cut('token')
+  const closed = once(closing, 'close')
+  for (const _more of [1, 2]) expect((await begin())[1]).toEqual(pong)
+  const [cut, reason] = await begin()
+  // Behind the pong.
+  expect(reason.readUInt16BE(4)).toBe(4429)
+  await once(cut, 'close')
+  await clock.advance(500)
+  await closed
+  expect((await begin())[1]).toEqual(pong)
+})
+
 test('control frames are no part of an unfinished message', async () => {
   const client = await silent('/ada')
   transport().initialized()

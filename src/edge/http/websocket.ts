@@ -77,6 +77,8 @@ export class WebSocketTransport implements Transport, Holder {
     socket.on('error', () => this.#end())
     socket.on('close', () => this.#end())
     wire.on('data', (bytes: Buffer) => this.#heard(bytes.length))
+    // What was collected is in memory until then.
+    wire.once('close', () => this.#unfinished.set(0))
     this.#pingLater()
   }
 
@@ -129,6 +131,8 @@ export class WebSocketTransport implements Transport, Holder {
     // What still comes is dropped, but for the client's own close.
     this.#socket.resume()
     this.#socket.close(code, sentence)
+    // The answer would come behind the message that is too much.
+    if (why === 'unfinished') this.#wire.end(() => this.#socket.terminate())
     this.#clock.setTimer(CLOSE_MS, () => this.#socket.terminate())
   }
 
@@ -173,7 +177,10 @@ export class WebSocketTransport implements Transport, Holder {
     this.#lastHeard = this.#clock.monotonicNow()
     // What comes behind the end of a message in the same bytes is little.
     this.#unfinishedBytes = Math.max(0, this.#unfinishedBytes + bytes)
-    if (!this.#isGone && !this.#unfinished.set(this.#unfinishedBytes)) this.cut('unfinished')
+    if (!this.#unfinished.set(this.#unfinishedBytes)) {
+      if (this.#isGone) this.#socket.terminate()
+      else this.cut('unfinished')
+    }
     if (this.#greeting === undefined) return
     this.#bytesBeforeGreeting += bytes
     if (this.#bytesBeforeGreeting > GREETING_BYTES) this.cut('tooMuch')
@@ -195,7 +202,6 @@ export class WebSocketTransport implements Transport, Holder {
     this.initialized()
     this.#ping?.cancel()
     this.#unread.changed(this)
-    this.#unfinished.set(0)
     this.#wake()
   }
 }
