@@ -1,4 +1,6 @@
 /** Clients over Streamable HTTP, against the real binary on loopback: what is answered, what is refused, and what is resumed. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client'
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client'
 import { type SessionNotification, client, methods } from '@agentclientprotocol/sdk'
@@ -240,6 +242,22 @@ describe('a request', () => {
     })
     expect(await http.post('{', headers)).toMatchObject({ status: 400, text: expect.stringContaining('-32700') })
     expect(await statusOf(http.post(list, { ...headers, 'content-type': 'application/json; charset=utf-8' }))).toBe(202)
+  })
+
+  test('whose connection ends while its body arrives is refused, since its message was not taken', async () => {
+    const token = freshToken()
+    const ada = await Connected.open(token)
+    const body = JSON.stringify(message('session/list', {}))
+    const length = { 'content-length': body.length, 'content-type': 'application/json' }
+    const headers = { ...ada.headers, ...length, authorization: `Bearer ${token}`, expect: '100-continue' }
+    const slow = request(ada.http.url, { method: 'POST', headers, agent: false })
+    slow.flushHeaders()
+    await once(slow, 'continue')
+    expect((await ada.http.ask('DELETE', ada.headers)).status).toBe(202)
+    slow.end(body)
+    const [response] = (await once(slow, 'response')) as [IncomingMessage]
+    response.resume()
+    expect(response.statusCode).toBe(404)
   })
 
   test("of another holder does not find one's connection", async () => {

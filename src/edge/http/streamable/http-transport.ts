@@ -60,7 +60,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   readonly #asks = new Map<RequestId, string>()
   /** Answers that no stream carries. */
   readonly #awaited = new Map<RequestId, (answer: Outgoing | undefined) => void>()
-  #posted: { readonly text: string; readonly taken: () => void }[] = []
+  #posted: { readonly text: string; readonly taken: (isTaken: boolean) => void }[] = []
   #hasEnded = false
   #wake: () => void = () => undefined
   #keepAlive: Timer | undefined
@@ -81,8 +81,8 @@ export class HttpTransport implements RemoteTransport, Holder {
     return this.#askedBehind(id, text)
   }
 
-  /** Resolves when the server has taken the message, or has no more use for it. */
-  post({ text, method, id, params, sessionId }: Posted): Promise<void> {
+  /** Resolves when the server has taken the message, or with false when the connection has ended before. */
+  post({ text, method, id, params, sessionId }: Posted): Promise<boolean> {
     this.#idleLater()
     if (method === undefined && id !== undefined) this.#asks.delete(id)
     if (method !== undefined && id !== undefined) {
@@ -159,7 +159,7 @@ export class HttpTransport implements RemoteTransport, Holder {
 
   cut(why: TokenHolder['kind'] | 'role' | 'slow' | 'restarting'): void {
     if (this.#hasEnded) return
-    for (const { taken } of this.#posted.splice(0)) taken()
+    for (const { taken } of this.#posted.splice(0)) taken(false)
     const [code, sentence] = CLOSE[why]
     for (const stream of this.#streams()) stream.end(`${code} ${sentence}`)
     this.#end()
@@ -193,8 +193,8 @@ export class HttpTransport implements RemoteTransport, Holder {
     return this.#existing(sessionId).owedBytes
   }
 
-  #take(text: string): Promise<void> {
-    if (this.#hasEnded) return Promise.resolve()
+  #take(text: string): Promise<boolean> {
+    if (this.#hasEnded) return Promise.resolve(false)
     return new Promise((taken) => {
       this.#posted.push({ text, taken })
       this.#wake()
@@ -299,7 +299,7 @@ export class HttpTransport implements RemoteTransport, Holder {
     for (;;) {
       const posted = this.#posted.shift()
       if (posted !== undefined) {
-        posted.taken()
+        posted.taken(true)
         yield [posted.text]
       } else if (this.#hasEnded) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))

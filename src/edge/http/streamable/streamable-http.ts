@@ -68,7 +68,8 @@ export class StreamableHttp {
       if ('status' in known) return await this.#greet(exchange, holder, posted)
       const sessionId = sessionOf(exchange, posted)
       if (typeof sessionId === 'object') return exchange.refuse(sessionId)
-      await known.transport.post({ ...posted, sessionId })
+      // It may have ended while the body came.
+      if (!(await known.transport.post({ ...posted, sessionId }))) return exchange.refuse(UNKNOWN_CONNECTION)
       exchange.answer(202)
     } finally {
       // Until it is taken, the message is in memory.
