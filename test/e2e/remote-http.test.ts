@@ -216,6 +216,16 @@ describe('a stream that breaks off', () => {
   })
 })
 
+test('one token has at most 64 streams, and takes none from another', async () => {
+  const [ada, bob] = [await Connected.open(freshToken()), await Connected.open(freshToken())]
+  const streams: EventReader[] = []
+  for (let n = 0; n < 64; n += 1) streams.push(await ada.session(`none-${n}`))
+  await expect(ada.session('none-64')).rejects.toThrow('429 This access token has 64 open streams already')
+  await bob.stream()
+  streams[0]?.response.destroy()
+  await expect.poll(() => ada.session('none-64')).toBeInstanceOf(EventReader)
+})
+
 describe('a request', () => {
   test('that is not as the protocol says is refused in one line', async () => {
     const ada = await Connected.open(freshToken())

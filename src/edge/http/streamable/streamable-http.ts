@@ -16,7 +16,9 @@ import { isEventId } from './session-stream.ts'
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 /** What is read of a client that has not sent `initialize`. */
 const GREETING_BYTES = 64 * 1024
+/** Open at once: of all clients, and with one credential. */
 const MAX_STREAMS = 256
+const MAX_STREAMS_OF_ONE = 64
 const MAX_ID_CHARS = 1_024
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
@@ -36,6 +38,7 @@ export class StreamableHttp {
   readonly #around: Surroundings
   readonly #known = new Map<string, Known>()
   #streams = 0
+  readonly #streamsOf = new Map<string, number>()
 
   constructor(around: Surroundings) {
     this.#around = around
@@ -113,13 +116,10 @@ export class StreamableHttp {
     const [sessionId, after] = [exchange.header('acp-session-id'), exchange.header('last-event-id')]
     if (sessionId !== undefined && sessionId.length > MAX_ID_CHARS) return exchange.refuse(ID_TOO_LONG)
     if (after !== undefined && !isEventId(after)) return exchange.refuse(NO_SUCH_EVENT)
-    if (this.#streams >= MAX_STREAMS) return exchange.refuse(TOO_MANY_STREAMS)
-    this.#streams += 1
+    const full = this.#countStream(exchange, holder)
+    if (full !== undefined) return exchange.refuse(full)
     let hasLeft = false
-    exchange.response.once('close', () => {
-      this.#streams -= 1
-      hasLeft = true
-    })
+    exchange.response.once('close', () => (hasLeft = true))
     if (sessionId !== undefined && !(await this.#around.connections.mayRead(holder, sessionId)))
       return exchange.refuse(UNKNOWN_SESSION)
     const open = () => (hasLeft ? undefined : exchange.stream(EVENT_STREAM))
@@ -131,6 +131,22 @@ export class StreamableHttp {
     if (refused === 'taken') return exchange.refuse(TAKEN)
     if (refused === 'forgotten') return exchange.refuse(NO_SUCH_EVENT)
     return exchange.answer(409, JSON_TYPE, refused.text)
+  }
+
+  /** Counts it until its answer has ended; undefined when there was room for it. */
+  #countStream({ response }: Exchange, { id }: TokenHolder): Refusal | undefined {
+    const own = this.#streamsOf.get(id) ?? 0
+    if (own >= MAX_STREAMS_OF_ONE) return TOO_MANY_OF_ONE
+    if (this.#streams >= MAX_STREAMS) return TOO_MANY_STREAMS
+    this.#streams += 1
+    this.#streamsOf.set(id, own + 1)
+    response.once('close', () => {
+      this.#streams -= 1
+      const left = (this.#streamsOf.get(id) ?? 0) - 1
+      if (left > 0) this.#streamsOf.set(id, left)
+      else this.#streamsOf.delete(id)
+    })
+    return undefined
   }
 
   /** Ids are no credentials: another's connection is unknown. */
@@ -241,6 +257,10 @@ const NO_SUCH_EVENT: Refusal = {
 const TOO_MANY_STREAMS: Refusal = {
   status: 429,
   sentence: `The server has ${MAX_STREAMS} open streams already; close one, or try again later.`,
+}
+const TOO_MANY_OF_ONE: Refusal = {
+  status: 429,
+  sentence: `This access token has ${MAX_STREAMS_OF_ONE} open streams already; close one first.`,
 }
 const TOO_MUCH: Refusal = {
   status: 503,
