@@ -107,6 +107,7 @@ export default defineConfig([
       'journal-worker': 'src/adapters/journal/sqlite/worker/worker.ts',
       'docs-worker': 'src/docs-search/index/worker/worker.ts',
       'search-worker': 'src/server/compose/search-worker.ts',
+      'cluster-reader': 'src/server/cluster/search/reader-worker.ts',
       'check-worker': 'src/adapters/checking/worker.ts',
     },
     output: { ...output, cleanDir: true },

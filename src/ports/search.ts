@@ -15,6 +15,11 @@ export interface StoredHead {
 export interface JournalSource {
   /** Every session, the most recently changed one last. */
   heads(): readonly StoredHead[]
+  /**
+   * Those that changed in the last ten minutes, where other machines change sessions too. Absent where the index hears of each change,
+   * or compares all sessions when it begins.
+   */
+  recent?(): readonly StoredHead[]
   head(id: SessionId): StoredHead | undefined
   page(id: SessionId, from: Cursor, limits: PageLimits): readonly StoredEntry[]
   close(): void

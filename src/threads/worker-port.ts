@@ -23,18 +23,22 @@ export interface CallRefusal {
 /** One answer as the main thread receives it. A number of 0 marks an event that no call asked for. */
 export type CallAnswer = readonly [call: number, answer: unknown, refusal?: CallRefusal]
 
-type Handlers<Calls> = {
+export type Handlers<Calls> = {
   readonly [Kind in keyof Calls]: (ask: AskOf<Calls, Kind>) => AnswerTo<Calls, Kind> | Promise<AnswerTo<Calls, Kind>>
 }
 
-/**
- * Answers each call as soon as its handler is done, so an answer may overtake an earlier one. `refusalOf` makes a refusal of an error;
- * without it, and for a message that needs no answer, an error ends the thread.
- */
+export interface Answering {
+  /** Makes a refusal of an error; without it, and for a message that needs no answer, an error ends the thread. */
+  readonly refusalOf?: (error: unknown) => CallRefusal
+  /** Called behind each answer. */
+  readonly answered?: () => void
+}
+
+/** Answers each call as soon as its handler is done, so an answer may overtake an earlier one. */
 export function answerCalls<Calls>(
   port: MessagePort,
   handlers: Handlers<Calls>,
-  refusalOf?: (error: unknown) => CallRefusal,
+  { refusalOf, answered }: Answering = {},
 ): void {
   async function answer(call: number, kind: keyof Calls, ask: unknown): Promise<CallAnswer> {
     try {
@@ -46,8 +50,10 @@ export function answerCalls<Calls>(
   }
 
   async function receive([call, kind, ask]: CallOf<Calls>): Promise<void> {
-    const answered = await answer(call, kind, ask)
-    if (call !== 0) port.postMessage([answered])
+    const given = await answer(call, kind, ask)
+    if (call === 0) return
+    port.postMessage([given])
+    answered?.()
   }
 
   port.on('message', (calls: readonly CallOf<Calls>[]) => {

@@ -221,6 +221,8 @@ export const composers: readonly string[] = [
   'src/server/push/open-web-push.ts', // for devices that want notifications: nothing of it is loaded elsewhere
   'src/server/cluster/cluster-reading.ts', // for commands that look at a cluster
   'src/server/cluster/copy-sessions.ts', // for commands that copy between a cluster and a state directory
+  'src/server/cluster/search/reader-worker.ts', // likewise, for the thread that reads a cluster for the search index
+  'src/server/cluster/search/index-order.ts', // for all who open the search index
   'src/server/compose/search-worker.ts', // for a thread of its own, to which nothing but plain values can be passed in
 ]
 

@@ -104,12 +104,6 @@ describe('a cluster', () => {
     await server.query('ALTER SYSTEM RESET fsync')
     await server.query('SELECT pg_reload_conf()')
   })
-
-  test('cannot be searched yet, and says so', async () => {
-    const found = await parley(['search', 'needle'], machine('one'))
-    expect(found.code).not.toBe(0)
-    expect(found.stderr).toContain('no index over a cluster')
-  })
 })
 
 test('a password is in no output and in no log', async () => {

@@ -1,13 +1,12 @@
 /** Opens the state for reading only, also while a server owns it, and without loading the code of a server. */
 import { join } from 'node:path'
-import { systemClock } from '../../adapters/clock.ts'
 import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists.ts'
 import { openSearchIndex } from '../../adapters/search/worker/search-client.ts'
 import type { Config } from '../../config/settings.ts'
 import type { SearchIndex } from '../../ports/search.ts'
-import { withoutSearch } from '../cluster/without-search.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
+import { searchOptions } from '../cluster/search/index-order.ts'
 import { workerUrl } from './workers.ts'
 
 export type { JournalReader }
@@ -19,9 +18,8 @@ export async function openJournalReader({ home, cluster }: Config): Promise<Jour
 }
 
 /** Full-text search over the journal, also while another process owns it; each search updates the index first. */
-export function openSearch({ home, cluster }: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
-  if (cluster !== undefined) return withoutSearch
-  return openSearchIndex({ directory: home, workerUrl: workerUrl('search-worker'), clock: systemClock, report })
+export function openSearch(config: Config, report: (error: unknown) => void = () => undefined): SearchIndex {
+  return openSearchIndex({ ...searchOptions(config), report })
 }
 
 /** Throws JOURNAL_IO where that cannot be known. */

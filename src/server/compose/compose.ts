@@ -176,14 +176,15 @@ async function openJournal(
   config: Config,
   { search, activity, order }: Around,
 ): Promise<OwnedJournal & Partial<ClusterJournal>> {
-  return config.cluster === undefined ? openFollowedJournal(config, search, activity) : openCluster(config, order)
+  const journal = await (config.cluster === undefined ? openAlone(config, activity) : openCluster(config, order))
+  followJournal(journal, search)
+  return journal
 }
 
-async function openFollowedJournal(
+async function openAlone(
   { home, faults, maxStallSeconds }: Config,
-  search: SearchIndex,
   activity: SharedActivity,
-): Promise<OwnedJournal> {
+): Promise<OwnedJournal & Partial<ClusterJournal>> {
   const watch = { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds }
   const opening = {
     directory: home,
@@ -191,9 +192,7 @@ async function openFollowedJournal(
     faults: faults as FaultsSpec,
     watch,
   }
-  const journal = await openSqliteJournal(opening)
-  followJournal(journal, search)
-  return journal
+  return openSqliteJournal(opening)
 }
 
 /** Every connection of a cluster's databases is loaded with it. */

@@ -12,6 +12,7 @@ import type { Config } from '../../config/settings.ts'
 import type { IndexState } from '../../ports/search.ts'
 import { serverInfo } from '../server-info.ts'
 import { loginsOf, openChecker, sandboxSettings } from './sessions.ts'
+import { searchOptions } from '../cluster/search/index-order.ts'
 import { workerUrl } from './workers.ts'
 
 /** Whether a sandbox for commands can be made here; tried, and nothing is left of it. */
@@ -61,14 +62,8 @@ export async function inspectJournal({ home }: Config): Promise<JournalState> {
 }
 
 /** Changes nothing either. */
-export async function inspectSearchIndex({ home }: Config): Promise<IndexState> {
-  const index = openSearchIndex({
-    directory: home,
-    workerUrl: workerUrl('search-worker'),
-    clock: systemClock,
-    quiet: true,
-    report: () => undefined,
-  })
+export async function inspectSearchIndex(config: Config): Promise<IndexState> {
+  const index = openSearchIndex({ ...searchOptions(config), quiet: true, report: () => undefined })
   try {
     return await index.inspect()
   } finally {

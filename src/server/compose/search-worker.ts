@@ -2,7 +2,6 @@
  * The thread of the search index: it joins the journal, the index, and the core's function that turns entries into
  * documents.
  */
-import { join } from 'node:path'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../adapters/clock.ts'
 import { openJournalSource } from '../../adapters/journal/sqlite/file/source.ts'
@@ -12,8 +11,10 @@ import { serveSearch } from '../../adapters/search/worker/search-loop.ts'
 import { decodeEntry } from '../../session/domain/entries.ts'
 import { searchDocumentsOf } from '../../session/domain/searchable-texts.ts'
 import { sendEvent } from '../../threads/worker-port.ts'
+import { openClusterSource } from '../cluster/search/cluster-source.ts'
+import { type SearchOrder, searchIndexPath } from '../cluster/search/index-order.ts'
 
-interface Given {
+interface Given extends SearchOrder {
   readonly directory: string
   /** Only a look: nothing is left beside the journal. */
   readonly quiet: boolean
@@ -21,15 +22,17 @@ interface Given {
 
 if (parentPort !== null) run(parentPort, workerData as Given)
 
-function run(port: MessagePort, { directory, quiet }: Given): void {
-  const source = openSource(directory, quiet)
+function run(port: MessagePort, given: Given): void {
+  const source = openSource(given)
   const report = (sentence: string): void => sendEvent(port, sentence)
-  serveSearch(port, new Index({ path: join(directory, 'search.db'), source, clock: systemClock, report }), systemClock)
+  const path = searchIndexPath({ home: given.directory, cluster: given.cluster })
+  serveSearch(port, new Index({ path, source, clock: systemClock, report }), systemClock)
+  port.on('close', () => source.close())
 }
 
-function openSource(directory: string, quiet: boolean): SearchSource {
+function openSource({ directory, quiet, cluster }: Given): SearchSource {
   return {
-    ...openJournalSource(directory, quiet),
+    ...(cluster === undefined ? openJournalSource(directory, quiet) : openClusterSource(cluster)),
     documents: (entries, turn) => searchDocumentsOf(entries.map(decodeEntry), turn),
   }
 }

@@ -51,7 +51,7 @@ function plainSettings(config: Config): Readonly<Record<string, unknown>> {
 }
 
 function sizesIn(home: string): Readonly<Record<string, number>> {
-  const sizes = ['journal.db', 'journal.db-wal', 'search.db'].flatMap((name) => {
+  const sizes = ['journal.db', 'journal.db-wal', 'search.db', 'cluster-search.db'].flatMap((name) => {
     const found = statSync(join(home, name), { throwIfNoEntry: false })
     return found === undefined ? [] : [[name, found.size] as const]
   })

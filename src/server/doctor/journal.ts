@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { inspectJournal, inspectSearchIndex } from '../compose/inspect.ts'
+import { searchIndexPath } from '../cluster/search/index-order.ts'
 import { type Finding, note, ok, problem } from './finding.ts'
 import { formatCount } from '../../text/shorten.ts'
 
@@ -37,8 +38,7 @@ async function* checkCluster(cluster: ClusterSettings): AsyncGenerator<Finding> 
 }
 
 export async function* checkSearchIndex(config: Config): AsyncGenerator<Finding> {
-  if (config.cluster !== undefined) return yield note('search index', 'there is none over a cluster yet')
-  const path = join(config.home, 'search.db')
+  const path = searchIndexPath(config)
   if (!existsSync(path)) return yield note('search index', 'there is none yet; the first search makes it')
   try {
     const state = await inspectSearchIndex(config)
@@ -48,7 +48,7 @@ export async function* checkSearchIndex(config: Config): AsyncGenerator<Finding>
     else if (state.kind === 'unusable') yield unusable(path, state.reason)
   } catch (error) {
     // A journal that cannot be read is reported already, and is no fault of the index.
-    if (isParleyError(error) && error.code.startsWith('JOURNAL_')) yield note('search index', 'cannot be compared')
+    if (isParleyError(error) && !error.code.startsWith('SEARCH_')) yield note('search index', 'cannot be compared')
     else yield unusable(path, reasonOf(error))
   }
 }

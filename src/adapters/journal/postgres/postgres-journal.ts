@@ -66,15 +66,19 @@ export interface PostgresJournal extends ImportingJournal {
 
 /** Throws CLUSTER_ABSENT, CLUSTER_FOREIGN, CLUSTER_UNREACHABLE, PG_UNSAFE, PG_UNFIT and JOURNAL_TOO_NEW. */
 export async function openPostgresJournal(options: PostgresJournalOptions): Promise<PostgresJournal> {
-  const { urls, report } = options
-  const shards = urls.map((url) => new Shard({ ...options, address: parseAddress(url) }))
+  return new ShardedJournal(await openShards(options), options.report)
+}
+
+/** Throws the same. */
+export async function openShards(options: Omit<PostgresJournalOptions, 'report'>): Promise<readonly Shard[]> {
+  const shards = options.urls.map((url) => new Shard({ ...options, address: parseAddress(url) }))
   try {
     await requireOneCluster(shards)
   } catch (error) {
     await Promise.all(shards.map((shard) => shard.close()))
     throw error
   }
-  return new ShardedJournal(shards, report)
+  return shards
 }
 
 async function requireOneCluster(shards: readonly Shard[]): Promise<void> {
@@ -211,7 +215,7 @@ class ShardedJournal implements PostgresJournal {
 }
 
 /** FNV-1a of the id: where a session is never changes. */
-function shardOf<Place>(shards: readonly Place[], id: SessionId): Place {
+export function shardOf<Place>(shards: readonly Place[], id: SessionId): Place {
   let hash = 0x81_1c_9d_c5
   for (const byte of Buffer.from(id)) hash = Math.imul(hash ^ byte, 0x01_00_01_93) >>> 0
   const shard = shards[hash % shards.length]

@@ -1,5 +1,6 @@
 /** Follows the journal: one page of one session at a time goes into the index, together with the cursor behind it. */
 import { reasonOf } from '../../../errors/parley-error.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import type { StoredHead } from '../../../ports/search.ts'
 import { removePassage, writeDocuments } from './write-passages.ts'
@@ -19,17 +20,28 @@ interface Known {
   readonly turn: string | null
 }
 
+/** How long after a comparison the sessions that changed since are among the recent ones of the source. Milliseconds. */
+const RECENT_MS = 8 * 60_000
+
+export interface Follows {
+  readonly source: SearchSource
+  readonly clock: Pick<Clock, 'monotonicNow'>
+  readonly report: (sentence: string) => void
+}
+
 export class Projection {
   readonly #statements: Statements
   readonly #source: SearchSource
+  readonly #clock: Pick<Clock, 'monotonicNow'>
   readonly #report: (sentence: string) => void
   /** Sessions that may have changed, the first to be looked at first. */
   readonly #changed = new Set<SessionId>()
-  #compared = false
+  #comparedAt: number | undefined
 
-  constructor(statements: Statements, source: SearchSource, report: (sentence: string) => void) {
+  constructor(statements: Statements, { source, clock, report }: Follows) {
     this.#statements = statements
     this.#source = source
+    this.#clock = clock
     this.#report = report
   }
 
@@ -37,9 +49,21 @@ export class Projection {
     for (const id of sessions) this.#changed.add(id)
   }
 
+  /** Finds what other machines have changed by now, where they can. */
+  lookAround(): void {
+    if (this.#source.recent === undefined || this.#comparedAt === undefined) return
+    const now = this.#clock.monotonicNow()
+    if (now - this.#comparedAt > RECENT_MS) return this.#compare()
+    for (const head of this.#source.recent()) {
+      const known = this.#cursorOf(head)
+      if (known?.seq !== head.lastSeq || unescapeText(known.id) !== head.id) this.#changed.add(head.id)
+    }
+    this.#comparedAt = now
+  }
+
   /** One bounded step; false when the index has all that the journal has. */
   step(): boolean {
-    if (!this.#compared) this.#compare()
+    if (this.#comparedAt === undefined) this.#compare()
     const [id] = this.#changed
     if (id === undefined) return this.#sweep()
     if (!this.#takePage(id)) this.#changed.delete(id)
@@ -48,7 +72,7 @@ export class Projection {
 
   /** How many entries the index does not have yet. */
   behind(): number {
-    if (!this.#compared) this.#compare()
+    if (this.#comparedAt === undefined) this.#compare()
     let entries = 0
     for (const id of this.#changed) {
       const head = this.#source.head(id)
@@ -57,9 +81,9 @@ export class Projection {
     return entries
   }
 
-  /** Finds, once at the beginning, the sessions that another process may have changed. */
+  /** Finds the sessions that another process may have changed: once at the beginning, and where machines share the journal. */
   #compare(): void {
-    this.#compared = true
+    this.#comparedAt = this.#clock.monotonicNow()
     const heads = this.#source.heads()
     const keys = new Set(heads.map(({ key }) => key))
     const known = this.#statements.all('SELECT key, id, seq, at, turn FROM sessions') as readonly Known[]

@@ -3,21 +3,16 @@
  * rebuilds a damaged file.
  */
 import type { IndexState, SearchAnswer, SearchRequest } from '../../../ports/search.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { removeDatabase } from '../../../sqlite/database.ts'
 import { Statements } from '../../../sqlite/statements.ts'
 import { type IndexFile, isDamaged, openSearchFile } from './file.ts'
 import { find } from '../query/find.ts'
 import { inspect } from './inspect.ts'
-import { Projection } from './index-journal.ts'
-import type { SearchSource } from './source.ts'
+import { type Follows, Projection } from './index-journal.ts'
 
-export interface IndexParts {
+export interface IndexParts extends Follows {
   readonly path: string
-  readonly source: SearchSource
-  readonly clock: Pick<Clock, 'monotonicNow'>
-  readonly report: (sentence: string) => void
 }
 
 interface Opened {
@@ -49,6 +44,7 @@ export class Index {
   }
 
   search({ timeoutMs, ...asked }: SearchRequest): SearchAnswer {
+    this.#guarded(({ projection }) => projection.lookAround())
     this.work(timeoutMs)
     return this.#guarded(({ statements, projection }) => {
       const behind = projection.behind()
@@ -94,9 +90,8 @@ export class Index {
   }
 
   #openFile(): Opened {
-    const { path, source, report } = this.#parts
-    const file = openSearchFile(path)
+    const file = openSearchFile(this.#parts.path)
     const statements = new Statements(file.db, 'objects')
-    return { file, statements, projection: new Projection(statements, source, report) }
+    return { file, statements, projection: new Projection(statements, this.#parts) }
   }
 }

@@ -11,6 +11,8 @@ export interface SearchOptions {
   readonly directory: string
   readonly workerUrl: URL
   readonly clock: Clock
+  /** What else its thread is given. */
+  readonly order?: object
   /** Leaves no file beside the index. */
   readonly quiet?: boolean
   readonly report: (error: unknown) => void
@@ -105,11 +107,11 @@ class Client implements SearchIndex {
   }
 
   #start(): WorkerThread<SearchCalls> {
-    const { directory, workerUrl, quiet = false, report } = this.#options
+    const { directory, workerUrl, order, quiet = false, report } = this.#options
     const thread = new WorkerThread<SearchCalls>(
       workerUrl,
       {
-        workerData: { directory, quiet },
+        workerData: { ...order, directory, quiet },
         name: 'parley search',
         resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       },

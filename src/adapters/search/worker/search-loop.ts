@@ -61,7 +61,7 @@ export function serveSearch(port: MessagePort, index: Index, clock: Pick<Clock, 
       port.close()
     },
   }
-  answerCalls<SearchCalls>(port, handlers, refusalOf)
+  answerCalls<SearchCalls>(port, handlers, { refusalOf })
 }
 
 function refusalOf(error: unknown): CallRefusal {

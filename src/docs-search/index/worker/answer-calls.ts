@@ -66,7 +66,7 @@ export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOption
       },
       close,
     },
-    (error) => refusalOf(error, (line) => tell({ kind: 'log', line })),
+    { refusalOf: (error) => refusalOf(error, (line) => tell({ kind: 'log', line })) },
   )
 }
 

@@ -102,6 +102,18 @@ function ofSessions(s: string) {
     },
     /** Sessions in the order of lists, after one of them. The index orders minutes; what is within one is sorted. */
     list: (filter: ListFilter): Statement => ({ name: `parley_list_${filter}`, text: listText(s, filter) }),
+    /** All sessions in the order of their keys, after $1. */
+    all: {
+      name: 'parley_all',
+      text: `SELECT ${HEAD} FROM ${s}.session s LEFT JOIN LATERAL ${LAST_ROW(s, 's.key')} x ON true
+        WHERE s.key > $1::bigint ORDER BY s.key LIMIT $2::bigint`,
+    },
+    /** Those of them that were touched since $3. */
+    recent: {
+      name: 'parley_recent',
+      text: `SELECT ${HEAD} FROM ${s}.session s LEFT JOIN LATERAL ${LAST_ROW(s, 's.key')} x ON true
+        WHERE s.key > $1::bigint AND s.touched >= $3::bigint ORDER BY s.key LIMIT $2::bigint`,
+    },
     delete: {
       name: 'parley_delete',
       text: `WITH d AS (DELETE FROM ${s}.session WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key),
