@@ -145,6 +145,8 @@ function clusterOf(values: SettingValues): ClusterSettings | undefined {
       node: node ?? hostname(),
       listen: values.cluster_listen ?? { host: '127.0.0.1', port: 0 },
       advertise: values.cluster_advertise,
+      serves: values.cluster_serves,
+      labels: values.cluster_labels ?? {},
       token: values.cluster_token,
       unsafe: unsafe ?? false,
     }

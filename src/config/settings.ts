@@ -32,6 +32,8 @@ export interface Setting {
     | 'cluster_node'
     | 'cluster_listen'
     | 'cluster_advertise'
+    | 'cluster_serves'
+    | 'cluster_labels'
     | 'cluster_token'
     | 'cluster_unsafe'
     | 'faults'
@@ -224,6 +226,20 @@ export const settings: readonly Setting[] = [
     sentence: 'Where the other nodes reach this one, `HOST:PORT`, if that is not where it listens.',
   },
   {
+    key: 'cluster_serves',
+    env: 'PARLEY_CLUSTER_SERVES',
+    files: 'user',
+    sentence:
+      'The directories whose sessions this node takes, with all below them, absolute, separated by commas; `*` stands for any letters of a name, `**` for any directories. Default: every directory.',
+  },
+  {
+    key: 'cluster_labels',
+    env: 'PARLEY_CLUSTER_LABELS',
+    files: 'user',
+    sentence:
+      'What else is special about this node, for sessions that ask for it: `gpu=yes`, several separated by commas. Default: nothing.',
+  },
+  {
     key: 'cluster_token',
     env: 'PARLEY_CLUSTER_TOKEN',
     files: 'user',
@@ -265,6 +281,9 @@ export interface ClusterSettings {
   readonly listen: ListenAddress
   /** Where they reach it; absent: where it listens. */
   readonly advertise: ListenAddress | undefined
+  /** Patterns of directories; absent: every directory. */
+  readonly serves: readonly string[] | undefined
+  readonly labels: Readonly<Record<string, string>>
   /** Secret; absent: the one in the database. */
   readonly token: string | undefined
   readonly unsafe: boolean

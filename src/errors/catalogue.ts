@@ -161,6 +161,11 @@ export const catalogue = {
     true,
     (d) => `No node ${d.node} lives and takes sessions. See parley cluster status, and try again.`,
   ),
+  NO_NODE_SERVES: row<{ cwd: string; wanted: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `No node of the cluster that lives and takes sessions serves ${d.wanted}. See parley cluster status.`,
+  ),
   NODE_SILENT: row<{ node: string; reason: string }>(
     INTERNAL,
     true,

@@ -267,9 +267,10 @@ export class SessionRegistry implements SessionDirectory {
    * again and throws what is wrong.
    */
   async recover(): Promise<number> {
-    const { faults, journal, report } = this.#ports
+    const { faults, journal, ownership, report } = this.#ports
     await faults.at('recovery.started')
-    const unfinished = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
+    const listed = await journal.list({ phases: UNFINISHED, limit: Number.MAX_SAFE_INTEGER })
+    const unfinished = listed.filter(({ cwd }) => ownership?.takes(cwd) !== false)
     let recovered = 0
     for (const { id } of unfinished) if (await this.#recover(id).catch(report)) recovered += 1
     await faults.at('recovery.finished')

@@ -61,8 +61,9 @@ export class TestNode {
   }
 }
 
-export async function openedBy(client: RawSocket, cwd: string): Promise<string> {
-  const { result, error } = await client.request('session/new', { cwd, mcpServers: [] })
+export async function openedBy(client: RawSocket, cwd: string, meta?: object): Promise<string> {
+  const params = { cwd, mcpServers: [], ...(meta !== undefined && { _meta: meta }) }
+  const { result, error } = await client.request('session/new', params)
   if (result === undefined) throw new Error(`session/new was refused: ${JSON.stringify(error)}`)
   return String(result['sessionId'])
 }

@@ -66,7 +66,7 @@ async function join(name: string, beats = server.url): Promise<Node> {
     renewed: () => undefined,
     buried: (dead) => buried.add(dead),
   })
-  const claims = new SessionClaims(stored, ownership)
+  const claims = new SessionClaims(stored, { nodes: ownership, takes: () => true })
   const elsewhere = new ChangesElsewhere(stored, systemClock)
   const node = {
     boot,

@@ -58,6 +58,7 @@ test('what was said at one node is found at the other as soon as it is stored, a
   // Also without a server, on a machine that has no index yet.
   const command = await parley(['search', 'heron', '--json'], { home: freshDirectory(), env })
   expect(command.stdout.match(/"text":"heron \w+"/gu)).toHaveLength(3)
+  await Promise.all([one.stop(), two.stop()])
 })
 
 test('while a database is away sessions cannot be searched; once it is back, they can', async () => {

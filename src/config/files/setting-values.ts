@@ -47,11 +47,7 @@ const parsers = {
     if (addresses !== undefined) return addresses
     throw new Reason('an address is PORT, HOST:PORT or [IPV6]:PORT')
   },
-  remote_roots(text: string): readonly string[] {
-    const roots = text.split(',').map((one) => one.trim())
-    if (roots.every((one) => one.startsWith('/'))) return roots
-    throw new Reason('it must be absolute paths, separated by commas')
-  },
+  remote_roots: absolutePaths,
   push_services(text: string): readonly string[] {
     const origins = text.split(',').map((one) => one.trim())
     if (origins.every((one) => URL.canParse(one) && new URL(one).origin === one)) return origins
@@ -73,6 +69,13 @@ const parsers = {
   },
   cluster_listen: oneAddress,
   cluster_advertise: oneAddress,
+  cluster_serves: absolutePaths,
+  cluster_labels(text: string): Readonly<Record<string, string>> {
+    const labels = text.split(',').map((one) => one.trim().split('='))
+    if (labels.every((label) => label.length === 2 && label.every((part) => /^[\w./-]+$/u.test(part))))
+      return Object.fromEntries(labels as [string, string][])
+    throw new Reason('it must be labels such as gpu=yes, separated by commas')
+  },
   cluster_token(text: string): string {
     if (text.length >= 32) return text
     throw new Reason('it has at least 32 characters; make one with: openssl rand -hex 32')
@@ -154,4 +157,10 @@ function isFault(value: unknown): value is InjectedFault {
     (ms === undefined || typeof ms === 'number') &&
     (during === undefined || typeof during === 'string')
   )
+}
+
+function absolutePaths(text: string): readonly string[] {
+  const paths = text.split(',').map((one) => one.trim())
+  if (paths.every((one) => one.startsWith('/'))) return paths
+  throw new Reason('it must be absolute paths, separated by commas')
 }

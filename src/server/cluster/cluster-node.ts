@@ -16,6 +16,7 @@ import { linkedPair } from './links/linked-pair.ts'
 import type { LinkOrder, ReachableNode } from './links/node-link.ts'
 import type { NodeListener } from './links/node-listener.ts'
 import { SessionEnd } from './links/session-end.ts'
+import { type NodePurpose, type PlacedNode, type Wish, lessBusy, suits, wished } from './placement.ts'
 import { ClientRouter } from './router/client-router.ts'
 import { type Located, type NodeServices, SessionNodes } from './router/session-nodes.ts'
 
@@ -30,16 +31,16 @@ const AT_ONCE = 16
 /** Before another try to move a session in which a turn has begun meanwhile. */
 const PAUSE_MS = 50
 
-export interface OtherNode extends ReachableNode {
+export interface OtherNode extends PlacedNode {
   readonly boot: string
   readonly startedAt: number
-  readonly sessions: number
-  readonly isDraining: boolean
 }
 
 /** What the tables of the cluster say, and what this node says there. */
 export interface ClusterTables {
   locate(session: string): Promise<Located>
+  /** Undefined where there is no such session. */
+  cwdOf(session: string): Promise<string | undefined>
   /** The other nodes that live, as of the last beat or look. `look` reads who they are now; it throws CLUSTER_UNREACHABLE. */
   readonly nodes: { readonly others: readonly OtherNode[]; look(): Promise<void> }
   /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
@@ -49,7 +50,7 @@ export interface ClusterTables {
 }
 
 export interface ClusterNodeOptions {
-  readonly name: string
+  readonly purpose: NodePurpose
   readonly clock: Clock
   readonly token: string
   /** Absent where no other node can reach this one. */
@@ -69,6 +70,8 @@ export class ClusterNode implements NodeServices {
   #contextOf: ((principal: Principal) => ServerContext) | undefined
   #sessions: () => SessionRegistry | undefined = () => undefined
   #isDraining = false
+  /** It stops: no session comes into its memory any more. */
+  #isLeaving = false
 
   constructor(options: ClusterNodeOptions) {
     this.clock = options.clock
@@ -82,7 +85,7 @@ export class ClusterNode implements NodeServices {
     this.#sessions = sessions
     this.#options.listener?.begin({
       token: this.token,
-      refusalOf: ({ session = '' }) => (this.#moving.has(session) ? 'The session moves.' : undefined),
+      refusalOf: ({ session = '' }) => this.#refusalOf(session),
       serve: (transport, order) => this.serve(new SessionEnd(transport, order.session), order),
     })
   }
@@ -105,13 +108,28 @@ export class ClusterNode implements NodeServices {
     const located = await tables.locate(session)
     this.#requireNotMoving(session)
     const isLeft = this.#isDraining && located.kind === 'ours' && !this.#inMemory().includes(session)
-    if (!isLeft || this.#best() === undefined) return located
-    await this.#tryMove(session, () => this.#taker())
+    if (!isLeft || this.#takers().length === 0) return located
+    const cwd = await tables.cwdOf(session)
+    await this.#tryMove(session, () => this.#taker(cwd))
     return tables.locate(session)
   }
 
-  place(): ReachableNode | undefined {
-    return this.#isDraining ? this.#best() : undefined
+  async place(wish: Wish): Promise<ReachableNode | undefined> {
+    const isOurs = suits(this.#options.purpose, wish)
+    if (isOurs && !this.#isDraining) return undefined
+    const suiting = () => this.#drawn(this.#takers().filter((taker) => suits(taker, wish)))
+    // One that has just come is not known before the next beat.
+    if (!isOurs && suiting() === undefined) await this.#options.tables.nodes.look()
+    return suiting() ?? (isOurs ? undefined : fail('NO_NODE_SERVES', { cwd: wish.cwd, wanted: wished(wish) }))
+  }
+
+  async placeFree(session: string): Promise<ReachableNode | undefined> {
+    const cwd = await this.#options.tables.cwdOf(session)
+    if (cwd === undefined || (suits(this.#options.purpose, { cwd }) && !this.#isDraining)) return undefined
+    const takers = this.#takers()
+    const suiting = takers.filter((taker) => suits(taker, { cwd }))
+    // Where none serves its directory it can still be read: here, if this node stays.
+    return this.#drawn(suiting.length > 0 || !this.#isDraining ? suiting : takers)
   }
 
   serve(end: SessionEnd, order: LinkOrder): void {
@@ -161,8 +179,9 @@ export class ClusterNode implements NodeServices {
   /** The node stops: gives away in a short time the sessions whose turns survive it. Never throws. */
   async leave(): Promise<void> {
     this.#isDraining = true
+    this.#isLeaving = true
     const mayGo = (session: string) => this.#sessions()?.mayUnload(session) !== false
-    const hasTaker = this.#best() !== undefined
+    const hasTaker = this.#takers().length > 0
     const left = this.#giveAll(async (session) => {
       if (hasTaker && mayGo(session)) await this.#giveAway(session)
     })
@@ -182,6 +201,7 @@ export class ClusterNode implements NodeServices {
 
   close(): void {
     this.#options.listener?.close()
+    for (const end of this.#ends.keys()) end.destroy()
   }
 
   /** As a client of this node would. */
@@ -218,7 +238,8 @@ export class ClusterNode implements NodeServices {
 
   async #giveAway(session: string): Promise<void> {
     try {
-      await this.#moveTo(session, () => this.#taker())
+      const cwd = await this.#options.tables.cwdOf(session)
+      await this.#moveTo(session, () => this.#taker(cwd))
     } catch (error) {
       // Out of memory it is in any case.
       if (!isParleyError(error, 'SESSION_ELSEWHERE') && !isParleyError(error, 'SESSION_NOT_FOUND')) throw error
@@ -248,16 +269,23 @@ export class ClusterNode implements NodeServices {
   }
 
   async #give(session: string, boot: string): Promise<void> {
-    const { tables, name } = this.#options
+    const { tables, purpose } = this.#options
     if (await tables.give(session, boot)) return
     const located = await tables.locate(session)
     if (located.kind === 'absent') fail('SESSION_NOT_FOUND', { session })
     if (located.kind === 'elsewhere') fail('SESSION_ELSEWHERE', { session, node: located.node.name })
-    fail('NODE_SILENT', { node: name, reason: 'it has the session no more' })
+    fail('NODE_SILENT', { node: purpose.name, reason: 'it has the session no more' })
   }
 
   #requireNotMoving(session: string): void {
-    if (this.#moving.has(session)) fail('NODE_SILENT', { node: this.#options.name, reason: 'the session moves' })
+    if (this.#moving.has(session))
+      fail('NODE_SILENT', { node: this.#options.purpose.name, reason: 'the session moves' })
+  }
+
+  /** Why a front that comes for the session has to look for another node. */
+  #refusalOf(session: string): string | undefined {
+    if (this.#moving.has(session)) return 'The session moves.'
+    return this.#isLeaving && !this.#inMemory().includes(session) ? 'The node stops.' : undefined
   }
 
   #inMemory(): readonly string[] {
@@ -280,13 +308,18 @@ export class ClusterNode implements NodeServices {
     return node
   }
 
-  #taker(): OtherNode {
-    return this.#best() ?? fail('NODE_ABSENT', { node: 'besides this one' })
+  /** One that serves the directory, if any does. Throws NODE_ABSENT. */
+  #taker(cwd?: string): OtherNode {
+    const takers = this.#takers()
+    const suiting = cwd === undefined ? [] : takers.filter((taker) => suits(taker, { cwd }))
+    return this.#drawn(suiting.length > 0 ? suiting : takers) ?? fail('NODE_ABSENT', { node: 'besides this one' })
   }
 
-  /** That which has the fewest sessions. */
-  #best(): OtherNode | undefined {
-    const takers = this.#options.tables.nodes.others.filter(({ isDraining, address }) => !isDraining && address !== '')
-    return takers.toSorted((left, right) => left.sessions - right.sessions)[0]
+  #takers(): readonly OtherNode[] {
+    return this.#options.tables.nodes.others.filter(({ isDraining, address }) => !isDraining && address !== '')
+  }
+
+  #drawn(nodes: readonly OtherNode[]): OtherNode | undefined {
+    return lessBusy(nodes, (below) => Number.parseInt(this.clock.id().slice(0, 8), 16) % below)
   }
 }

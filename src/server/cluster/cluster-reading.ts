@@ -59,6 +59,9 @@ export interface ListedNode {
   readonly working: number
   /** It gives its sessions away and takes no new ones. */
   readonly isDraining: boolean
+  /** Patterns of the directories whose sessions it takes; absent: every directory. */
+  readonly serves?: readonly string[]
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** Those that are not counted out. A node that has just died is among them. */

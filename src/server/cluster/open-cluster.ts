@@ -25,6 +25,7 @@ import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
 import { ClusterNode, type ClusterTables } from './cluster-node.ts'
 import { NodeListener } from './links/node-listener.ts'
+import { suits } from './placement.ts'
 
 export interface ClusterOrder {
   /** How the other nodes come in; absent: they cannot. */
@@ -100,6 +101,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
   let ownership: PostgresOwnership | undefined
   try {
     const [url = ''] = urls
+    const purpose = { name: cluster.node, serves: cluster.serves, labels: cluster.labels }
     const address = listener?.addressOf(cluster.advertise ?? cluster.listen) ?? ''
     const inheriting = new Set<string>()
     const inherit = async (dead: string): Promise<void> => {
@@ -122,17 +124,20 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       renewed: (ms) => claims?.renewed(ms),
       buried: (dead) => void inherit(dead).catch(report),
     })
-    claims = new SessionClaims(journal, ownership)
+    const others = ownership
+    const takes = (cwd: string) => suits(purpose, { cwd }) || !others.others.some((other) => suits(other, { cwd }))
+    claims = new SessionClaims(journal, { nodes: ownership, takes })
     await inheritDrafts(journal, ownership)
     const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
     const located = claims
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
       nodes: ownership,
+      cwdOf: async (session) => (await journal.head(session))?.row.cwd,
       give: (session, to) => journal.release(session, to),
       disown: () => journal.disown(boot),
     }
-    node = new ClusterNode({ name: cluster.node, clock: systemClock, token, listener, tables, report })
+    node = new ClusterNode({ purpose, clock: systemClock, token, listener, tables, report })
     return { journal, ownership, claims, node }
   } catch (error) {
     listener?.close()
@@ -160,7 +165,7 @@ interface Standing {
 
 function recordOf(
   { listen }: Config,
-  { node }: ClusterSettings,
+  { node, serves, labels }: ClusterSettings,
   { address, sessions = 0, working = 0, isDraining = false }: Standing,
 ): NodeRecord {
   return {
@@ -173,6 +178,8 @@ function recordOf(
     sessions,
     working,
     isDraining,
+    ...(serves !== undefined && { serves }),
+    labels,
   }
 }
 

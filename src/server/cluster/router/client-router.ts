@@ -15,7 +15,7 @@ import { OPENED } from '../links/session-end.ts'
 import { MainTransport } from './main-transport.ts'
 import { GREETING_ID, SessionWire, type WireOwner } from './session-wire.ts'
 import { SessionDialer } from './session-dialer.ts'
-import type { SessionNodes } from './session-nodes.ts'
+import type { Made, SessionNodes } from './session-nodes.ts'
 
 /** They name a session and only read what is stored, or what this node knows. */
 const ANSWERED_HERE: ReadonlySet<string> = new Set(['_parley/page', '_parley/outline', '_parley/seen'])
@@ -126,7 +126,7 @@ export class ClientRouter implements WireOwner {
     // Before `initialize` everything is refused, and a request without an id that names it cannot be followed.
     if (this.#greetings.length === 0 || id === null || text.length === 0) return undefined
     if (!isOfSession && !CREATING.has(method)) return undefined
-    const wire = CREATING.has(method) ? this.#open({ source: sessionId }) : this.#wireOf(String(sessionId))
+    const wire = CREATING.has(method) ? this.#open(undefined, params) : this.#wireOf(String(sessionId))
     wire.pending += 1
     this.#requests.set(id, { wire, method })
     return wire
@@ -141,18 +141,18 @@ export class ClientRouter implements WireOwner {
   #wireOf(sessionId: string): SessionWire {
     const known = this.#wires.get(sessionId)
     if (known !== undefined) return known
-    const wire = this.#open({ sessionId })
+    const wire = this.#open(sessionId)
     this.#wires.set(sessionId, wire)
     return wire
   }
 
-  /** `source`: of a fork, which is made where that session is. */
-  #open(what: { readonly sessionId?: string; readonly source?: unknown }): SessionWire {
-    const source = typeof what.source === 'string' ? what.source : undefined
+  /** `params` of the request that makes it: a fork is made where its source is. */
+  #open(sessionId: string | undefined, params?: unknown): SessionWire {
+    const made = madeBy(params)
     let wire: SessionWire | undefined
-    const open = () => this.#nodes.connect(wire?.sessionId ?? what.sessionId, source)
+    const open = () => this.#nodes.connect(wire?.sessionId ?? sessionId, made)
     wire = new SessionWire(new SessionDialer(open, this.#nodes.clock), this)
-    wire.sessionId = what.sessionId
+    wire.sessionId = sessionId
     for (const { method, params } of this.#greetings) wire.greet(method, params)
     this.#all.add(wire)
     return wire
@@ -203,5 +203,19 @@ export class ClientRouter implements WireOwner {
     this.#all.delete(wire)
     for (const [id, asker] of this.#asked) if (asker === wire) this.#asked.delete(id)
     void wire.end()
+  }
+}
+
+/** What is not of its type is refused by the node that makes the session. */
+function madeBy(params: unknown): Made {
+  const { sessionId, cwd, _meta } = fieldsOf(params)
+  const { 'parley/node': node, 'parley/labels': labels } = fieldsOf(_meta)
+  return {
+    ...(typeof sessionId === 'string' && { source: sessionId }),
+    wish: {
+      cwd: typeof cwd === 'string' ? cwd : '',
+      ...(typeof node === 'string' && { node }),
+      labels: fieldsOf(labels) as Readonly<Record<string, string>>,
+    },
   }
 }

@@ -6,17 +6,26 @@ import type { Clock } from '../../../ports/clock.ts'
 import { linkedPair } from '../links/linked-pair.ts'
 import { type ReachableNode, openNodeLink } from '../links/node-link.ts'
 import { SessionEnd } from '../links/session-end.ts'
+import type { Wish } from '../placement.ts'
 
 export type Located =
   | { readonly kind: 'ours' | 'free' | 'absent' }
   | { readonly kind: 'elsewhere'; readonly node: ReachableNode }
 
+/** What a session is made of, as long as it has no id: a copy of `source`, or what the client asked for. */
+export interface Made {
+  readonly source?: string | undefined
+  readonly wish: Wish
+}
+
 export interface NodeServices {
   readonly clock: Clock
   readonly token: string
   locate(session: string): Promise<Located>
-  /** The node for a session that no node has; undefined: this one. */
-  place(): ReachableNode | undefined
+  /** The node for a new session; undefined: this one. Throws NO_NODE_SERVES. */
+  place(wish: Wish): Promise<ReachableNode | undefined>
+  /** The node for a stored session that no node has. */
+  placeFree(session: string): Promise<ReachableNode | undefined>
   /** Serves one session of a client on this node. Throws NODE_SILENT while it is on its way to another one. */
   serve(end: SessionEnd, order: { readonly principal: Principal; readonly session?: string | undefined }): void
   note(sentence: string): void
@@ -47,16 +56,20 @@ export class SessionNodes {
   }
 
   /**
-   * To the node that has the session; where none has, to this one, which claims it then, unless it drains. A new one is made here
-   * likewise, and a fork where its `source` is. Throws NODE_SILENT and CLUSTER_UNREACHABLE.
+   * To the node that has the session; where none has, to one that serves its directory, which claims it then: this one, if it does.
+   * A new one is made likewise, and a fork where its source is. Throws NODE_SILENT, NO_NODE_SERVES and CLUSTER_UNREACHABLE.
    */
-  async connect(session: string | undefined, source: string | undefined): Promise<Duplex> {
-    const named = session ?? source
-    const located = named === undefined ? undefined : await this.#services.locate(named)
+  async connect(session: string | undefined, made: Made): Promise<Duplex> {
+    const named = session ?? made.source
     const order = { principal: this.#principal, session }
-    const isFree = located === undefined || located.kind === 'free'
-    const node = located?.kind === 'elsewhere' ? located.node : isFree ? this.#services.place() : undefined
+    const node = await (named === undefined ? this.#services.place(made.wish) : this.#nodeOf(named))
     return node === undefined ? this.#here(order) : openNodeLink(node, this.#services.token, order)
+  }
+
+  async #nodeOf(session: string): Promise<ReachableNode | undefined> {
+    const located = await this.#services.locate(session)
+    if (located.kind === 'elsewhere') return located.node
+    return located.kind === 'free' ? this.#services.placeFree(session) : undefined
   }
 
   #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {

@@ -29,6 +29,9 @@ export interface NodeRecord {
   readonly working: number
   /** It gives its sessions away and takes no new ones. */
   readonly isDraining: boolean
+  /** Patterns of the directories whose sessions it takes; absent: every directory. */
+  readonly serves?: readonly string[]
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 export interface Node extends NodeRecord {

@@ -11,15 +11,22 @@ export type Whereabouts =
   | { readonly kind: 'ours' | 'free' | 'absent' }
   | { readonly kind: 'elsewhere'; readonly node: Node }
 
+export interface SessionClaimsOptions {
+  readonly nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
+  readonly takes: SessionOwnership['takes']
+}
+
 export class SessionClaims implements SessionOwnership {
+  readonly takes: SessionOwnership['takes']
   readonly #journal: PostgresJournal
   readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
   readonly #orphaned = new Set<() => void>()
   readonly #renewed = new Set<(ms: number) => void>()
 
-  constructor(journal: PostgresJournal, nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>) {
+  constructor(journal: PostgresJournal, { nodes, takes }: SessionClaimsOptions) {
     this.#journal = journal
     this.#nodes = nodes
+    this.takes = takes
   }
 
   async locate(id: SessionId): Promise<Whereabouts> {

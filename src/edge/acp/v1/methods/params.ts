@@ -107,8 +107,14 @@ const resumeMeta = z
   })
   .nullish()
 
-/** The agent of this session alone, instead of the connection's. */
-const newMeta = z.looseObject({ 'parley/agent': z.string().min(1).nullish() }).nullish()
+/** The agent of this session alone, instead of the connection's; and, in a cluster, the node for it. */
+const newMeta = z
+  .looseObject({
+    'parley/agent': z.string().min(1).nullish(),
+    'parley/node': z.string().min(1).nullish(),
+    'parley/labels': z.record(z.string(), z.string()).nullish(),
+  })
+  .nullish()
 
 /** An invalid prompt id is refused: if it were ignored, a prompt that is sent again would run twice. */
 const promptMeta = z.looseObject({ 'parley/promptId': z.string().min(1).nullish() }).nullish()
