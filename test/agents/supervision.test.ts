@@ -145,3 +145,24 @@ test.concurrent('of more sessions than may live at once, those that are idle are
   await prompted(first.session, first.reader, 'again')
   expect(first.reader.text).toBe('echo: hello 0echo: again')
 })
+
+test.concurrent('a start after one that failed counts among those that live, and another waits for it [52]', async () => {
+  await using stage = new Stage()
+  const fails = [{ gate: 'fail' }, { die: 3 }] as const
+  const later = [{ first: 1, name: 'second', moves: fails, later: [{ gate: 'never' }] }] as const
+  const bad = stage.fake({ start: [{ first: 1, name: 'first', moves: [], later }] }, { name: 'bad' })
+  const fake = stage.fake({ prompts: { hang: [{ silent: true }] } })
+  const starts = () => bad.log.filter(({ start }) => start !== undefined).length
+  const idle = await stage.open('acp:bad')
+  await prompted(idle.session, idle.reader, 'hello')
+  await Promise.all(Array.from({ length: 7 }, async () => sent((await stage.open()).session, 'hang')))
+  await until(() => fake.prompts.length === 7)
+  const failing = await stage.open('acp:bad')
+  await until(() => starts() === 2)
+  await sent(failing.session, 'joins the start')
+  bad.open('fail')
+  await until(() => starts() === 3)
+  await sent(idle.session, 'again')
+  await until(() => idle.reader.activities.some((activity) => activity?.step === 'waiting'))
+  expect(starts()).toBe(3)
+})

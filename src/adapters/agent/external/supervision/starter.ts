@@ -65,7 +65,7 @@ export class AgentStarter {
    * starts are held back.
    */
   async open(wish: OpenWish): Promise<AgentConversation> {
-    if (this.#opening !== undefined) {
+    while (this.#opening !== undefined) {
       const opening = this.#opening.catch(() => undefined)
       const joined = await unlessAborted(opening, wish.signal, () => new Error('it was cancelled'))
       if (joined !== undefined && !joined.process.isEnding) return joined
@@ -73,9 +73,14 @@ export class AgentStarter {
     this.#requireCalm()
     this.#began = this.#parts.clock.now()
     this.reached('process')
-    this.#opening = this.#open(wish)
+    this.#opening = this.#openOrStop(wish)
+    return this.#opening
+  }
+
+  /** Settles once nothing of a failed start is left: what ends it would otherwise undo the start after it. */
+  async #openOrStop(wish: OpenWish): Promise<AgentConversation> {
     try {
-      return await this.#opening
+      return await this.#open(wish)
     } catch (error) {
       await this.stop('kill')
       this.#parts.live.left(wish.agent)
