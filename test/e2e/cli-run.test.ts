@@ -275,8 +275,20 @@ describe('parley with prompts from a pipe', () => {
 
   test.concurrent('exits with the worst of its ends', async () => {
     expect((await parley([], await stage({ fail: 'no' }), 'one\ntwo\n')).code).toBe(1)
-    expect((await parley([], await stage({ chunk: 'Hi.' }), '')).code).toBe(0)
   })
+
+  test.concurrent.each(['', '\n \n'])(
+    'without a prompt (%j) is one clear error, and makes no session',
+    async (input) => {
+      const run = await stage({ chunk: 'Hi.' })
+      const refused = await parley([], run, input)
+      expect(refused).toMatchObject({ code: 2, stdout: '' })
+      expect(refused.stderr).toMatch(
+        /^parley: The setting PROMPT cannot be "": standard input has no line with a word\.\n$/u,
+      )
+      expect(await sessionsIn(run)).toEqual([])
+    },
+  )
 
   test.concurrent('Ctrl-C cancels the turn and drops the lines that are left', async () => {
     const cli = new Cli([], await stage(...slow))
