@@ -1,5 +1,7 @@
 /** `parley web`, `pair` and `devices`: a person lets a browser and a phone in, sees them, and throws them out. */
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runs, until } from '../fixtures/process/running.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { jsonLines, parley } from './cli.ts'
@@ -8,6 +10,14 @@ import { Terminal, cleanUpTerminals } from './terminal.ts'
 
 cleanUpServers()
 cleanUpTerminals()
+
+// While the usual port is taken each server opens one that no other test's server takes when this one is killed.
+const usual = createServer()
+beforeAll(async () => {
+  usual.listen(7777, '127.0.0.1')
+  await Promise.race([once(usual, 'listening'), once(usual, 'error').catch(() => undefined)])
+})
+afterAll(() => void usual.close())
 
 const FREE_PORT = { PARLEY_LISTEN: '0' }
 

@@ -125,7 +125,7 @@ test.concurrent('plan mode refuses what may change something, allow all does not
   expect(shown.stdout).toContain('{"decision":"allow","by":"mode","why":"mode allow all"}')
 })
 
-test.concurrent('the files of rules are read anew for each call; a broken one is told of and everything is asked about', async () => {
+test.concurrent('permission rules are read again for each call; while a file is broken what it denied stays denied, the rest is asked about', async () => {
   const { place, client } = await begin()
   const session = await openSession(client, place, [files])
   const own = join(place.home, 'config', 'parley', 'parley.toml')
@@ -134,7 +134,12 @@ test.concurrent('the files of rules are read anew for each call; a broken one is
   expect(await outcome(client, session)).toBe(ran)
   writeFileSync(own, '[permissions]\nallow = [{ server = "files" }]\ndeny = [{ tool = "files__th*" }]\n')
   expect(await outcome(client, session)).toBe(refused)
-  writeFileSync(own, '[permissions]\nallow = [{ sever = "sentinel-secret" }]\n')
+  const broken = '[permissions]\nallow = [{ sever = "sentinel-secret" }]\n'
+  writeFileSync(own, broken)
+  expect(await outcome(client, session)).toBe(refused)
+  writeFileSync(own, '[permissions]\nallow = [{ server = "files" }]\n')
+  expect(await outcome(client, session)).toBe(ran)
+  writeFileSync(own, broken)
   expect(await outcome(client, session)).toBe(asked)
   const said = JSON.stringify(client.received)
   expect(said).toContain('permissions.allow[0].sever: there is only tool, server, path, command, host')

@@ -91,6 +91,8 @@ test('44: a call that fails stays open with its new content and its duration; on
   const page = await session([
     { toolCall: { toolCallId: 'good', title: 'It works', kind: 'read', status: 'completed', ...said('quiet') } },
     { toolCall: { toolCallId: 'bad', title: 'It breaks', kind: 'execute', status: 'in_progress', ...said('begun') } },
+    // A duration of less than a twentieth of a second is not shown.
+    { sleepMs: 100 },
     { toolCall: { toolCallId: 'bad', status: 'failed', ...said('it is broken') } },
   ])
   const bad = page.locator('.call.failed')

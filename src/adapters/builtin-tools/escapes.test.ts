@@ -186,9 +186,11 @@ describe('while another process swaps', () => {
         await stage.say('write_file', { path: `${dirname(path)}/new${round % 3}.txt`, content: 'taken' })
         if (round % 20 === 0) heard.add(await stage.say('search_text', { pattern: SECRET.slice(0, 6) }))
       }
-      // On a busy machine sixty tries may all meet a swap.
-      for (let tries = 0; tries < 2_000 && !heard.has('inside'); tries += 1)
+      // On a busy machine sixty tries may all meet a swap. A swap that a write came between may have left no file, until the next write.
+      for (let tries = 0; tries < 2_000 && !heard.has('inside'); tries += 1) {
+        await stage.say('write_file', { path, content: 'inside\n' })
         heard.add(await stage.say('read_file', { path }))
+      }
     })
     expect([...heard].join('\n')).not.toContain(SECRET)
     // The swaps happened, and in between there was a file.
