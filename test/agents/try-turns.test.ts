@@ -84,3 +84,35 @@ test.each<[string, Case, string]>([
   expect(linesOf(findings).at(-1) === undefined ? '' : linesOf(findings).join('\n')).toContain(words)
   expect(findings.at(-1)).toBeDefined()
 })
+
+const refusal = { fail: { code: -32603, message: 'rate limit' } } as const
+
+test.each<[string, Case, readonly string[]]>([
+  ['refuses the prompt', { prompts: answers(refusal) }, ['differs session/prompt rate limit (code -32603)']],
+  [
+    'reopens nothing',
+    { prompts: answers({ chunk: 'parley' }), on: { 'session/resume': [refusal], 'session/load': [refusal] } },
+    [
+      'differs session/resume rate limit (code -32603)',
+      'differs session/load rate limit (code -32603)',
+      'fits session/cancel cancelled after N ms',
+    ],
+  ],
+  ['dies', { prompts: { '*': [{ if: 'Count', moves: [{ die: 3 }], else: [{ chunk: 'parley' }] }] } }, []],
+])('an agent that %s keeps no session of the test', async (_what, plan, lines) => {
+  const { fake, findings } = await tried({ capabilities: CAN, ...plan })
+  expect(linesOf(findings)).toEqual(expect.arrayContaining([...lines]))
+  expect(fake.sessions).toEqual([])
+  expect(fake.processes).toEqual([])
+})
+
+test('an agent that refuses a new session, the first or the next, is a finding beside those before it', async () => {
+  const at = (moves: readonly Move[], later: readonly Move[]): Case => ({
+    prompts: answers({ chunk: 'parley' }),
+    on: { 'session/new': [{ first: 1, name: 'new', moves, later }] },
+  })
+  expect(linesOf((await tried(at([refusal], []))).findings)).toEqual(['differs session/new rate limit (code -32603)'])
+  const { findings } = await tried(at([], [refusal]))
+  expect(linesOf(findings)).toEqual(expect.arrayContaining(['fits session/prompt end_turn after N ms']))
+  expect(linesOf(findings).at(-1)).toBe('differs session/new rate limit (code -32603)')
+})

@@ -36,6 +36,7 @@ const SILENCE_MS = 120_000
 /** Updates that come after a response come within this time. */
 const LATE_MS = 1_000
 const FIRST_WORDS_MS = 20_000
+const FORGET_MS = 2_000
 /** `AgentProcess.stop` sends SIGTERM after the first, and SIGKILL after both. */
 const EOF_MS = 1_000
 const TERM_MS = 2_000
@@ -65,6 +66,9 @@ class Trial {
   readonly #parts: ProbeParts & { readonly cwd: string }
   #heard = new Heard(() => 0)
   #process: AgentProcess | undefined
+  #abilities: AgentAbilities | undefined
+  /** The sessions that it has because of this, and that were not deleted yet. */
+  readonly #made = new Set<string>()
 
   constructor(launch: AgentLaunch, quirks: Quirks, parts: ProbeParts & { readonly cwd: string }) {
     this.#launch = launch
@@ -74,23 +78,58 @@ class Trial {
 
   async play(): Promise<void> {
     const abilities = await this.#start()
-    const { sessionId } = fieldsOf(await this.#ask('session/new', this.#place()))
-    const live = await this.#answer(String(sessionId))
-    if (live === undefined) return
-    if (abilities.canList) await this.#list(String(sessionId))
+    const open = await this.#turns(abilities)
+    if (open === undefined) return
+    for (const verb of ['close', 'delete'] as const)
+      if (verb === 'close' ? abilities.canClose : abilities.canDelete)
+        await this.#tried(`session/${verb}`, this.#ask(`session/${verb}`, { sessionId: open }))
+    this.#made.delete(open)
+  }
+
+  /** The session that is open after them. */
+  async #turns(abilities: AgentAbilities): Promise<string | undefined> {
+    const sessionId = await this.#new()
+    const live = sessionId === undefined ? undefined : await this.#answer(sessionId)
+    if (sessionId === undefined || live === undefined) return sessionId
+    if (abilities.canList) await this.#list(sessionId)
     if (abilities.canLoad || abilities.canResume) await this.#unknown(abilities)
     await this.#stop()
     await this.#start()
-    const isOpen = await this.#reopen(String(sessionId), { abilities, live })
-    const id = isOpen ? sessionId : fieldsOf(await this.#ask('session/new', this.#place()))['sessionId']
-    await this.#cancel(String(id))
-    for (const verb of ['close', 'delete'] as const)
-      if (verb === 'close' ? abilities.canClose : abilities.canDelete)
-        await this.#tried(`session/${verb}`, this.#ask(`session/${verb}`, { sessionId }))
+    const isOpen = await this.#reopen(sessionId, { abilities, live })
+    const id = isOpen ? sessionId : await this.#new()
+    if (id !== undefined) await this.#cancel(id)
+    return id
+  }
+
+  /** Undefined if the agent refuses it. */
+  async #new(): Promise<string | undefined> {
+    const made = await this.#tried('session/new', this.#ask('session/new', this.#place()))
+    if (made === undefined) return undefined
+    const id = String(fieldsOf(made)['sessionId'])
+    this.#made.add(id)
+    return id
   }
 
   async end(): Promise<void> {
-    await this.#process?.stop('kill')
+    try {
+      await this.#forget()
+    } catch {
+      // It cannot be asked any more, and the findings say why.
+    } finally {
+      await this.#process?.stop('kill')
+    }
+  }
+
+  /** What was not deleted on the way: the user's agent keeps no session of this, as far as it answers. */
+  async #forget(): Promise<void> {
+    const { clock } = this.#parts
+    if (this.#made.size === 0 || this.#abilities?.canDelete !== true) return
+    if (this.#running().isEnding) await this.#start()
+    const { peer, ended } = this.#running()
+    for (const sessionId of this.#made) {
+      const answered = peer.request('session/delete', { sessionId }).catch(() => undefined)
+      await waitAtMost(Promise.race([answered, ended]), { clock, ms: FORGET_MS })
+    }
   }
 
   /** The words of its answer; undefined if it gave none. */
@@ -201,7 +240,8 @@ class Trial {
     const start = { launch: this.#launch, sessionId: 'test', cwd, listener: this.#heard, signal }
     const process = await AgentProcess.start(start, this.#parts)
     this.#process = process
-    return new AgentAbilities((await introduced(process, this.#parts)).capabilities, this.#quirks)
+    const { capabilities } = await introduced(process, this.#parts)
+    return (this.#abilities = new AgentAbilities(capabilities, this.#quirks))
   }
 
   #place(): object {
