@@ -126,6 +126,28 @@ describe.concurrent('the guard', () => {
     expect(sleeps()).toEqual([])
   })
 
+  test('that was killed and is not awaited leaves no timer', async () => {
+    const code = `
+      import { systemClock } from ${JSON.stringify(new URL('../clock.ts', import.meta.url).pathname)}
+      import { openGuard } from ${JSON.stringify(new URL('guard.ts', import.meta.url).pathname)}
+      const guard = openGuard({ marker: 'test-unawaited', path: process.env.PATH, clock: systemClock })
+      await guard.channel()
+      guard.renew(2_000)
+      setInterval(() => undefined, 1_000)`
+    const server = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: 'ignore' })
+    children.add(server)
+    const ofGuard = () => running('parley-guard\u0000PARLEY_CHILD=test-unawaited')
+    const guardOf = () => ofGuard().find((pid) => parentOf(pid) === server.pid)
+    await until(() => ofGuard().length === 2)
+    const shell = guardOf() ?? 0
+    server.kill('SIGSTOP')
+    process.kill(shell, 'SIGKILL')
+    await until(() => stateOf(shell) === 'Z')
+    expect(ofGuard()).toHaveLength(1)
+    await until(() => ofGuard().length === 0)
+    expect(stateOf(shell)).toBe('Z')
+  })
+
   test('that replaces one that stopped its groups lets them go on only when they may', async () => {
     const guard = openGuard({ marker: 'test-lapse', path: process.env.PATH, clock: systemClock })
     guard.renew(60_000)

@@ -24,17 +24,18 @@ each() {
   done
 }
 # It repeats its signal until it is disarmed: one that comes just before read begins to wait would not be seen before the next line.
+# Not for ever: a guard that was killed, and that its server has not awaited, still takes signals.
 # A timer ends and awaits its own sleep: an orphan would go to process 1, which in many containers awaits none. It inherits an ignored
 # TERM, and $!, which is another process until its own sleep runs.
 arm() {
   before=$!
   (
     trap '[ "$!" = "$before" ] || { kill -s KILL "$!"; wait "$!"; }; exit' USR2
-    pause=$1
-    while :; do
+    pause=$1 left=20
+    while [ "$left" -gt 0 ]; do
       sleep "$pause" &
       wait "$!"
-      before=$! pause=0.05
+      before=$! pause=0.05 left=$((left - 1))
       kill -s USR1 $$ || exit
     done
   ) 2>/dev/null &
