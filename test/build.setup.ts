@@ -16,7 +16,7 @@ type Input = Readonly<Record<string, string>>
 export async function setup(): Promise<void> {
   await setUpPage()
   if (isFresh()) return
-  rmSync(join(root, 'cache'), { recursive: true, force: true })
+  discard(join(root, 'cache'))
   for (const options of config) {
     const input = present(options.input as Input)
     try {
@@ -42,12 +42,24 @@ async function setUpPage(): Promise<void> {
   try {
     const { buildPage } = await import('../scripts/build-page.ts')
     await buildPage(draft)
-    rmSync(page, { recursive: true, force: true })
+    discard(page)
     renameSync(draft, page)
   } catch (error) {
     console.error('dist/web cannot be built:', error)
   } finally {
     rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** Another run may do the same, or write there: what was moved away belongs to this one alone. */
+function discard(path: string): void {
+  const away = mkdtempSync(join(root, 'node_modules', '.parley-old-'))
+  try {
+    renameSync(path, join(away, 'old'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  } finally {
+    rmSync(away, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

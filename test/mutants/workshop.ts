@@ -86,7 +86,9 @@ export class Workshop {
 
   #vitest(args: readonly string[]): Promise<string> {
     const program = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-    const child = spawn(process.execPath, [program, ...args, '--root', this.#place], {
+    // The cache of modules is that of all runs, and nothing removes a mutant from it.
+    const own = ['--root', this.#place, '--experimental.fsModuleCache=false']
+    const child = spawn(process.execPath, [program, ...args, ...own], {
       cwd: this.#place,
       env: { ...process.env, TMPDIR: this.#temporary },
     })
