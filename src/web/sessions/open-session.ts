@@ -103,7 +103,8 @@ export class OpenSession {
       await this.history.begin(this.#head, Math.min(seq, place))
       this.talk.flush()
       // The turn may run since long before this page came.
-      if (this.turnSince.value !== undefined) this.turnSince.value = this.talk.began ?? this.turnSince.value
+      if (this.turnSince.value !== undefined)
+        this.turnSince.value = this.talk.beganAt(Date.now()) ?? this.turnSince.value
       this.opened()
     } catch (error) {
       this.opening.value = { failure: sentenceOf(error) }

@@ -75,10 +75,15 @@ export class Conversation {
     return this.items.findLast(({ turn }) => turn !== undefined)?.turn
   }
 
-  /** When the newest turn began, as far as it is here. */
-  get began(): number | undefined {
+  /**
+   * When the newest turn began, as far as it is here, on the clock of this device, where it is `now`. Times are those of the
+   * server: one that is still to come says how far this clock is behind.
+   */
+  beganAt(now: number): number | undefined {
     const { lastTurn } = this
-    return this.items.find(({ turn }) => turn !== undefined && turn === lastTurn)?.at?.first
+    const first = this.items.find(({ turn }) => turn !== undefined && turn === lastTurn)?.at?.first
+    const newest = this.items.reduce((latest, { at }) => Math.max(latest, at?.last ?? 0), 0)
+    return first === undefined ? undefined : first - Math.max(0, newest - now)
   }
 
   asked(question: PermissionQuestion): void {
