@@ -2,8 +2,7 @@
 import type { AgentMemory, DeletedConversation } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
-import { loadState } from '../log/session-log.ts'
-import { pastTurns } from '../turn/past-turns.ts'
+import { entriesAfter, loadState } from '../log/session-log.ts'
 
 const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
@@ -51,7 +50,7 @@ export async function conversationsToForget(
 
 /**
  * The conversation of the session that this one was forked from, as it was then; undefined if that had a turn open, or has had one
- * since, or is gone, or if a turn of this one has ended. One that failed before an agent said anything does not count.
+ * since, or is gone, or if this one has had a turn. One that failed before its agent did anything does not count.
  */
 export async function forkedConversation(journal: Journal, id: SessionId): Promise<AgentMemory | undefined> {
   const fork = await forkEntry(journal, id)
@@ -64,9 +63,20 @@ export async function forkedConversation(journal: Journal, id: SessionId): Promi
 }
 
 async function hasTurns(journal: Journal, id: SessionId, after: Cursor): Promise<boolean> {
-  for await (const { end, parts } of pastTurns(journal, id, after))
-    if (end !== undefined && (end !== 'error' || parts.length > 0)) return true
+  let isInTurn = false
+  for await (const entry of entriesAfter(journal, id, after)) {
+    if (entry.kind === 'turn_started') isInTurn = true
+    if (entry.kind === 'turn_ended' && entry.stopReason !== 'error') return true
+    if (entry.kind === 'turn_ended') isInTurn = false
+    if (isInTurn && isByAgent(entry)) return true
+  }
   return false
+}
+
+/** Also what is no answer: the agent had the prompt, and a copy of another agent's conversation lacks it. */
+function isByAgent(entry: Entry): boolean {
+  if (entry.kind === 'message_chunk') return entry.role !== 'user' && entry.origin !== 'outside'
+  return entry.kind === 'tool_call' || entry.kind === 'plan' || entry.kind === 'usage'
 }
 
 async function wentOn(journal: Journal, { session, seq }: ForkEntry['from']): Promise<boolean> {

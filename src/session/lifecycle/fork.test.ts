@@ -1,6 +1,7 @@
 /** A fork begins as a copy of its source, ends what the copy left open, and then continues on its own. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Turn } from '../../ports/agent.ts'
 import { account } from '../../../test/sim/account.ts'
 import { quiet } from '../../../test/sim/clock.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'
@@ -10,6 +11,7 @@ import { options, text } from '../../../test/sim/words.ts'
 import { decideBatch } from '../domain/decide.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import { loadState } from '../log/session-log.ts'
+import { forkedConversation } from './conversations.ts'
 
 const bodies = <E extends { readonly at: number }>(entries: readonly E[]) =>
   entries.map(({ at: _when, ...body }) => body)
@@ -192,4 +194,41 @@ test('a fork of any history, at any entry, has nothing open, and each of its pro
     }
   })
   fc.assert(anyCut, { numRuns: 150 })
+})
+
+describe('the conversation that a fork can be copied from', () => {
+  const usage = { size: 10, used: 1 }
+  const acts: Readonly<Record<string, (turn: Turn) => Promise<void>>> = {
+    'does nothing': async () => undefined,
+    answers: (turn) => turn.say(text('x')),
+    thinks: (turn) => turn.think(text('x')),
+    plans: (turn) => turn.plan([]),
+    'reports usage': (turn) => turn.usage(usage),
+  }
+
+  test.each(Object.entries(acts))('after a turn of another agent that %s and fails', async (what, act) => {
+    const house = new House()
+    house.agent.opened = (view) =>
+      void view.remember({
+        generation: 1,
+        agent: 'puppet',
+        version: '1.0.0',
+        agentSessionId: 'a-1',
+        how: 'new',
+        caps: [],
+        cwd: here.cwd,
+        roots: [here.cwd],
+        upTo: 1,
+      })
+    const { session } = await house.open()
+    await prompted(session, 'p1', 'What is it?')
+    const id = await house.sessions.fork(session.id)
+    house.agents.named('script:/other').script = async (turn) => {
+      await act(turn)
+      throw new Error('no model')
+    }
+    await prompted(await house.sessions.open(id, { ...here, agent: 'script:/other' }), 'p2', 'And then?')
+    const memory = await forkedConversation(house.disk, id)
+    expect(memory?.agentSessionId).toBe(what === 'does nothing' ? 'a-1' : undefined)
+  })
 })
