@@ -161,6 +161,12 @@ export const catalogue = {
     true,
     (d) => `No node ${d.node} lives and takes sessions. See parley cluster status, and try again.`,
   ),
+  NODE_NAME_TAKEN: row<{ node: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `Another node called ${d.node} serves this cluster and answers. Give this one another name with PARLEY_NODE, or stop that one.`,
+  ),
   NO_NODE_SERVES: row<{ cwd: string; wanted: string }>(
     INVALID_PARAMS,
     false,
@@ -182,6 +188,12 @@ export const catalogue = {
     false,
     (d) =>
       `${d.address} is database ${d.found}, and it was named as database ${d.wanted}. Name all databases of one cluster, in the order in which they were made.`,
+  ),
+  PG_REFUSED: row<{ address: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `The database of the cluster, ${d.address}, refuses: ${d.reason}. Check the role, its password and its rights, and the name of the database.`,
   ),
   PG_UNSAFE: row<{ address: string; reason: string }>(
     INVALID_PARAMS,

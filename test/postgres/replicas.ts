@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { PostgresServer } from './server.ts'
 
 const STANDBY = 'standby'
-const SETTINGS = ['wal_retrieve_retry_interval=100ms', 'wal_receiver_status_interval=1s']
+/** Of each server's own disk, so that it can be filled. */
+const MEGABYTES = 400
+const SETTINGS = [
+  'max_wal_size=64MB',
+  'min_wal_size=32MB',
+  'wal_retrieve_retry_interval=100ms',
+  'wal_receiver_status_interval=1s',
+]
 
 export class Replicas {
   #primary: PostgresServer
@@ -16,7 +23,7 @@ export class Replicas {
   }
 
   static async start(): Promise<Replicas> {
-    const replicas = new Replicas(await PostgresServer.start(SETTINGS))
+    const replicas = new Replicas(await PostgresServer.start(SETTINGS, MEGABYTES))
     await replicas.#pair()
     return replicas
   }
@@ -43,6 +50,13 @@ export class Replicas {
     return this.#changing
   }
 
+  /** The disk of the primary is full for a while; no failover begins meanwhile. False where it has no disk of its own. */
+  async fillDisk(ms: number): Promise<boolean> {
+    const filled = this.#changing.then(() => this.#primary.fillDisk(ms))
+    this.#changing = filled.then(() => this.#untilSynchronous())
+    return filled
+  }
+
   /** Resolves when there is a standby. */
   whole(): Promise<void> {
     return this.#changing
@@ -66,7 +80,7 @@ export class Replicas {
   }
 
   async #pair(): Promise<void> {
-    this.#standby = await this.#primary.standby(STANDBY)
+    this.#standby = await this.#primary.standby(STANDBY, MEGABYTES)
     await this.#primary.query(`ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (${STANDBY})'`)
     await this.#primary.query('SELECT pg_reload_conf()')
     await this.#untilSynchronous()

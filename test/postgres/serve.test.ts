@@ -106,6 +106,28 @@ describe('a cluster', () => {
   })
 })
 
+test('one sentence says what is wrong about the address, its role or the name of a node', async () => {
+  const one = machine('taken')
+  const said = async (args: readonly string[], url: string) => {
+    const { code, stderr } = await parley(args, { ...machine('taken'), env: { ...one.env, PARLEY_CLUSTER: url } })
+    return [code, stderr.trim()] as const
+  }
+  const status = ['cluster', 'status']
+  expect(await said(status, server.urlOf('absent'))).toEqual([1, expect.stringContaining('refuses: database "absent"')])
+  const other = server.url.replace('parley@', 'nobody@')
+  expect(await said(status, other)).toEqual([1, expect.stringContaining('refuses: role "nobody" does not exist')])
+  expect(await said(status, server.urlOf('template1'))).toEqual([
+    1,
+    expect.stringContaining('There is no Parley cluster'),
+  ])
+  const serving = new Cli(['serve'], one)
+  await serving.until('listens on')
+  expect(await said(['serve'], server.url)).toEqual([1, expect.stringContaining('Another node called taken')])
+  serving.child.kill('SIGKILL')
+  await serving.finished
+  await new Cli(['serve'], one).until('listens on')
+})
+
 test('a password is in no output and in no log', async () => {
   const url = server.url.replace('parley@', 'parley:hush-hush@')
   const one = machine('one')

@@ -1,7 +1,7 @@
 /** A real PostgreSQL in a temporary directory: it listens on a socket there and ends with the tests. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -27,6 +27,21 @@ function user(): { readonly uid: number; readonly gid: number } | Record<string,
   return { uid: id('-u'), gid: id('-g') }
 }
 
+/** Outside of the run's own directory, which only its user can enter; and short, as names of sockets must be. */
+function directoryOf(megabytes: number | undefined): string {
+  const directory = mkdtempSync('/tmp/parley-pg-')
+  const disk = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', directory]
+  // Without the right to mount it is on the disk that all share.
+  if (megabytes !== undefined) spawnSync('mount', disk, { stdio: 'ignore' })
+  const owner = user()
+  if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
+  return directory
+}
+
+function isMounted(directory: string): boolean {
+  return statSync(directory).dev !== statSync(join(directory, '..')).dev
+}
+
 export class PostgresServer {
   readonly #directory: string
   readonly #programs: string
@@ -40,24 +55,17 @@ export class PostgresServer {
     this.#settings = settings
   }
 
-  /** `settings` as in `fsync=off`. */
-  static async start(settings: readonly string[] = []): Promise<PostgresServer> {
-    // Outside of the run's own directory, which only its user can enter; and short, as names of sockets must be.
-    const directory = mkdtempSync('/tmp/parley-pg-')
-    const owner = user()
-    if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
-    const server = new PostgresServer(directory, settings)
+  /** `settings` as in `fsync=off`. With `megabytes` it is on a disk of its own of that size, where this user may make one. */
+  static async start(settings: readonly string[] = [], megabytes?: number): Promise<PostgresServer> {
+    const server = new PostgresServer(directoryOf(megabytes), settings)
     server.#init()
     await server.run()
     return server
   }
 
   /** A server that gets every change of this one as it is made, and serves reads only until it is promoted. */
-  async standby(name: string): Promise<PostgresServer> {
-    const directory = mkdtempSync('/tmp/parley-pg-')
-    const owner = user()
-    if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
-    const server = new PostgresServer(directory, this.#settings)
+  async standby(name: string, megabytes?: number): Promise<PostgresServer> {
+    const server = new PostgresServer(directoryOf(megabytes), this.#settings)
     const primary = `host=${this.#directory} user=parley application_name=${name}`
     await server.#runs('pg_basebackup', [
       '-D',
@@ -145,8 +153,29 @@ export class PostgresServer {
     await ended
   }
 
+  /** Nothing is left on its disk for a while; a server that has ended over it is started again. False where it has no disk of its own. */
+  async fillDisk(ms: number): Promise<boolean> {
+    if (!isMounted(this.#directory)) return false
+    const ballast = join(this.#directory, 'ballast')
+    const { bavail, bsize } = statfsSync(this.#directory)
+    try {
+      writeFileSync(ballast, Buffer.alloc(Number(bavail) * bsize))
+    } catch {
+      // It is full.
+    }
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    rmSync(ballast, { force: true })
+    // It may be about to end.
+    for (let waited = 0; waited < 100 && !(await this.#answers()); waited += 1) {
+      if (this.#isGone()) await this.run()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    return true
+  }
+
   async close(): Promise<void> {
     await this.stop('SIGQUIT')
+    if (isMounted(this.#directory)) execFileSync('umount', ['-l', this.#directory])
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 })
   }
 

@@ -19,11 +19,13 @@ import { takeLock } from '../../adapters/journal/sqlite/lock/lock.ts'
 import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
+import { localUser } from '../../edge/method-access.ts'
 import { readTls } from '../../edge/http/certificate-files.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
 import { ClusterNode, type ClusterTables } from './cluster-node.ts'
+import { openNodeLink } from './links/node-link.ts'
 import { NodeListener } from './links/node-listener.ts'
 import { suits } from './placement.ts'
 
@@ -129,6 +131,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     claims = new SessionClaims(journal, { nodes: ownership, takes })
     await inheritDrafts(journal, ownership)
     const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
+    await requireOwnName(ownership, { name: cluster.node, token })
     const located = claims
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
@@ -181,6 +184,23 @@ function recordOf(
     ...(serves !== undefined && { serves }),
     labels,
   }
+}
+
+/** A node that was killed a moment ago stands in the table still, and does not answer. Throws NODE_NAME_TAKEN. */
+async function requireOwnName(nodes: PostgresOwnership, { name, token }: Named): Promise<void> {
+  await nodes.look()
+  const namesakes = nodes.others.filter((other) => other.name === name && other.address !== '')
+  const links = namesakes.map((other) => openNodeLink(other, token, { principal: localUser('unix socket') }))
+  for (const link of await Promise.allSettled(links)) {
+    if (link.status === 'rejected') continue
+    link.value.destroy()
+    fail('NODE_NAME_TAKEN', { node: name })
+  }
+}
+
+interface Named {
+  readonly name: string
+  readonly token: string
 }
 
 /** What processes that are gone left half made. */

@@ -48,6 +48,7 @@ const HARM: Readonly<Record<ClusterDeed, (harm: ClusterHarm) => unknown>> = {
   'fail over to the standby': ({ stage }) => failOver(stage, 'dies'),
   'fail over while the old primary goes on': ({ stage }) => failOver(stage, 'goes on'),
   'stop the standby for a while': ({ stage, standMs }) => stand(stage.replicas.standby?.processes() ?? [], standMs),
+  'fill the disk of the database': ({ stage, standMs }) => stage.replicas.fillDisk(standMs),
   'end the connections of the database': ({ stage }) => ofAllBackends(stage, 'pg_terminate_backend'),
   'cancel what the database does': ({ stage }) => ofAllBackends(stage, 'pg_cancel_backend'),
   'cut a client': ({ tale }) => tale.cut(),

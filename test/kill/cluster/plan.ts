@@ -25,6 +25,7 @@ export const clusterDeeds = [
   'fail over to the standby',
   'fail over while the old primary goes on',
   'stop the standby for a while',
+  'fill the disk of the database',
   'end the connections of the database',
   'cancel what the database does',
   'cut a client',

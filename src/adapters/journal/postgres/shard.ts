@@ -1,6 +1,6 @@
 /** The sessions of one database. */
 import { backoffMs } from '../../../async/backoff.ts'
-import { ParleyError, fail } from '../../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type {
   Append,
@@ -103,7 +103,7 @@ export class Shard {
       return identityOf(rows as readonly (readonly [string, string])[])
     } catch (error) {
       // Of what was never made there is no table.
-      if (error instanceof ParleyError && isMissingTable(error.cause)) return undefined
+      if (isParleyError(error, 'CLUSTER_ABSENT')) return undefined
       throw error
     }
   }
@@ -431,9 +431,4 @@ function writesRow({ row, entries }: Append, columns: SessionColumns, before: Se
 
 function failConflict({ row, expected }: Append, found: number): never {
   return fail('JOURNAL_CONFLICT', { session: row.id, expected, found })
-}
-
-/** The schema or the table does not exist. */
-function isMissingTable(error: unknown): boolean {
-  return ['42P01', '3F000'].includes(String((error as { readonly code?: unknown } | undefined)?.code))
 }

@@ -3,9 +3,9 @@ import { ParleyError, isParleyError, reasonOf } from '../../../../errors/parley-
 
 /**
  * `unknown`: it may have been done. `alone`: nothing was done, and of many sessions one was refused. `again`: nothing was done, and it
- * may be done a moment later.
+ * may be done a moment later. `refused`: the role, its password or its rights do not suffice. `absent`: the tables were never made.
  */
-export type Outcome = 'unknown' | 'alone' | 'again' | 'full' | 'corrupt' | 'failed'
+export type Outcome = 'unknown' | 'alone' | 'again' | 'full' | 'corrupt' | 'refused' | 'absent' | 'failed'
 
 /** By the code of the error, or by its first two characters. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -25,6 +25,11 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   '54000': 'full',
   XX001: 'corrupt',
   XX002: 'corrupt',
+  '28': 'refused',
+  '3D000': 'refused',
+  '42501': 'refused',
+  '42P01': 'absent',
+  '3F000': 'absent',
 }
 
 /** A code of five characters is PostgreSQL's answer. Without one the connection failed, so the statement may have been done. */
@@ -51,6 +56,8 @@ export function journalError(error: unknown, shown: string): ParleyError {
   const outcome = outcomeOf(error)
   if (outcome === 'full') return new ParleyError('JOURNAL_FULL', { path: shown }, error)
   if (outcome === 'corrupt') return new ParleyError('JOURNAL_CORRUPT', { path: shown, reason: reasonOf(error) }, error)
+  if (outcome === 'refused') return new ParleyError('PG_REFUSED', { address: shown, reason: reasonOf(error) }, error)
+  if (outcome === 'absent') return new ParleyError('CLUSTER_ABSENT', { address: shown }, error)
   if (outcome === 'unknown' || outcome === 'again')
     return new ParleyError('CLUSTER_UNREACHABLE', { address: shown, reason: reasonOf(error) || 'no answer' }, error)
   return new ParleyError('JOURNAL_IO', { path: shown, reason: reasonOf(error) }, error)

@@ -11,6 +11,8 @@ const BEAT_MS = 1_000
 const CERTAIN_MS = 2_500
 /** An answer that does not come in this time is asked for on another connection. */
 const ANSWER_MS = 5_000
+/** A first change that is not acknowledged in this time waits for a standby that is not there. */
+const ENTER_MS = 10_000
 const COUNTED_OUT = 'the other nodes of the cluster have counted this node out'
 const HAS_LEFT = 'this node has left the cluster'
 
@@ -71,10 +73,18 @@ export class Heartbeat {
 
   /** Resolves when this node is in the table. */
   static async begin(options: HeartbeatOptions): Promise<Heartbeat> {
-    const { connection, statements, boot, clock } = options
-    const heartbeat = new Heartbeat(options, clock.monotonicNow())
+    const { connection, statements, boot, clock, shown } = options
+    const began = clock.monotonicNow()
+    const heartbeat = new Heartbeat(options, began)
     const record = options.record()
-    await connection.query(statements.enter, [`${record.name}/${boot.slice(0, 8)}`, boot, JSON.stringify(record)])
+    const row = [`${record.name}/${boot.slice(0, 8)}`, boot, JSON.stringify(record)]
+    try {
+      await connection.query(statements.enter, row, ENTER_MS)
+    } catch (error) {
+      if (clock.monotonicNow() - began < ENTER_MS) throw error
+      const reason = `it has acknowledged no change in ${ENTER_MS / 1_000} s; see whether the standby of its synchronous_standby_names is connected`
+      throw new ParleyError('CLUSTER_UNREACHABLE', { address: shown, reason }, error)
+    }
     heartbeat.#beating = heartbeat.#run()
     return heartbeat
   }
