@@ -2,25 +2,31 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build } from 'rolldown'
+import config from '../rolldown.config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The bundler writes before each source where it comes from. */
-const SOURCE = /^\/\/ (?:\S*\/)?(src|node_modules\/(?:@[^/\s]+\/)?[^/\s]+)\/\S+$/u
-
-/** The greatest first. */
-export function bundledBytes(dist: string): readonly (readonly [string, number])[] {
+/** The greatest first. The bundles are made anew, in memory, because only the bundler knows what went where. */
+async function bundledBytes(): Promise<readonly (readonly [string, number])[]> {
   const bytes = new Map<string, number>()
-  for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.[cm]js$/u.test(path)) continue
-    let from = 'src'
-    for (const line of readFileSync(join(dist, path), 'utf8').split('\n')) {
-      const [, source] = SOURCE.exec(line) ?? []
-      from = source?.replace('node_modules/', '') ?? from
-      bytes.set(from, (bytes.get(from) ?? 0) + Buffer.byteLength(line) + 1)
+  for (const options of config) {
+    for (const chunk of (await build({ ...(options as BuildOptions), write: false })).output) {
+      if (chunk.type !== 'chunk') continue
+      const modules = Object.entries(chunk.modules)
+      // Lengths of modules are those before white space was removed.
+      const whole = modules.reduce((sum, [, { renderedLength }]) => sum + renderedLength, 0)
+      for (const [id, { renderedLength }] of modules) {
+        const name = packageOf(id)
+        bytes.set(name, (bytes.get(name) ?? 0) + (Buffer.byteLength(chunk.code) * renderedLength) / Math.max(whole, 1))
+      }
     }
   }
   return [...bytes].toSorted(([, a], [, b]) => b - a)
+}
+
+function packageOf(id: string): string {
+  return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/u.exec(id)?.[1] ?? 'src'
 }
 
 interface Manifest {
@@ -60,6 +66,6 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(2).padStart(6)} MB`
 }
 
-print('bundled into dist', bundledBytes(join(root, 'dist')))
+print('bundled into dist', await bundledBytes())
 print('the page', [['dist/web', bytesBelow(join(root, 'dist/web'))]])
 print('installed beside it', installedBytes())

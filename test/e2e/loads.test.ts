@@ -12,7 +12,7 @@ endServers()
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url))
 const stdioServer = fileURLToPath(new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url))
 
-/** Before each source in a bundle stands its path. */
+/** Behind the code of a bundle stand the paths of its sources. */
 const SOURCE = /^\/\/ (?:\S*\/)?((?:src|node_modules)\/\S+)$/gm
 
 interface Report {

@@ -142,7 +142,7 @@ describe('the package, installed with Node and npm alone', () => {
 
   test('stays within its size, without what SQLite brings for other systems', () => {
     const sqlite = join(installedHere(), 'node_modules/@photostructure/sqlite')
-    expect(bytesBelow(installedHere())).toBeLessThan(25_000_000)
+    expect(bytesBelow(installedHere())).toBeLessThan(22_000_000)
     expect(readdirSync(join(sqlite, 'prebuilds'))).toEqual([`${process.platform}-${process.arch}`])
   })
 
