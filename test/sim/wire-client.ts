@@ -2,6 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { serveConnection } from '../../src/edge/acp/connection.ts'
 import type { ServerContext } from '../../src/edge/acp/version.ts'
+import type { ProtocolVersions } from '../../src/edge/acp/versions.ts'
 import { openStreamTransport } from '../../src/edge/transport/streams.ts'
 import { type Fields, type SeenUpdate, textOf, updatesIn } from '../e2e/message.ts'
 import { RawConnection } from '../wire/raw-connection.ts'
@@ -11,14 +12,14 @@ export class WireClient extends RawConnection {
   readonly #output: PassThrough
   readonly #served: Promise<void>
 
-  constructor(server: ServerContext, highWaterMark = 64 * 1024) {
+  constructor(server: ServerContext, versions?: ProtocolVersions, highWaterMark = 64 * 1024) {
     const input = new PassThrough()
     const output = new PassThrough({ highWaterMark })
     super(input, output)
     this.#input = input
     this.#output = output
     for (const end of ['close', 'end']) output.on(end, () => this.finish())
-    this.#served = serveConnection(openStreamTransport(input, output), server)
+    this.#served = serveConnection(openStreamTransport(input, output), server, versions)
   }
 
   /** The server has let go of it without being asked to. */

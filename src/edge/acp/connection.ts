@@ -21,12 +21,16 @@ import {
 import { Access } from '../method-access.ts'
 import type { Received, Transport } from '../transport/transport.ts'
 import type { ServerContext, VersionConnection } from './version.ts'
-import { chooseVersion } from './versions.ts'
+import { type ProtocolVersions, chooseVersion } from './versions.ts'
 import { SerialQueues } from '../../async/serial.ts'
 
-/** Serves until the client closes its side. */
-export async function serveConnection(transport: Transport, server: ServerContext): Promise<void> {
-  const connection = new Connection(transport, server)
+/** Serves until the client closes its side. A test passes versions of its own. */
+export async function serveConnection(
+  transport: Transport,
+  server: ServerContext,
+  versions?: ProtocolVersions,
+): Promise<void> {
+  const connection = new Connection(transport, server, versions)
   try {
     for await (const messages of transport.messages) {
       for (const message of messages) {
@@ -50,6 +54,7 @@ interface Handling {
 class Connection {
   readonly #transport: Transport
   readonly #server: ServerContext
+  readonly #versions: ProtocolVersions | undefined
   readonly #access: Access
   readonly #pending: PendingRequests
   readonly #scheduler: RequestScheduler
@@ -57,9 +62,10 @@ class Connection {
   /** The version that the first `initialize` negotiated. */
   #version: VersionConnection | undefined
 
-  constructor(transport: Transport, server: ServerContext) {
+  constructor(transport: Transport, server: ServerContext, versions: ProtocolVersions | undefined) {
     this.#transport = transport
     this.#server = server
+    this.#versions = versions
     this.#access = new Access(
       server.principal,
       server.token === undefined ? 'not demanded' : 'missing',
@@ -142,7 +148,7 @@ class Connection {
 
   #initialize({ id, params }: Request): void {
     try {
-      this.#version ??= chooseVersion(params).open({
+      this.#version ??= chooseVersion(params, this.#versions).open({
         transport: this.#transport,
         pending: this.#pending,
         access: this.#access,
@@ -163,7 +169,7 @@ class Connection {
     await this.#requireWithinScope(params)
     const own = [version.ownMethods, this.#server.methods ?? {}].find((methods) => Object.hasOwn(methods, method))
     if (own !== undefined) return this.#transport.send([resultMessage(id, await own[method]?.(params))])
-    const methods = await (CANCELLABLE.has(method)
+    const methods = await (version.cancellable.has(method)
       ? unlessAborted(version.methods, signal, () => new ParleyError('REQUEST_CANCELLED', { method }))
       : version.methods)
     const answer = await (methods.request(method, params, { id, signal }) ?? fail('METHOD_UNKNOWN', { method }))
@@ -185,8 +191,8 @@ class Connection {
     const methods = await this.#version?.methods
     try {
       this.#access.require(method)
-      if (method === 'session/cancel') await methods?.cancel(params)
       if (method === '$/cancel_request') await methods?.cancelRequest(requestIdOf(params))
+      else await methods?.notified(method, params)
     } catch (error) {
       this.#known(error)
     }
@@ -215,9 +221,6 @@ export function refusalOf({ problem, reason }: Unreadable): ParleyError {
       return new ParleyError('MESSAGE_TOO_LARGE', { reason })
   }
 }
-
-/** Requests that may take long and that a client can cancel while they wait for the server; a prompt has its own way to end. */
-const CANCELLABLE: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 
 /** For the log of the watchdog: which request of which session blocks the main thread. */
 function describe({ method, params }: Request | Notification): string {

@@ -25,6 +25,8 @@ export interface ProtocolVersion {
 export interface VersionConnection {
   /** Methods that need no session, such as `authenticate`. */
   readonly ownMethods: OwnMethods
+  /** Methods whose requests a client can cancel while they wait for the server to be ready. */
+  readonly cancellable: ReadonlySet<string>
   /** Answers `initialize` before anything heavy is loaded: an editor shows the agent at once. Throws PARAMS_INVALID. */
   initialize(params: unknown): object
   /** All other methods, once sessions can be served; rejects when they cannot. Undefined before `initialize` has succeeded. */
@@ -36,8 +38,8 @@ export interface VersionConnection {
 export interface VersionMethods {
   /** Undefined when this version has no such method. */
   request(method: string, params: unknown, asker: Asker): Promise<MethodAnswer | 'answered later'> | undefined
-  /** `session/cancel`: a cancel of nothing is no error. */
-  cancel(params: unknown): Promise<void>
+  /** A notification of the client. One that is unknown, or concerns nothing that runs, is no error. */
+  notified(method: string, params: unknown): Promise<void>
   /** `$/cancel_request` of a request that is answered later. */
   cancelRequest(requestId: RequestId): Promise<void>
   /** The client is gone. */

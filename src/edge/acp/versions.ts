@@ -4,12 +4,14 @@ import { protocolV1 } from './v1/protocol-v1.ts'
 import type { ProtocolVersion } from './version.ts'
 
 /** Newest first. */
-const VERSIONS: readonly [ProtocolVersion, ...ProtocolVersion[]] = [protocolV1]
+export type ProtocolVersions = readonly [ProtocolVersion, ...ProtocolVersion[]]
+
+const VERSIONS: ProtocolVersions = [protocolV1]
 
 /** The version that `initialize` asks for, else the newest: the client decides whether it can speak that. */
-export function chooseVersion(params: unknown): ProtocolVersion {
+export function chooseVersion(params: unknown, versions: ProtocolVersions = VERSIONS): ProtocolVersion {
   const { protocolVersion } = fieldsOf(params)
-  return VERSIONS.find(({ number }) => number === protocolVersion) ?? VERSIONS[0]
+  return versions.find(({ number }) => number === protocolVersion) ?? versions[0]
 }
 
 /** Loads what connections of every version need after `initialize`. */

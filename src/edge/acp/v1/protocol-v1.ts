@@ -25,8 +25,12 @@ async function loadModules() {
   return { Methods, ClientPeers }
 }
 
+/** A prompt is not among them: it is withdrawn, or its turn is cancelled. */
+const CANCELLABLE: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
+
 class V1Connection implements VersionConnection {
   readonly ownMethods: OwnMethods
+  readonly cancellable = CANCELLABLE
   methods: Promise<V1Methods> | undefined
   readonly #connection: ConnectionContext
   readonly #auth: TokenAuth

@@ -116,8 +116,9 @@ export class V1Methods implements VersionMethods {
   }
 
   /** To cancel where nothing runs is no error, and a notification has no answer. */
-  async cancel(params: unknown): Promise<void> {
-    const attachment = this.#attachments.get(parseParams('session/cancel', params).sessionId)
+  async notified(method: string, params: unknown): Promise<void> {
+    if (method !== 'session/cancel') return
+    const attachment = this.#attachments.get(parseParams(method, params).sessionId)
     await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.prompts.ids })
   }
 
