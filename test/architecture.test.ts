@@ -5,7 +5,7 @@ import { importsOf } from './architecture/imports.ts'
 import { habits, installed, packages, pagePackages, walls } from './architecture/law.ts'
 import { bagsOfCallbacks, collaborators, crowdedFolders } from './architecture/sizes.ts'
 import { isTest, parse, read, readSources, type Offence, type Parsed } from './architecture/source.ts'
-import { barrels, exportsOfEverything, portsThatEmit, speechless } from './architecture/syntax.ts'
+import { barrels, exportsOfEverything, namesOfTheWire, portsThatEmit, speechless } from './architecture/syntax.ts'
 import { importedEntries, threadsElsewhere } from './architecture/threads.ts'
 import { allows, circles, crossedWalls, hastyImports, roomless } from './architecture/walls.ts'
 
@@ -25,6 +25,7 @@ const rules = {
   'a thread is started in one place': (files) => threadsElsewhere(files),
   'nothing imports the entry of a thread': (files) => importedEntries(files, imports(files)),
   'ports emit no JavaScript': (files) => files.flatMap(portsThatEmit),
+  'the core knows no wire': (files) => files.flatMap(namesOfTheWire),
   'a folder has at most twelve files': (files) => crowdedFolders(paths(files)),
   'an interface has at most four callbacks': (files) => bagsOfCallbacks(files),
   'a class has at most eight collaborators': (files) => collaborators(files),
@@ -310,6 +311,16 @@ const cases: Readonly<Record<string, Case>> = {
     rule: rules['ports emit no JavaScript'],
     files: one('src/ports/fault.ts', "import { fail } from '../errors/parley-error.ts'"),
     says: 'src/ports/fault.ts:1 emits JavaScript, but a port is types only',
+  },
+  'a core that knows a method of ACP': {
+    rule: rules['the core knows no wire'],
+    files: one('src/session/session.ts', "\nexport const NAME = 'session/update'"),
+    says: 'src/session/session.ts:2 says session/update, which is a word of ACP; the edge translates it',
+  },
+  'a core that knows a field of ACP': {
+    rule: rules['the core knows no wire'],
+    files: one('src/session/session.ts', 'export const meta = (params: Meta) => params._meta'),
+    says: 'src/session/session.ts:1 says _meta, which is a word of ACP; the edge translates it',
   },
   'an export of everything': {
     rule: everywhere['nothing exports everything'],

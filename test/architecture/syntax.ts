@@ -1,5 +1,5 @@
-/** What no linter checks: exports of everything, barrels, ports with behaviour, and the sentence that every file opens with. */
-import type { ESTree } from 'rolldown/utils'
+/** What no linter checks: exports of everything, barrels, ports with behaviour, a core that knows the wire, and the sentence that every file opens with. */
+import { type ESTree, Visitor } from 'rolldown/utils'
 import { isTest, place, type Offence, type Parsed } from './source.ts'
 
 /** What an importer gets must be readable in the file that it names. The linter and the compiler refuse the rest of the syntax that this house does without. */
@@ -36,6 +36,23 @@ function isErased(statement: ESTree.Statement | ESTree.Directive): boolean {
     default:
       return false
   }
+}
+
+const WIRE = /^(?:session|fs|terminal|elicitation|_parley)\/[a-z_]+$|^_meta$/u
+
+/** The core outlives the versions of ACP: no method and no field of its messages is named there. */
+export function namesOfTheWire(file: Parsed): readonly Offence[] {
+  if (!['src/session/', 'src/ports/'].some((core) => file.path.startsWith(core)) || isTest(file.path)) return []
+  const offences: Offence[] = []
+  const found = (node: ESTree.Span, word: unknown): void => {
+    if (typeof word === 'string' && WIRE.test(word))
+      offences.push(`${place(file, node.start)} says ${word}, which is a word of ACP; the edge translates it`)
+  }
+  new Visitor({
+    Literal: (node) => found(node, node.value),
+    Identifier: (node) => found(node, node.name),
+  }).visit(file.program)
+  return offences
 }
 
 /** A file opens with the one sentence that a stranger needs. A test's own words do that. */
