@@ -176,7 +176,7 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) =>
-      `The node ${d.node}, which has the session, does not answer: ${d.reason}. Another node goes on with it once that one has died; try again.`,
+      `The node ${d.node}, which has the session, does not answer: ${d.reason}. Another node continues the session once that one is declared dead; try again.`,
   ),
   CLUSTER_ABSENT: row<{ address: string }>(
     INVALID_PARAMS,
