@@ -13,7 +13,7 @@ export type AgentChoice =
   /** As it was typed; the server knows which agent is meant. */
   | { readonly kind: 'external'; readonly name: string }
 
-interface Named {
+interface ChoiceOrigin {
   /** The directory to which the path of a script is relative. */
   readonly directory: string
   /** By a flag or in the environment, not in a file. */
@@ -21,7 +21,7 @@ interface Named {
 }
 
 /** Throws CONFIG_INVALID. */
-export function agentChoice(value: string, { directory, isNamedNow }: Named): AgentChoice {
+export function agentChoice(value: string, { directory, isNamedNow }: ChoiceOrigin): AgentChoice {
   if (value === 'auto' || value === 'guide' || value === 'model') return { kind: value }
   const script = /^script:(.+)$/su.exec(value)?.[1]
   if (script !== undefined) return { kind: 'script', path: resolve(directory, script), isAsked: !isNamedNow }

@@ -81,7 +81,7 @@ const PUBLIC_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/
 
 const NOTHING: FileSettings = { said: {}, warnings: [] }
 
-interface Given {
+interface LoadInput {
   readonly flags: Flags
   readonly environment: Environment
   readonly cwd: string
@@ -90,7 +90,7 @@ interface Given {
   readonly values: SettingValues
 }
 
-function configOf({ flags, environment, cwd, warnings, lent, values }: Given, said: SettingTexts): Config {
+function configOf({ flags, environment, cwd, warnings, lent, values }: LoadInput, said: SettingTexts): Config {
   const home = flags.home === undefined ? homeOf(environment, cwd) : resolve(cwd, flags.home)
   const now = { ...fromEnvironment(environment), ...given(flags) }
   const isChosenNow = (key: 'agent' | 'model') => now[key] !== undefined

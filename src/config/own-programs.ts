@@ -10,7 +10,7 @@ const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin'
 export class ProgramFinder {
   readonly #directories: readonly string[]
   readonly #ending: string
-  readonly #found = new Map<string, Promise<readonly Found[]>>()
+  readonly #found = new Map<string, Promise<readonly FoundProgram[]>>()
 
   /** A relative or empty entry of PATH means the directory where a command happens to run: the project. */
   constructor(path: string | undefined, platform: NodeJS.Platform = process.platform) {
@@ -27,20 +27,20 @@ export class ProgramFinder {
   }
 
   /** Every program of this name, in the order of PATH. */
-  async #search(name: string): Promise<readonly Found[]> {
+  async #search(name: string): Promise<readonly FoundProgram[]> {
     const file = `${name}${this.#ending}`
     const all = await Promise.all(this.#directories.map((directory) => executable(join(directory, file))))
     return all.filter((file) => file !== undefined)
   }
 }
 
-interface Found {
+interface FoundProgram {
   readonly file: string
   /** Without links. The program is run by `file`, because some programs go by the name that they were started with. */
   readonly real: string
 }
 
-async function executable(file: string): Promise<Found | undefined> {
+async function executable(file: string): Promise<FoundProgram | undefined> {
   try {
     await access(file, constants.X_OK)
     const real = await realpath(file)

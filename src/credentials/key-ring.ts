@@ -92,14 +92,14 @@ export class Credentials {
   }
 }
 
-interface Named {
+interface StoredCredential {
   readonly sha256: string
   readonly name: string
   readonly role: Role
   readonly scope?: Scope
 }
 
-function keyOf(kind: 'token' | 'device', { sha256, name, role, scope = 'all' }: Named): Key {
+function keyOf(kind: 'token' | 'device', { sha256, name, role, scope = 'all' }: StoredCredential): Key {
   return { sha256, holder: { kind, name, role, scope } }
 }
 

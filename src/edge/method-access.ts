@@ -274,7 +274,7 @@ function accessOf(method: string): MethodAccess | undefined {
  * client that may not administer it names only directories that sessions have already, or that are below the roots for remote
  * clients.
  */
-interface Named {
+interface NamedByClient {
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly unknown[]
@@ -297,7 +297,7 @@ interface Opener {
 const SCRIPT = 'script:'
 
 /** For a session that does not exist yet. Throws ROLE_TOO_LOW and DIRECTORY_FOREIGN. */
-export async function requireMayCreate(named: Named, opener: Opener): Promise<void> {
+export async function requireMayCreate(named: NamedByClient, opener: Opener): Promise<void> {
   requireAgent(opener)
   requireServers(named, opener)
   await requireKnownDirectories([['cwd', named.cwd], ...additional(named)], opener)
@@ -308,7 +308,7 @@ export async function requireMayCreate(named: Named, opener: Opener): Promise<vo
  * the agent nor the prompts, which `adopts` says. Throws ROLE_TOO_LOW and DIRECTORY_FOREIGN.
  */
 export async function requireMayOpen(
-  named: Named,
+  named: NamedByClient,
   opener: Opener,
   { adopts }: { readonly adopts: boolean },
 ): Promise<void> {
@@ -328,12 +328,12 @@ function requireAgent({ access, agent }: Opener): void {
     access.requireRole('admin', 'To name a script of the server as agent')
 }
 
-function requireServers({ mcpServers }: Named, { access }: Opener): void {
+function requireServers({ mcpServers }: NamedByClient, { access }: Opener): void {
   if (mcpServers.length > 0)
     access.requireRole('admin', 'To bring an MCP server that the settings of the server do not have')
 }
 
-function additional({ additionalDirectories }: Named): readonly (readonly [what: string, path: string])[] {
+function additional({ additionalDirectories }: NamedByClient): readonly (readonly [what: string, path: string])[] {
   return additionalDirectories.map((path, index) => [`additionalDirectories[${index}]`, path])
 }
 

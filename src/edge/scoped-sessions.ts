@@ -6,7 +6,7 @@ import type { ListKey, ListQuery } from '../ports/journal.ts'
 import type { SessionConfig, SessionDirectory, SessionHandle } from '../session/handle.ts'
 
 /** Rows that are read at once while others are left out. */
-const ROWS = 200
+const ROWS_PER_READ = 200
 
 type SessionSummary = Awaited<ReturnType<SessionDirectory['list']>>[number]
 
@@ -45,10 +45,14 @@ class ScopedSessions implements SessionDirectory {
     const found: SessionSummary[] = []
     let after: ListKey | undefined = query.after
     for (;;) {
-      const rows = await this.#sessions.list({ ...query, limit: Math.max(ROWS, query.limit), ...(after && { after }) })
+      const rows = await this.#sessions.list({
+        ...query,
+        limit: Math.max(ROWS_PER_READ, query.limit),
+        ...(after && { after }),
+      })
       found.push(...rows.filter((one) => reaches(this.#scope, one)))
       const last = rows.at(-1)
-      if (found.length >= query.limit || rows.length < Math.max(ROWS, query.limit) || last === undefined)
+      if (found.length >= query.limit || rows.length < Math.max(ROWS_PER_READ, query.limit) || last === undefined)
         return found.slice(0, query.limit)
       after = { updatedAt: last.updatedAt, id: last.id }
     }

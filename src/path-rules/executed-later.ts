@@ -7,12 +7,12 @@
  */
 
 /** Patterns as in rules of permission, at any depth: a home directory may be the root set, or lie in it. */
-interface Row {
+interface ExecutedLaterRow {
   readonly by: string
   readonly files: readonly string[]
 }
 
-export const EXECUTED_LATER: readonly Row[] = [
+export const EXECUTED_LATER: readonly ExecutedLaterRow[] = [
   {
     by: 'git',
     files: ['.husky', '.githooks', '.git-hooks', '.gitconfig', '**/.config/git', '**/.config/hooks', '.gitmodules'],

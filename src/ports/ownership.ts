@@ -25,7 +25,7 @@ export interface SessionOwnership {
    * session. Does nothing for one that is not stored. Throws SESSION_ELSEWHERE while the node that owns it lives.
    */
   claim(id: SessionId): Promise<void>
-  /** Whether this node goes on with sessions of the directory that a dead node has left. */
+  /** Whether this node takes over sessions of the directory that a dead node has left. */
   takes(cwd: string): boolean
   /** Calls `listener` when another node has died: turns of its sessions may be open. */
   whenOrphaned(listener: () => void): void

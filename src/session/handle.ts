@@ -44,7 +44,7 @@ export interface SessionDirectory {
   outline(id: SessionId): Promise<readonly OutlinePrompt[]>
   /**
    * Answers an open permission request, without attaching a client. A session that is not in memory is opened for it, and a
-   * suspended turn goes on. Throws SESSION_NOT_FOUND, PERMISSION_UNKNOWN, PERMISSION_OPTION_UNKNOWN.
+   * suspended turn continues. Throws SESSION_NOT_FOUND, PERMISSION_UNKNOWN, PERMISSION_OPTION_UNKNOWN.
    */
   answer(id: SessionId, answer: OutsideAnswer): Promise<CountedAnswer>
   /**

@@ -68,12 +68,12 @@ export async function locked<Result>(path: string, clock: Clock, work: () => Pro
   }
 }
 
-interface Waiting {
+interface LockWait {
   readonly clock: Clock
   readonly giveUpAt: number
 }
 
-async function lockAndRun<Result>(path: string, waiting: Waiting, work: () => Promise<Result>): Promise<Result> {
+async function lockAndRun<Result>(path: string, waiting: LockWait, work: () => Promise<Result>): Promise<Result> {
   const lock = await taken(path, waiting)
   try {
     return await work()
@@ -82,7 +82,7 @@ async function lockAndRun<Result>(path: string, waiting: Waiting, work: () => Pr
   }
 }
 
-async function taken(path: string, { clock, giveUpAt }: Waiting): Promise<FileLock> {
+async function taken(path: string, { clock, giveUpAt }: LockWait): Promise<FileLock> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   for (;;) {
     const lock = tryLock(`${path}.lock`)

@@ -6,7 +6,7 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu
  * The pieces of a text that fold independently of each other: a character with the marks that follow it, or a run of
  * Hangul letters, which compose into syllables.
  */
-const PIECE =
+const COMPOSED_CHARACTER =
   /(?:(?:[\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\ud7b0-\ud7ff\uffa0-\uffdc]\p{Default_Ignorable_Code_Point}*)+|[^])[\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}]*/uy
 
 const ASCII = /^[\0-\x7f]*$/
@@ -36,7 +36,7 @@ export function foldWithOffsets(original: string): Folded {
   let text = ''
   for (let at = 0; at < original.length;) {
     const plain = matchAt(PLAIN, original, at)
-    const piece = plain ?? matchAt(PIECE, original, at) ?? ''
+    const piece = plain ?? matchAt(COMPOSED_CHARACTER, original, at) ?? ''
     const folded = plain?.toLowerCase() ?? fold(piece)
     text += folded
     for (let unit = 0; unit < folded.length; unit++) {

@@ -1,5 +1,5 @@
 /**
- * Calls to a worker thread for which the caller stands still until the answer is there: for threads that read synchronously what only
+ * Calls to a worker thread that block the caller until the answer is there: for threads that read synchronously what only
  * comes asynchronously. Never for the main thread.
  */
 import { MessageChannel, type MessagePort, Worker, type WorkerOptions, receiveMessageOnPort } from 'node:worker_threads'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { type Where, startServer } from '../../src/server/launch/launch.ts'
+import { type LaunchOptions, startServer } from '../../src/server/launch/launch.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Cli } from './cli.ts'
 import type { Fields } from './message.ts'
@@ -71,7 +71,7 @@ export function start(
 }
 
 /** What commands start a server with. */
-export function whereOf({ home, socket }: Place, env: Readonly<Record<string, string>> = {}): Where {
+export function whereOf({ home, socket }: Place, env: Readonly<Record<string, string>> = {}): LaunchOptions {
   const environment = { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), ...env }
   return { home, socket, environment, program: binary }
 }

@@ -43,7 +43,7 @@ export class CheckTooLong extends Error {
   }
 }
 
-interface Waiting {
+interface QueuedJob {
   readonly job: SchemaJob | LinesJob
   readonly source: JobSource
   resolve(answer: Checked): void
@@ -56,7 +56,7 @@ export class Checker {
   readonly #threads = new Set<Thread>()
   readonly #busy = new Set<JobSource>()
   /** In the order of their requests. */
-  #waiting: Waiting[] = []
+  #waiting: QueuedJob[] = []
   #closed = false
 
   constructor(options: CheckerOptions) {
@@ -79,14 +79,14 @@ export class Checker {
     await Promise.all([...this.#threads].map((thread) => thread.end()))
   }
 
-  #run(job: Waiting['job'], source: JobSource, signal?: Signal): Promise<Checked> {
+  #run(job: QueuedJob['job'], source: JobSource, signal?: Signal): Promise<Checked> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         timer.cancel()
         signal?.removeEventListener('abort', cancel)
         this.#waiting = this.#waiting.filter((one) => one !== waiting)
       }
-      const waiting: Waiting = {
+      const waiting: QueuedJob = {
         job,
         source,
         resolve: (answer) => (leave(), resolve(answer)),
@@ -113,7 +113,7 @@ export class Checker {
     this.#next()
   }
 
-  async #settle(thread: Thread, waiting: Waiting): Promise<void> {
+  async #settle(thread: Thread, waiting: QueuedJob): Promise<void> {
     try {
       waiting.resolve(await thread.run(waiting.job))
     } catch (error) {

@@ -34,14 +34,14 @@ export interface OpenedModel {
 }
 
 /** Messages that were converted for earlier requests. */
-type Known = OpenedModel & { readonly written: ConvertedMessages }
+type OpenModel = OpenedModel & { readonly written: ConvertedMessages }
 
 export function modelOf(opened: OpenedModel): Model {
   const known = { ...opened, written: new WeakMap() }
   return { name: opened.name, ...opened.traits, stream: (request) => stream(known, request) }
 }
 
-async function* stream(opened: Known, request: ModelRequest): AsyncGenerator<ModelPart> {
+async function* stream(opened: OpenModel, request: ModelRequest): AsyncGenerator<ModelPart> {
   const { provider, clock, transport } = opened
   const watch = new RequestWatch(clock, streamTimeoutsOf(provider), request.signal)
   const blamed: FailureContext = { provider, model: opened.name, watch, now: clock.now() }
@@ -86,7 +86,7 @@ function withPieces(part: ModelPart, pieces: readonly string[] | undefined): Mod
 type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
 
 async function begin(
-  { dialect, traits, provider, maxOutputTokens, written }: Known,
+  { dialect, traits, provider, maxOutputTokens, written }: OpenModel,
   request: ModelRequest,
   abortSignal: AbortSignal,
 ): Promise<Reader> {
@@ -141,12 +141,12 @@ interface BlockEdge {
   readonly providerMetadata?: SharedV3ProviderMetadata
 }
 
-type Call = Extract<AssistantPart, { kind: 'call' }>
+type CallPart = Extract<AssistantPart, { kind: 'call' }>
 
 /** Collects the stream of a provider's package: text and reasoning as they arrive, the whole message at the end. */
 export class Collector {
   readonly #collecting: Collecting
-  readonly #parts: (Block | Call)[] = []
+  readonly #parts: (Block | CallPart)[] = []
   readonly #blocks = new Map<string, Block>()
   /** Tool calls that are being streamed: provider's id → our id. */
   readonly #calling = new Map<string, string>()
@@ -259,7 +259,7 @@ export class Collector {
     return refusal === undefined ? undefined : { kind: 'text', text: refusal }
   }
 
-  #partOf(part: Block | Call): readonly AssistantPart[] {
+  #partOf(part: Block | CallPart): readonly AssistantPart[] {
     if (part.kind === 'call') return [part]
     const text = part.pieces.join('')
     // Redacted reasoning has no text, but must be sent back all the same.

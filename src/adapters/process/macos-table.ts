@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { MARKER } from './environment.ts'
 import type { MarkedProcess, ProcessRow, ProcessTable } from './process-table.ts'
 
-const ROWS = ['-axo', 'pid=,ppid=,pgid=,state=,time=,rss=,comm=']
+const PS_ARGUMENTS = ['-axo', 'pid=,ppid=,pgid=,state=,time=,rss=,comm=']
 /** `-E` adds the environment to the command, and `-ww` cuts neither. */
 const ENVIRONMENTS = ['-axEww', '-o', 'pid=,command=']
 const MAX_BYTES = 64 * 1024 * 1024
@@ -18,7 +18,7 @@ export type RunPs = (args: readonly string[]) => Promise<string>
 export function macosTable(run: RunPs = runPs): ProcessTable {
   return {
     rows: () =>
-      run(ROWS).then(
+      run(PS_ARGUMENTS).then(
         (text) => linesOf(text).flatMap((line) => parseRow(line) ?? []),
         () => undefined,
       ),

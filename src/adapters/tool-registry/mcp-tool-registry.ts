@@ -162,7 +162,7 @@ export class McpToolRegistry implements ToolRegistry {
   }
 
   /** Requests without effects fail with MCP_REQUEST only. */
-  async #ask<Result>(asked: Asked, options: ToolCallOptions, work: Work<Result>): Promise<Result> {
+  async #ask<Result>(asked: RequestedItem, options: ToolCallOptions, work: Work<Result>): Promise<Result> {
     try {
       return await this.#calls.run(asked.what, options, async (own) => {
         const server = this.#servers.find(({ config }) => config.label === asked.server)
@@ -177,7 +177,7 @@ export class McpToolRegistry implements ToolRegistry {
   }
 }
 
-interface Asked {
+interface RequestedItem {
   readonly server: string
   readonly what: string
 }
@@ -191,7 +191,7 @@ function whyOf(error: unknown): string {
   return reasonOf(error).replace(/\.$/, '')
 }
 
-interface Found<Item> {
+interface FoundItem<Item> {
   readonly server: McpServerLifecycle
   readonly item: Item
 }
@@ -200,7 +200,7 @@ function lookUp<Kind extends 'tools' | 'prompts'>(
   servers: readonly McpServerLifecycle[],
   name: string,
   kind: Kind,
-): Found<ServerOffer[Kind][number]> | undefined {
+): FoundItem<ServerOffer[Kind][number]> | undefined {
   for (const server of servers) {
     const known: readonly ServerOffer[Kind][number][] = server.known()[kind]
     const item = known.find((one) => registryName(server.config.label, nameAtServer(one)) === name)

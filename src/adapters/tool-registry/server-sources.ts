@@ -43,13 +43,13 @@ function rulesFor(name: string, configured: readonly ConfiguredServer[]): Server
   return configured.find((one) => one.name === name)?.rules ?? {}
 }
 
-interface Place {
+interface SourceContext {
   readonly label: string
   readonly request: ToolHostRequest
   readonly rules: ServerRules
 }
 
-function namedConfig(server: McpServer, place: Place): ServerConfig {
+function namedConfig(server: McpServer, place: SourceContext): ServerConfig {
   return strange(place, {
     isProcess: server.type === 'stdio',
     isConfigured: false,
@@ -58,7 +58,7 @@ function namedConfig(server: McpServer, place: Place): ServerConfig {
   })
 }
 
-function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: Place): ServerConfig {
+function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: SourceContext): ServerConfig {
   return strange(place, {
     isProcess: joins.isProcess,
     isConfigured: true,
@@ -70,7 +70,7 @@ function joiningConfig(joins: NonNullable<ConfiguredServer['joins']>, place: Pla
 
 /** With other rules it is another server, even if the process would be the same. */
 function strange(
-  { label, request: { scope, cwd, roots }, rules }: Place,
+  { label, request: { scope, cwd, roots }, rules }: SourceContext,
   {
     identity,
     ...how

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** Frames. */
 const DEEPEST = 12
 /** Main threads that are deep in the system, in a read for example, cannot be asked. Milliseconds. */
-const PATIENCE = 2_000
+const TIMEOUT_MS = 2_000
 
 /** Function, file and line, the innermost first; empty where it cannot be read. The main thread continues afterwards. */
 export async function mainThreadStack(clock: Clock): Promise<readonly string[]> {
@@ -14,7 +14,7 @@ export async function mainThreadStack(clock: Clock): Promise<readonly string[]> 
   session.connectToMainThread()
   try {
     return await new Promise((resolve) => {
-      clock.setTimer(PATIENCE, () => resolve([]))
+      clock.setTimer(TIMEOUT_MS, () => resolve([]))
       session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void files.set(scriptId, url))
       session.on('Debugger.paused', ({ params: { callFrames } }) => {
         session.post('Debugger.resume')

@@ -14,7 +14,7 @@ export interface WatchOrder {
 }
 
 /** Between two looks. Looks are counted and not the time, in which the whole machine may have slept. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 /** Consecutive checks without progress before the stall is logged. */
 const LOOKS_TO_TELL = 3
 
@@ -34,7 +34,7 @@ export class StallWatch {
 
   /** Watches until `stop`. */
   start(): void {
-    this.#clock.setTimer(LOOK_MS, () => {
+    this.#clock.setTimer(POLL_MS, () => {
       if (this.#ended) return
       this.#look()
       this.start()

@@ -92,12 +92,12 @@ function beforeItsName(error: unknown, command: string, agent: SpawnedAgent): un
   return refused(error, command)
 }
 
-interface Known {
+interface ConnectedAgent {
   readonly client: Client
   readonly agent: SpawnedAgent
 }
 
-async function explained(error: unknown, { client, agent }: Known): Promise<unknown> {
+async function explained(error: unknown, { client, agent }: ConnectedAgent): Promise<unknown> {
   if (!isParleyError(error, 'CONNECTION_LOST')) return refused(error, client.name)
   // It closes its side a moment before it is gone.
   await agent.gone(LEAVING)

@@ -13,7 +13,7 @@ import { pathInside } from './root-set.ts'
 import { Tail } from './tail.ts'
 
 /** How much of an output is kept where the agent sets no limit. Bytes. */
-const KEPT = 1024 * 1024
+const DEFAULT_OUTPUT_BYTES = 1024 * 1024
 
 /** How long the last words of a command that has ended may be on their way. Milliseconds. */
 const AFTERWORD = 100
@@ -39,7 +39,7 @@ export class LocalTerminals implements ClientTerminals {
     const child = await this.#start(request, cwd)
     this.#count += 1
     const id = `terminal-${this.#count}`
-    this.#running.set(id, follow(child, request.outputByteLimit ?? KEPT))
+    this.#running.set(id, follow(child, request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES))
     return id
   }
 

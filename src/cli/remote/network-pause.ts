@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { now, pause } from '../output/terminal/pace.ts'
 
 /** Node has no event for a change of the network. */
-const LOOK_MS = 500
+const POLL_MS = 500
 /** The clock on the wall went on this much further than the pause took: the machine was asleep. */
 const ASLEEP_MS = 5_000
 
@@ -27,10 +27,10 @@ export function networkNow(): string {
  * failed, or after the machine has woken up.
  */
 export async function networkPause(ms: number, before: string, machine: MachineFacts = thisMachine): Promise<void> {
-  for (let left = ms; left > 0; left -= LOOK_MS) {
+  for (let left = ms; left > 0; left -= POLL_MS) {
     const began = machine.now()
-    await machine.pause(Math.min(left, LOOK_MS))
-    if (machine.addresses() !== before || machine.now() - began > LOOK_MS + ASLEEP_MS) return
+    await machine.pause(Math.min(left, POLL_MS))
+    if (machine.addresses() !== before || machine.now() - began > POLL_MS + ASLEEP_MS) return
   }
 }
 

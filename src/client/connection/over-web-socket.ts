@@ -18,7 +18,7 @@ export interface WebSocketConnection extends ConnectionDeps {
 
 /**
  * `url` as `parley serve` prints it, such as `wss://studio.example/acp`. The first attempt fails where there is no server;
- * a connection that is lost later is dialled again for as long as that takes, and every open session goes on where it was.
+ * a connection that is lost later is dialled again for as long as that takes, and every open session continues where it was.
  */
 export function overWebSocket(url: string, { token, open = openStandard }: WebSocketOptions = {}): WebSocketConnection {
   const socket = (): Promise<LiveSocket> => openWebSocket((protocols) => open(url, protocols), webClock, token)

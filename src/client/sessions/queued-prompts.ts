@@ -1,11 +1,11 @@
 /** Prompts that wait for a connection: one that is cancelled or withdrawn before there is one is never sent. */
-interface Waiting {
+interface QueuedPrompt {
   readonly sessionId: string
   readonly drop: () => void
 }
 
 export class QueuedPrompts {
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<QueuedPrompt>()
 
   /** Resolves with the connection, or with undefined when the prompt is no longer wanted. */
   wait<Connection>(

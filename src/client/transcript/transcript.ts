@@ -76,7 +76,7 @@ export function withOlder(before: Transcript, { updates, resolved }: Page): Tran
     ...resolved.map((one) => ({ kind: 'resolved', resolved: one }) as const),
   ])
   const edge = new Edge(before.items)
-  // The newest call of an id is the one that goes on.
+  // The newest call of an id is the one that continues.
   const began = older.items.toReversed().map((item) => edge.joined(item))
   return {
     items: [...began.toReversed(), ...edge.rest],
@@ -114,7 +114,7 @@ class Edge {
     return mergedItem(item, rest)
   }
 
-  /** A server that tells no turns: a call goes on if it was open, or if only updates of it have come since. */
+  /** For a server that names no turns: a call continues if it was open, or if only updates of it have come since. */
   #restOfCall(item: Item): Item | undefined {
     if (item.kind !== 'tool_call') return undefined
     const rest = this.#calls.get(item.call.toolCallId)
@@ -179,7 +179,7 @@ export class GrowingTranscript implements Transcript {
     this.plan = before.plan
     this.commands = before.commands
     this.title = before.title
-    // The index of a long transcript is not made again for each batch of updates: it moves to the transcript that goes on.
+    // The index of a long transcript is not made again for each batch of updates: it moves to the transcript that continues.
     if (before instanceof GrowingTranscript) {
       this.#known = before.#known
       before.#known = undefined

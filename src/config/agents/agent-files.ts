@@ -27,13 +27,13 @@ export interface AgentFiles {
   readonly faults: readonly (SettingMistake & { readonly file: string })[]
 }
 
-interface Where {
+interface SettingsLocation {
   readonly home: string
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
 /** Never throws: a mistake in one agent does not affect the others. Without `cwd` only the user's file is read. */
-export function readAgentFiles({ home, environment }: Where, cwd?: string): AgentFiles {
+export function readAgentFiles({ home, environment }: SettingsLocation, cwd?: string): AgentFiles {
   const user = readOne(userFile(environment), 'user')
   const project = cwd === undefined ? NOTHING : readOne(projectFile(cwd), 'project')
   const own = new Set(user.agents.map(({ entry }) => entry.name))

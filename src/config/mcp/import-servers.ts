@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 /** Words of several tools for the same. */
 const SYNONYMS: Readonly<Record<string, string>> = { serverUrl: 'url', httpUrl: 'url', transport: 'type' }
-const KEPT = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
+const IMPORTED_KEYS = new Set(['command', 'args', 'env', 'url', 'headers', 'type'])
 
 /** Throws FILE_MISSING, and FILE_UNUSABLE where the file is not such a list of servers. */
 export async function importFile(path: string): Promise<readonly Imported[]> {
@@ -65,13 +65,13 @@ function serversIn(file: unknown): Fields | undefined {
 
 function importedOne(name: string, given: Fields): Imported {
   const fields = Object.fromEntries(Object.entries(given).map(([key, value]) => [SYNONYMS[key] ?? key, value]))
-  const known = Object.entries(fields).filter(([key, value]) => KEPT.has(key) && !isEmpty(value))
+  const known = Object.entries(fields).filter(([key, value]) => IMPORTED_KEYS.has(key) && !isEmpty(value))
   const kept = Object.fromEntries(known)
   if (kept['command'] === undefined && kept['url'] === undefined)
     return { name, wrong: 'it has neither a command nor a url' }
   const isOff = fields['disabled'] === true || fields['enabled'] === false
   const table = { ...inOurWords(kept), ...(isOff && { enabled: false }) }
-  const said = new Set([...KEPT, 'disabled', 'enabled'])
+  const said = new Set([...IMPORTED_KEYS, 'disabled', 'enabled'])
   return { name, table, leftOut: Object.keys(fields).filter((key) => !said.has(key)) }
 }
 

@@ -27,13 +27,13 @@ export interface McpFiles {
   readonly faults: readonly (SettingMistake & { readonly file: string })[]
 }
 
-interface Where {
+interface SettingsLocation {
   readonly home: string
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
 /** Never throws: a mistake in one server does not affect the others. */
-export function readMcpFiles({ home, environment }: Where, cwd: string): McpFiles {
+export function readMcpFiles({ home, environment }: SettingsLocation, cwd: string): McpFiles {
   const user = readOne(userFile(environment), 'user')
   const project = readOne(projectFile(cwd), 'project')
   const found = [...user.entries, ...project.entries]
@@ -44,16 +44,16 @@ export function readMcpFiles({ home, environment }: Where, cwd: string): McpFile
 }
 
 /** Whether consent was given, and not taken back, for exactly this. */
-export function mayBeUsed({ home }: Where, { from, digest }: FoundMcp): boolean {
+export function mayBeUsed({ home }: SettingsLocation, { from, digest }: FoundMcp): boolean {
   return from === 'user' || isAllowed(home, digest)
 }
 
-type Read = Omit<FoundMcp, 'standing'>
+type ReadServer = Omit<FoundMcp, 'standing'>
 
 function readOne(
   file: string,
   from: FoundMcp['from'],
-): { readonly entries: readonly Read[]; readonly faults: McpFiles['faults'] } {
+): { readonly entries: readonly ReadServer[]; readonly faults: McpFiles['faults'] } {
   try {
     const text = readTextSync(file, from === 'project' ? MAX_PROJECT_BYTES : undefined)
     // Most users have neither of the two files.
@@ -72,7 +72,7 @@ function readOne(
   }
 }
 
-function standingFor(home: string, { entry, file, from, digest }: Read, all: readonly Read[]): FoundMcp {
+function standingFor(home: string, { entry, file, from, digest }: ReadServer, all: readonly ReadServer[]): FoundMcp {
   return { entry, file, from, digest, standing: standing() }
 
   function standing(): FoundMcp['standing'] {

@@ -60,14 +60,14 @@ function wildcardsIn(subject: RuleSubject): number {
   return Math.max(...Object.values(subject).map((text) => text.split('*').length - 1))
 }
 
-type Read = { readonly rule: RuleEntry } | { readonly fault: SettingMistake }
+type ReadRule = { readonly rule: RuleEntry } | { readonly fault: SettingMistake }
 
-function listed(effect: string, list: unknown): readonly Read[] {
+function listed(effect: string, list: unknown): readonly ReadRule[] {
   const key = `permissions.${effect}`
   if (!isEffect(effect))
     return [{ fault: wrong(key, `there is only ${EFFECTS.join(', ')}${perhapsMeant(effect, EFFECTS)}`) }]
   if (!Array.isArray(list)) return [{ fault: wrong(key, 'it must be a list of rules: [{ tool = "…" }]') }]
-  return list.map((subject: unknown, index): Read => {
+  return list.map((subject: unknown, index): ReadRule => {
     const fault = faultIn(`${key}[${index}]`, subject)
     return fault === undefined ? { rule: { effect, subject: subject as RuleSubject } } : { fault }
   })

@@ -6,7 +6,7 @@ import { createFile } from '../../state-files/atomic-file.ts'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 const SUFFIX = '.json'
-const LOOK_MS = 500
+const KEYS_POLL_MS = 500
 
 export interface RecordKind<Value> {
   /** In sentences: `key`. */
@@ -63,7 +63,7 @@ export class Records<Value> {
       reported = now
     }
     // Polls, because the files are few and small, and systems differ in how they report a directory that does not exist yet.
-    const timer = setInterval(() => void look(), LOOK_MS).unref()
+    const timer = setInterval(() => void look(), KEYS_POLL_MS).unref()
     void look()
     return () => clearInterval(timer)
   }

@@ -13,7 +13,7 @@ import type { DocumentInfo } from '../index/worker/protocol.ts'
 import { afterOf, cursorAfter } from './tools/cursor.ts'
 import type { Era, CollectionView } from '../collections/view.ts'
 
-const PAGE = 100
+const RESOURCES_PER_PAGE = 100
 const LONGEST_TEXT = 1_000_000
 
 /** Returns, for a changed document, the addresses to which this client subscribed. */
@@ -49,7 +49,7 @@ async function listed(
   const collections = view.all()
   const { documents, next } = await view.index.list({
     collections,
-    limit: PAGE,
+    limit: RESOURCES_PER_PAGE,
     ...(after === undefined ? {} : { after }),
   })
   const resources = documents.map(resourceOf)

@@ -7,11 +7,11 @@ export function headingId({ slug }: Pick<ShownHeading, 'slug'>): string {
   return `s-${slug}`
 }
 
-const LONGEST = 2_000
+const MAX_HREF_CHARS = 2_000
 
 /** Undefined for any other link, and for a heading that the document does not have. */
 export function linkAddress(shown: Pick<Shown, 'uri' | 'headings' | 'part'>, href: string): string | undefined {
-  if (href === '' || href.length > LONGEST) return undefined
+  if (href === '' || href.length > MAX_HREF_CHARS) return undefined
   if (href.startsWith('#')) return headingAddress(shown, fragmentOf(href.slice(1)))
   if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return outsideAddress(href)
   if (/^[/\\]{2}/.test(href) || !URL.canParse(href, shown.uri)) return undefined

@@ -8,7 +8,7 @@ import type { TextRange } from '../../text/query.ts'
 const LIMITS = { depth: 24, paragraph: 3_000 }
 
 /** The page's part of rendering: text with its marks, and the addresses of links. */
-export interface Surroundings {
+export interface MarkdownHost {
   /** A piece of the source as text, with what is marked in it. */
   text(range: TextRange): Html
   /** Where a link of the document leads; undefined: nowhere that it may. */
@@ -24,7 +24,7 @@ export interface MarkdownBlock {
 export function markdownBlocks(
   source: string,
   ranges: readonly TextRange[],
-  surroundings: Surroundings,
+  surroundings: MarkdownHost,
 ): readonly (() => readonly MarkdownBlock[])[] {
   const tokens = markdownTokensOf(
     ranges.map(([start, end]) => source.slice(start, end)),
@@ -56,11 +56,11 @@ const BREAK = /^<br\s*\/?>$/i
 class Rendering {
   readonly #source: string
   readonly #end: number
-  readonly #surroundings: Surroundings
+  readonly #surroundings: MarkdownHost
   #at: number
   #inLink = false
 
-  constructor(source: string, [start, end]: TextRange, surroundings: Surroundings) {
+  constructor(source: string, [start, end]: TextRange, surroundings: MarkdownHost) {
     this.#source = source
     this.#at = start
     this.#end = end

@@ -106,8 +106,8 @@ function dayOf(time: string): string {
 }
 
 /** An option of the command line, and the file that it names. */
-type Named = readonly [key: string, path: string]
+type FileOption = readonly [key: string, path: string]
 
-function wrong([key, path]: Named, reason: string, cause?: unknown): never {
+function wrong([key, path]: FileOption, reason: string, cause?: unknown): never {
   return fail('CONFIG_INVALID', { key, value: JSON.stringify(path), reason }, cause)
 }

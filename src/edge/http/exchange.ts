@@ -15,7 +15,7 @@ export class BodyTooLong extends Error {}
 /** The client left, or sent too slowly, before its whole body was there. */
 export class BodyLost extends Error {}
 
-interface Asked {
+interface ExchangeContext {
   /** Without the path of the public URL and without what follows `?`. */
   readonly path: string
   readonly reachable: Reachable
@@ -28,9 +28,9 @@ interface Asked {
 export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly #asked: Asked
+  readonly #asked: ExchangeContext
 
-  constructor(request: IncomingMessage, response: ServerResponse, asked: Asked) {
+  constructor(request: IncomingMessage, response: ServerResponse, asked: ExchangeContext) {
     this.request = request
     this.response = response
     this.#asked = asked

@@ -93,7 +93,7 @@ class PairingEndpoint {
   }
 }
 
-interface Given {
+interface IssuedCookie {
   readonly secret: string
   readonly seconds: number
   /** The id of a share link: its cookie does not replace that of a paired browser. */
@@ -101,7 +101,7 @@ interface Given {
 }
 
 /** A page's script never sees the credential; a program, which sends no origin, has no use for a cookie. */
-function give(exchange: Exchange, about: object, given: Given): void {
+function give(exchange: Exchange, about: object, given: IssuedCookie): void {
   if (isOwnOrigin(exchange.headers, exchange.reachable)) answer(exchange, about, cookieFor(exchange, given))
   else answer(exchange, { ...about, token: given.secret })
 }
@@ -115,7 +115,7 @@ function answer(exchange: Exchange, about: object, cookie?: string): void {
  * For the path of the public URL alone: the rest of that host may be other programs'. No script can read it, and no page of
  * another site makes the browser send it.
  */
-function cookieFor({ headers, reachable }: Exchange, { secret, seconds, share }: Given): string {
+function cookieFor({ headers, reachable }: Exchange, { secret, seconds, share }: IssuedCookie): string {
   const { cookie, hasTls, publicUrl } = reachable
   const isPublic = publicUrl !== undefined && headers.origin === publicUrl.origin
   const path = isPublic ? publicUrl.pathname.replace(/\/?$/u, '/') : '/'

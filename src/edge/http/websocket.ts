@@ -34,7 +34,7 @@ export const CLOSE = {
   slow: [4408, 'Too much was left unread; connect again and resume.'],
 } as const satisfies Readonly<Record<string, readonly [code: number, sentence: string]>>
 
-interface Surroundings {
+interface WebSocketDeps {
   readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow'>
   /** What clients of all connections have not read. */
   readonly unread: SharedLimit
@@ -46,7 +46,7 @@ export class WebSocketTransport implements Transport, Holder {
   readonly #socket: WebSocket
   /** The connection below the frames. */
   readonly #wire: Duplex
-  readonly #clock: Surroundings['clock']
+  readonly #clock: WebSocketDeps['clock']
   readonly #unread: SharedLimit
   readonly #unfinished: BodyShare
   #unfinishedBytes = 0
@@ -61,7 +61,7 @@ export class WebSocketTransport implements Transport, Holder {
   /** Nothing more is sent: it is closed, or being closed. */
   #isGone = false
 
-  constructor(socket: WebSocket, wire: Duplex, { clock, unread, unfinished }: Surroundings) {
+  constructor(socket: WebSocket, wire: Duplex, { clock, unread, unfinished }: WebSocketDeps) {
     this.#socket = socket
     this.#wire = wire
     this.#clock = clock

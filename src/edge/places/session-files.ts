@@ -39,9 +39,9 @@ const LONGEST_MS = 10_000
 /** What was read counts for so many times as long as reading took: files that are younger than that may be missing. */
 const FRESH_TIMES = 10
 /** A user who types waits no longer for the rest of a large directory. */
-const PATIENCE_MS = 80
+const FIRST_ANSWER_MS = 80
 
-interface Listed extends FoundFile {
+interface SearchableFile extends FoundFile {
   /** In lower case. */
   readonly searched: string
   /** Where the last part of that begins. */
@@ -52,7 +52,7 @@ interface Listed extends FoundFile {
 class Listing {
   readonly #directories: readonly string[]
   readonly #now: () => number
-  #files: readonly Listed[] = []
+  #files: readonly SearchableFile[] = []
   #isRead = false
   /** When those began to be read that are here. */
   #begun = 0
@@ -69,7 +69,7 @@ class Listing {
   /** What is there after `patience`: the files as they are now, else those that were read before or are read by then. */
   async files(
     patience: () => Promise<void>,
-  ): Promise<Omit<FoundFiles, 'files'> & { readonly files: readonly Listed[] }> {
+  ): Promise<Omit<FoundFiles, 'files'> & { readonly files: readonly SearchableFile[] }> {
     let complete = this.#isRead && this.#now() < this.#freshUntil
     if (!complete) {
       this.#reading ??= this.#read()
@@ -79,7 +79,7 @@ class Listing {
   }
 
   async #read(): Promise<void> {
-    const files: Listed[] = []
+    const files: SearchableFile[] = []
     // The first time, what has been read so far is better than nothing.
     const begun = this.#now()
     if (!this.#isRead) {
@@ -129,11 +129,11 @@ export class SessionFiles {
   }
 
   #patience(): Promise<void> {
-    return new Promise((over) => this.#clock.setTimer(PATIENCE_MS, over))
+    return new Promise((over) => this.#clock.setTimer(FIRST_ANSWER_MS, over))
   }
 }
 
-async function listInto(files: Listed[], directories: readonly string[], isLate: () => boolean): Promise<void> {
+async function listInto(files: SearchableFile[], directories: readonly string[], isLate: () => boolean): Promise<void> {
   const all = await openRoots(directories)
   const own = `${all[0]?.real ?? ''}/`
   const roots = all.filter(
@@ -157,7 +157,7 @@ async function listInto(files: Listed[], directories: readonly string[], isLate:
   }
 }
 
-function bestOf(files: readonly Listed[], query: string, limit: number): readonly FoundFile[] {
+function bestOf(files: readonly SearchableFile[], query: string, limit: number): readonly FoundFile[] {
   const wanted = query.trim().toLowerCase()
   const ranked = files.flatMap((file) => {
     const rank = rankOf(file, wanted)
@@ -168,7 +168,7 @@ function bestOf(files: readonly Listed[], query: string, limit: number): readonl
 }
 
 /** The less the better; undefined for a file that does not fit. */
-function rankOf({ searched, base }: Listed, wanted: string): number | undefined {
+function rankOf({ searched, base }: SearchableFile, wanted: string): number | undefined {
   if (searched.startsWith(wanted, base)) return 0
   if (searched.includes(wanted, base)) return 1
   if (searched.includes(wanted)) return 2

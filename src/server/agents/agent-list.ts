@@ -25,7 +25,7 @@ type Listener = (list: AgentsOnWire) => void
 const REFUSED = 'It cannot be started as the settings of the server are. There, parley agents ls says why.'
 
 /** Other processes install and remove agents, and people edit files: nothing says so, so it is looked at. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 interface AgentListParts {
   readonly config: Config
@@ -84,7 +84,7 @@ export class AgentList {
       this.#parts.report(error)
     }
     this.#timer?.cancel()
-    if (this.#listeners.size > 0) this.#timer = this.#parts.clock.setTimer(LOOK_MS, () => void this.#look())
+    if (this.#listeners.size > 0) this.#timer = this.#parts.clock.setTimer(POLL_MS, () => void this.#look())
   }
 
   async #tell(files: string): Promise<void> {

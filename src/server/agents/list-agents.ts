@@ -40,13 +40,13 @@ export async function listAgents(config: Config, tools: CatalogueParts, cwd: str
   return rows.toSorted((a, b) => Number(a.source === 'none') - Number(b.source === 'none'))
 }
 
-interface Row {
+interface NamedAgent {
   readonly name: string
   readonly cwd: string
   readonly found: FoundAgent | undefined
 }
 
-async function listed(tools: CatalogueParts, { name, cwd, found }: Row): Promise<ListedAgent> {
+async function listed(tools: CatalogueParts, { name, cwd, found }: NamedAgent): Promise<ListedAgent> {
   const { catalogue } = tools
   const title = knownAgentOf(found?.entry.registry ?? name)?.title
   const about = { name, ...(title !== undefined && { title }), ...(found !== undefined && { file: found.file }) }

@@ -30,12 +30,12 @@ export interface Tested {
   readonly tries?: readonly Finding[]
 }
 
-interface Where {
+interface TestOptions {
   readonly cwd: string
   readonly signal: AbortSignal
 }
 
-interface Testing extends Where {
+interface Testing extends TestOptions {
   /** Also sends it prompts, for which its model works. */
   readonly prompts?: boolean
 }
@@ -90,7 +90,7 @@ export interface LoginToTest {
   readonly terminal?: TerminalLogin
 }
 
-interface LoginWhere extends Where {
+interface LoginWhere extends TestOptions {
   readonly methodId: string | undefined
 }
 
@@ -122,7 +122,7 @@ export function authenticate({ launch, method }: LoginToTest, tools: AgentTools,
 }
 
 /** Throws AGENT_UNKNOWN with the agents that could have been meant, and what keeps it from being started. */
-function launchOf(name: string, { catalogue }: AgentTools, { cwd }: Where): Promise<AgentLaunch> {
+function launchOf(name: string, { catalogue }: AgentTools, { cwd }: TestOptions): Promise<AgentLaunch> {
   const full = catalogue.fullName(name, cwd)
   if (full !== undefined) return catalogue.launch(full, { cwd })
   return fail('AGENT_UNKNOWN', { agent: name, candidates: catalogue.candidates(name, cwd).join(', ') })

@@ -24,7 +24,7 @@ export async function drainNode(config: Config, name: string): Promise<void> {
   await ask(config, newestOf(nodes, name), { method: '_parley/cluster/drain', params: {} })
 }
 
-/** Of two nodes of one name the older one has ended, and is not counted out yet. Throws NODE_ABSENT. */
+/** Of two nodes of one name the older one has ended, and is not declared dead yet. Throws NODE_ABSENT. */
 function newestOf<Node extends { readonly name: string; readonly startedAt: number | string }>(
   nodes: readonly Node[],
   wanted: string,

@@ -192,7 +192,7 @@ export class ClusterNode implements NodeServices {
   }
 
   note(_sentence: string): void {
-    // The client sees for itself that its session goes on.
+    // The client sees for itself that its session continues.
   }
 
   report(error: unknown): void {

@@ -64,7 +64,7 @@ export interface ListedNode {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** Those that are not counted out. A node that has just died is among them. */
+/** Those that are not declared dead. A node that has just died is among them. */
 export async function clusterNodes(cluster: ClusterSettings): Promise<readonly ListedNode[]> {
   const nodes = await readNodes(placeOf(cluster))
   return nodes.map(({ boot: _boot, beat: _beat, startedAt, ...node }) =>

@@ -11,7 +11,7 @@ import type { ImportingJournal, Journal, SessionSummary, StoredEntry } from '../
 import { workerUrl } from '../compose/workers.ts'
 import { clusterNodes } from './cluster-reading.ts'
 
-const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
+const COPY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
 export interface Copied {
   readonly sessions: number
@@ -62,7 +62,7 @@ async function withCluster<Result>(
 async function copySessions(from: Journal, to: ImportingJournal): Promise<Copied> {
   let [sessions, entries, skipped] = [0, 0, 0]
   const rows = await from.list({ limit: Number.MAX_SAFE_INTEGER })
-  // The oldest first: what was interrupted goes on with the newest.
+  // The oldest first: after an interruption, copying continues with the newest.
   for (const row of rows.toReversed()) {
     if (await copySession(from, to, row)) {
       sessions += 1
@@ -92,7 +92,7 @@ async function copySession(from: Journal, to: ImportingJournal, row: SessionSumm
 async function* entriesOf(from: Journal, { id, lastSeq }: SessionSummary): AsyncGenerator<readonly StoredEntry[]> {
   let seq = 0
   while (seq < lastSeq) {
-    const page = await from.page(id, seq, PAGE)
+    const page = await from.page(id, seq, COPY_PAGE)
     const last = page.at(-1)
     if (last === undefined)
       return fail('JOURNAL_CORRUPT', { path: id, reason: `it ends at entry ${seq} of ${lastSeq}` })

@@ -41,7 +41,7 @@ export interface FoundRules {
   readonly cwd: string
 }
 
-interface Where {
+interface RulesLocation {
   readonly home: string
   readonly environment: Readonly<Record<string, string | undefined>>
 }
@@ -66,7 +66,7 @@ export class PermissionRules implements Rules {
   #reported: string | undefined
 
   constructor(
-    { home, environment }: Where,
+    { home, environment }: RulesLocation,
     report: (error: unknown) => void = () => undefined,
     clock?: Pick<Clock, 'sleep'>,
   ) {

@@ -14,15 +14,15 @@ import { sendEvent } from '../../threads/worker-port.ts'
 import { openClusterSource } from '../cluster/search/cluster-source.ts'
 import { type SearchOrder, searchIndexPath } from '../cluster/search/index-order.ts'
 
-interface Given extends SearchOrder {
+interface SearchWorkerData extends SearchOrder {
   readonly directory: string
   /** Only a look: nothing is left beside the journal. */
   readonly quiet: boolean
 }
 
-if (parentPort !== null) run(parentPort, workerData as Given)
+if (parentPort !== null) run(parentPort, workerData as SearchWorkerData)
 
-function run(port: MessagePort, given: Given): void {
+function run(port: MessagePort, given: SearchWorkerData): void {
   const source = openSource(given)
   const report = (sentence: string): void => sendEvent(port, sentence)
   const path = searchIndexPath({ home: given.directory, cluster: given.cluster })
@@ -30,7 +30,7 @@ function run(port: MessagePort, given: Given): void {
   port.on('close', () => source.close())
 }
 
-function openSource({ directory, quiet, cluster }: Given): SearchSource {
+function openSource({ directory, quiet, cluster }: SearchWorkerData): SearchSource {
   return {
     ...(cluster === undefined ? openJournalSource(directory, quiet) : openClusterSource(cluster)),
     documents: (entries, turn) => searchDocumentsOf(entries.map(decodeEntry), turn),

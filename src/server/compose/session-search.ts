@@ -5,8 +5,8 @@ import { fail } from '../../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'
 import { hasJournal, openSearch } from './compose-reading.ts'
 
-const LIMIT = 20
-const MOST = 200
+const DEFAULT_PASSAGES = 20
+const MAX_PASSAGES = 200
 /** How long a client waits for an index that is still being made. Milliseconds. */
 const TIMEOUT_MS = 300
 
@@ -81,12 +81,12 @@ function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, high
 }
 
 function parseSearch(params: unknown): SearchRequest {
-  const { query, cwd, sessionId, limit = LIMIT } = (params ?? {}) as Readonly<Record<string, unknown>>
+  const { query, cwd, sessionId, limit = DEFAULT_PASSAGES } = (params ?? {}) as Readonly<Record<string, unknown>>
   if (typeof query !== 'string') return refuse('query must be a text')
   if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return refuse('cwd must be a text')
   if (sessionId !== undefined && sessionId !== null && typeof sessionId !== 'string')
     return refuse('sessionId must be a text')
-  if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MOST}`)
+  if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MAX_PASSAGES}`)
   return {
     query,
     limit,
@@ -97,7 +97,7 @@ function parseSearch(params: unknown): SearchRequest {
 }
 
 function isLimit(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_PASSAGES
 }
 
 function refuse(reason: string): never {

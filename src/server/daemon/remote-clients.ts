@@ -21,7 +21,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { PushDesk, type PushSurroundings } from '../push/push-desk.ts'
 
 /** Revocation takes effect within a second; commands change the tokens, which are a small file. */
-const LOOK_MS = 250
+const TOKEN_POLL_MS = 250
 /** How soon a renewed certificate is used. */
 const RENEW_MS = 5_000
 
@@ -139,7 +139,7 @@ export class RemoteClients implements RemoteClientele {
   #look(): void {
     this.#refresh()
     this.#listener.recheck((holder) => this.#ring.changeFor(holder))
-    this.#around.clock.setTimer(LOOK_MS, () => this.#look())
+    this.#around.clock.setTimer(TOKEN_POLL_MS, () => this.#look())
   }
 
   #renewLater(): void {

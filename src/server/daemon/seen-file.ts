@@ -7,13 +7,13 @@ import { readTextSync } from '../../state-files/bounded-read.ts'
 
 const MAX_BYTES = 16 * 1024 * 1024
 
-interface Surroundings {
+interface SeenMarksDeps {
   readonly clock: Pick<Clock, 'now'>
   readonly report: (error: unknown) => void
 }
 
 /** A file that cannot be read is reported and begun anew: it holds nothing but marks. */
-export function openSeenMarks(home: string, { clock, report }: Surroundings): SeenMarks {
+export function openSeenMarks(home: string, { clock, report }: SeenMarksDeps): SeenMarks {
   const path = join(home, 'seen.json')
   const now = () => clock.now()
   const save = async (marks: StoredMarks) => replaceFile(path, JSON.stringify(marks))

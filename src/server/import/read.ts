@@ -8,7 +8,7 @@ import { type FileLine, linesOfFile } from './lines.ts'
 import { shapes, time } from './shapes.ts'
 
 /** The most that one append to the journal holds. */
-const PIECE = { entries: 1_000, chars: 512 * 1024 }
+const APPEND_LIMIT = { entries: 1_000, chars: 512 * 1024 }
 /** Stored values are written and read again by recursion, so their depth is limited. */
 const DEEPEST = 200
 
@@ -64,7 +64,7 @@ async function* piecesOf(
     seq += 1
     chars += line.text.length
     if (seq > count) refuse(path, number, `the first line says that there are ${count} entries, and this is another`)
-    if (piece.length < PIECE.entries && chars < PIECE.chars) continue
+    if (piece.length < APPEND_LIMIT.entries && chars < APPEND_LIMIT.chars) continue
     yield piece
     piece = []
     chars = 0

@@ -16,7 +16,7 @@ export interface ServerPlace {
 }
 
 /** And what to start it with. */
-export interface Where extends ServerPlace {
+export interface LaunchOptions extends ServerPlace {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The path of `bin/parley.mjs`. */
   readonly program: string
@@ -70,7 +70,7 @@ export async function dial(socket: string): Promise<Socket> {
  * SERVER_CANNOT_START where another start would not help, and STATE_IN_USE when an owner that is no server has the state.
  * Calls `onProgress` when the start takes long.
  */
-export async function startServer(where: Where, onProgress?: (sentence: string) => void): Promise<void> {
+export async function startServer(where: LaunchOptions, onProgress?: (sentence: string) => void): Promise<void> {
   const slow = setTimeout(() => onProgress?.('Starting the Parley server …'), SLOW)
   const deadline = performance.now() + START_TIMEOUT_MS
   try {
@@ -91,7 +91,7 @@ export async function untilGone(pid: number, ms: number): Promise<boolean> {
 }
 
 /** Resolves when a server accepts, or when it is worth another try. */
-async function startOnce(where: Where, deadline: number): Promise<void> {
+async function startOnce(where: LaunchOptions, deadline: number): Promise<void> {
   const log = openStartLog(where.home)
   let turn: StartLock | undefined
   try {
@@ -109,7 +109,7 @@ async function startOnce(where: Where, deadline: number): Promise<void> {
 }
 
 /** Undefined when another process has started the server meanwhile. A start that takes long is not waited for. */
-async function turnToStart(where: Where): Promise<StartLock | undefined> {
+async function turnToStart(where: LaunchOptions): Promise<StartLock | undefined> {
   const doubted = performance.now() + START_GRACE_MS
   for (;;) {
     const turn = takeStartLock(where.home)
@@ -146,7 +146,7 @@ interface End {
  * It inherits nothing: no pipe, no terminal, no directory that a user may want to unmount. The process that
  * start the server chooses neither its agent nor its end.
  */
-function launch({ environment, home, program }: Where, { descriptor }: StartLog): Start {
+function launch({ environment, home, program }: LaunchOptions, { descriptor }: StartLog): Start {
   const { PARLEY_CHILD: _child, PARLEY_AGENT: _agent, ...rest } = environment
   const child = spawn(process.execPath, [...NODE_FLAGS, program, 'serve', '--background'], {
     cwd: '/',
@@ -170,7 +170,7 @@ function launch({ environment, home, program }: Where, { descriptor }: StartLog)
 }
 
 /** Undefined when a server accepts. */
-async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: number): Promise<End | undefined> {
+async function acceptedOrEnded(where: LaunchOptions, ended: Promise<End>, deadline: number): Promise<End | undefined> {
   let end: End | undefined
   const noticed = ended.then((how) => (end = how))
   while (!(await accepts(where))) {
@@ -183,7 +183,7 @@ async function acceptedOrEnded(where: Where, ended: Promise<End>, deadline: numb
 }
 
 /** Another process owns the state: wait for a server that starts or stops, and for no other. */
-async function untilServedOrFree(where: Where, deadline: number): Promise<void> {
+async function untilServedOrFree(where: LaunchOptions, deadline: number): Promise<void> {
   const { home } = where
   const doubted = performance.now() + START_GRACE_MS
   while (!(await accepts(where))) {
@@ -195,7 +195,7 @@ async function untilServedOrFree(where: Where, deadline: number): Promise<void> 
   }
 }
 
-async function accepts({ socket, signal }: Where): Promise<boolean> {
+async function accepts({ socket, signal }: LaunchOptions): Promise<boolean> {
   signal?.throwIfAborted()
   try {
     const connection = await dial(socket)

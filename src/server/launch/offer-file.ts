@@ -15,7 +15,7 @@ import { serverInfo } from '../server-info.ts'
 const NAME = 'offer.json'
 
 /** More than the agents that the editors of one machine start. */
-const MOST = 8
+const MAX_OFFERS = 8
 
 export class OfferFile {
   readonly #config: Config
@@ -57,7 +57,7 @@ export class OfferFile {
   async remember(result: Fields): Promise<void> {
     const { [this.#key]: known, ...others } = this.#read()
     if (JSON.stringify(known) === JSON.stringify(result)) return
-    const latest = Object.entries(others).slice(1 - MOST)
+    const latest = Object.entries(others).slice(1 - MAX_OFFERS)
     try {
       const { replaceFile } = await import('../../state-files/atomic-file.ts')
       replaceFile(this.#path, JSON.stringify(Object.fromEntries([...latest, [this.#key, result]])))

@@ -29,12 +29,12 @@ export async function stopServer(place: ServerPlace, stopping: StopOptions): Pro
   return await forceToEnd(place, pid, stopping)
 }
 
-interface Found {
+interface FoundServer {
   readonly pid: number | undefined
   readonly doesAnswer: boolean
 }
 
-async function findServer(place: ServerPlace): Promise<Found> {
+async function findServer(place: ServerPlace): Promise<FoundServer> {
   try {
     return { pid: (await askStatus(place)).pid, doesAnswer: true }
   } catch (error) {

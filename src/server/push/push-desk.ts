@@ -17,7 +17,7 @@ import { Tickets, buttonsOf } from './tickets.ts'
 /** Between two notifications of a session; what is true then is said then. */
 const PAUSE_MS = 30_000
 /** What a push service keeps for a device that is away. Seconds. */
-const KEPT = { waits: 60 * 60, ended: 10 * 60, broken: 10 * 60, over: 10 * 60 } as const
+const KEPT_SECONDS = { waits: 60 * 60, ended: 10 * 60, broken: 10 * 60, over: 10 * 60 } as const
 /** Of texts, so that a message fits into the 4 KB of one record in any script. */
 const MAX_CHARS = 200
 const MAX_KNOWN = 10_000
@@ -193,7 +193,7 @@ function messageOf(row: SessionSummary, news: PushNews, buttons: object): PushMe
   const text = JSON.stringify({ kind: news.kind, session: row.id, title: cut(row.title ?? ''), what, ...buttons })
   return {
     text,
-    seconds: KEPT[news.kind],
+    seconds: KEPT_SECONDS[news.kind],
     urgency: news.kind === 'waits' ? 'high' : 'normal',
     topic: createHash('sha256').update(row.id).digest('base64url').slice(0, 32),
   }

@@ -16,7 +16,7 @@ interface Content {
 }
 
 /** A device has one browser. */
-const MOST = 256
+const MAX_SUBSCRIPTIONS = 256
 
 export class Subscriptions {
   readonly #file: CredentialFile<Content>
@@ -40,7 +40,7 @@ export class Subscriptions {
   put(subscription: DeviceSubscription): void {
     const { endpoint } = subscription.target
     const others = this.all.filter((one) => one.device !== subscription.device && one.target.endpoint !== endpoint)
-    this.#change([...others, subscription].slice(-MOST))
+    this.#change([...others, subscription].slice(-MAX_SUBSCRIPTIONS))
   }
 
   /** Throws TOKENS_UNUSABLE. */

@@ -3,7 +3,7 @@ import { hashOf, newToken } from '../../credentials/secret.ts'
 import type { PermissionOption } from '../../ports/values/content.ts'
 
 const HOUR_MS = 60 * 60_000
-const MOST = 1_000
+const MAX_TICKETS = 1_000
 /** A browser shows two buttons. */
 const BUTTONS = 2
 
@@ -29,7 +29,7 @@ export class Tickets {
   issue(ticket: Omit<Ticket, 'until'>): string {
     const secret = newToken()
     for (const oldest of this.#tickets.keys()) {
-      if (this.#tickets.size < MOST) break
+      if (this.#tickets.size < MAX_TICKETS) break
       this.#tickets.delete(oldest)
     }
     this.#tickets.set(hashOf(secret), { ...ticket, until: this.#now() + HOUR_MS })

@@ -4,7 +4,7 @@ import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import { entriesAfter, loadState } from '../log/session-log.ts'
 
-const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+const SEARCH_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
 type AgentSessionEntry = Entry & { readonly kind: 'agent_session' }
 type ForkEntry = Entry & { readonly kind: 'forked_from' }
@@ -109,7 +109,7 @@ async function* entriesWith(
   { from, text }: { readonly from: Cursor; readonly text: string },
 ): AsyncGenerator<Entry> {
   for (let at = from; ;) {
-    const { entries, until } = await journal.find(id, { from: at, text }, PAGE)
+    const { entries, until } = await journal.find(id, { from: at, text }, SEARCH_PAGE)
     yield* entries.map(decodeEntry)
     if (until === undefined) return
     at = until

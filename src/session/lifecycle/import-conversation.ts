@@ -9,7 +9,7 @@ import { evolve } from '../domain/evolve.ts'
 import { type State, absent, isBusy } from '../domain/state.ts'
 import { endOfImport, storedForm } from './import-session.ts'
 
-const PIECE = { entries: 1_000, chars: 512 * 1024 } as const
+const APPEND_LIMIT = { entries: 1_000, chars: 512 * 1024 } as const
 
 export interface EarlierConversation {
   /** The id of the new session. */
@@ -22,7 +22,7 @@ export interface EarlierConversation {
   readonly notice: string
 }
 
-/** A conversation that is not bound to one of an agent's own: from here on, any agent goes on with it. */
+/** A conversation that is not bound to one of an agent's own: from here on, any agent can continue it. */
 export interface ToldConversation extends Pick<EarlierConversation, 'id' | 'title' | 'notice'> {
   /** The full name of the agent that answers from now on. */
   readonly agent: string
@@ -110,7 +110,7 @@ async function* inPieces(entries: Iterable<StoredEntry>): AsyncGenerator<readonl
   for (const entry of entries) {
     piece.push(entry)
     chars += entry.body.length
-    if (piece.length < PIECE.entries && chars < PIECE.chars) continue
+    if (piece.length < APPEND_LIMIT.entries && chars < APPEND_LIMIT.chars) continue
     yield piece
     piece = []
     chars = 0

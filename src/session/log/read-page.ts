@@ -127,7 +127,7 @@ function merged(entries: readonly Entry[]): readonly Replayed[] {
   return [...coalescer.push(entries), ...coalescer.flush()]
 }
 
-/** The places at which these entries can be cut: where an item begins and no item goes on. */
+/** The places at which these entries can be cut: where an item begins and no earlier one continues. */
 class PageCut {
   readonly #entries: readonly Entry[]
   /** Nothing comes before these entries. */

@@ -304,7 +304,7 @@ export const RETRY_MS = 1_000
 /** Ten seconds with the pauses between them; a client that waits longer should get the error. */
 const READ_ATTEMPTS = 11
 
-export const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+export const READ_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
 /** The state after the entry `until`, or after the last one: a snapshot and the entries that follow it. `absent` when there is no such session. */
 export async function loadState(
@@ -317,7 +317,7 @@ export async function loadState(
   const snapshot = head.snapshot !== undefined && head.snapshot.seq <= until ? head.snapshot : undefined
   let state: State = (snapshot && decodeState(snapshot.state)) ?? absent(id)
   for (;;) {
-    const page = await journal.page(id, state.seq, PAGE)
+    const page = await journal.page(id, state.seq, READ_PAGE)
     if (page.length === 0 || state.seq >= until) return state
     for (const stored of page) if (stored.seq <= until) state = evolve(state, decodeEntry(stored))
   }
@@ -327,7 +327,7 @@ export async function loadState(
 export async function* entriesAfter(journal: Journal, session: SessionId, after: Cursor): AsyncGenerator<Entry> {
   let cursor = after
   for (;;) {
-    const page = await journal.page(session, cursor, PAGE)
+    const page = await journal.page(session, cursor, READ_PAGE)
     for (const stored of page) yield decodeEntry(stored)
     const last = page.at(-1)
     if (last === undefined) return

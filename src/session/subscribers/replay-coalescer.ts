@@ -9,14 +9,14 @@ import type { Entry } from '../domain/entries.ts'
 const MAX_CHUNK_CHARS = 64 * 1024
 
 /** An entry of a replay. One that several entries were merged into has the place of the last, and names that of the first. */
-export type Replayed = Entry & { readonly first?: Place }
+export type Replayed = Entry & { readonly first?: EntryPlace }
 
-interface Place {
+interface EntryPlace {
   readonly seq: number
   readonly at: number
 }
 
-export function firstOf({ first, seq, at }: Replayed): Place {
+export function firstOf({ first, seq, at }: Replayed): EntryPlace {
   return first ?? { seq, at }
 }
 
@@ -37,7 +37,7 @@ type Held = TextChunk | Announced | Patched
 export class ReplayCoalescer {
   #held: Held | undefined
   /** Where the held entry began, once another one has continued it. */
-  #first: Place | undefined
+  #first: EntryPlace | undefined
   /** The whole text of a held chunk. Most entries of a replay are chunks, so one is only made when it is passed on. */
   #text = ''
   /** Entries after it that no update shows: permissions, checkpoints. They stand in the middle of most tool calls. */

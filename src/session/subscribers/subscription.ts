@@ -18,7 +18,7 @@ import { RETRY_MS, retryRead } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import { ReplayCoalescer } from './replay-coalescer.ts'
 
-const PAGE = { entries: 512, chars: 512 * 1024 }
+const REPLAY_PAGE = { entries: 512, chars: 512 * 1024 }
 
 /** The session of a subscription. */
 export interface SubscribedSession {
@@ -168,7 +168,7 @@ export class Subscription implements SessionSubscription {
 
   #page(): Promise<readonly StoredEntry[]> {
     const { journal, clock } = this.#parts.ports
-    const read = () => journal.page(this.opened.id, this.#cursor, PAGE)
+    const read = () => journal.page(this.opened.id, this.#cursor, REPLAY_PAGE)
     return retryRead(clock, read, () => !this.#isEnded())
   }
 

@@ -3,7 +3,7 @@ import type { Content, ToolCallContent, ToolCallPatch, ToolStatus } from '../../
 import type { Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 
-const PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
+const SEARCH_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 } as const
 
 const OPEN: ReadonlySet<ToolStatus> = new Set(['pending', 'in_progress'])
 
@@ -31,7 +31,7 @@ async function* patchesOf({ journal, session }: StoredToolResult, toolCallId: st
   let cursor = 0
   for (;;) {
     // The journal filters: most entries are about something else.
-    const { entries, until } = await journal.find(session, { from: cursor, text: mark }, PAGE)
+    const { entries, until } = await journal.find(session, { from: cursor, text: mark }, SEARCH_PAGE)
     for (const stored of entries) {
       const patch = patchIn(decodeEntry(stored), toolCallId)
       if (patch !== undefined) yield patch

@@ -4,7 +4,7 @@ import type { Content } from '../../ports/values/content.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { decodeEntry } from '../domain/entries.ts'
 import type { Existing } from '../domain/state.ts'
-import { PAGE, entriesAfter } from '../log/session-log.ts'
+import { READ_PAGE, entriesAfter } from '../log/session-log.ts'
 
 export interface StoredCheckpoints {
   readonly journal: Journal
@@ -46,7 +46,7 @@ export async function* readCheckpoints(
   if (checkpointRange === null) return
   let cursor = Math.max(after, checkpointRange.first - 1)
   while (cursor < checkpointRange.last) {
-    const page = await journal.page(session, cursor, PAGE)
+    const page = await journal.page(session, cursor, READ_PAGE)
     for (const stored of page) {
       if (stored.seq > checkpointRange.last) return
       const entry = decodeEntry(stored)

@@ -35,7 +35,7 @@ export type Made =
   | { readonly kind: 'device' | 'share'; readonly fragment: string; readonly until: string }
   | { readonly kind: 'token'; readonly name: string; readonly token: string }
 
-interface Listed {
+interface AccessListing {
   readonly devices: readonly Device[]
   readonly tokens: readonly Token[]
   readonly shares: readonly Share[]
@@ -43,7 +43,7 @@ interface Listed {
 
 export class AccessList {
   /** Undefined until the first answer. */
-  readonly listed: Signal<Listed | undefined> = signal(undefined)
+  readonly listed: Signal<AccessListing | undefined> = signal(undefined)
   readonly made: Signal<Made | undefined> = signal(undefined)
   readonly trouble = signal('')
   readonly #client: Client
@@ -54,7 +54,7 @@ export class AccessList {
 
   refresh(): Promise<void> {
     return this.#try(async () => {
-      this.listed.value = (await this.#client.access('list')) as unknown as Listed
+      this.listed.value = (await this.#client.access('list')) as unknown as AccessListing
     })
   }
 

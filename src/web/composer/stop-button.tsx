@@ -4,7 +4,7 @@ import { words } from '../i18n/language.ts'
 import { Icon } from '../page/icons.tsx'
 import type { OpenSession } from '../sessions/open-session.ts'
 
-const PATIENCE_MS = 3_000
+const FORCE_AFTER_MS = 3_000
 
 export function StopButton({ session }: { readonly session: OpenSession }) {
   const [mayForce, setMayForce] = useState(false)
@@ -12,7 +12,7 @@ export function StopButton({ session }: { readonly session: OpenSession }) {
   useEffect(() => {
     setMayForce(false)
     if (since === undefined) return undefined
-    const timer = setTimeout(() => setMayForce(true), PATIENCE_MS)
+    const timer = setTimeout(() => setMayForce(true), FORCE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [since])
   const { stop, force, forceHint } = words()

@@ -6,7 +6,7 @@ import { spelledOut } from '../markdown/invisible.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { words } from '../i18n/language.ts'
 
-const MOST = 8
+const MAX_SUGGESTIONS = 8
 
 export interface Suggestion {
   readonly label: string
@@ -41,7 +41,7 @@ export function fitting(commands: readonly Command[], typed: string): readonly C
   const wanted = typed.toLowerCase()
   const begins = commands.filter(({ name }) => name.toLowerCase().startsWith(wanted))
   const has = commands.filter((one) => !begins.includes(one) && one.name.toLowerCase().includes(wanted))
-  return [...begins, ...has].slice(0, MOST)
+  return [...begins, ...has].slice(0, MAX_SUGGESTIONS)
 }
 
 export interface Suggestions {
@@ -119,7 +119,7 @@ async function find(
   }
 }
 
-interface Found {
+interface FoundSuggestions {
   readonly all: readonly Suggestion[]
   readonly isComplete: boolean
 }
@@ -128,10 +128,10 @@ async function argumentsFor(
   session: OpenSession,
   draft: string,
   place: Extract<Written, { kind: 'argument' }>,
-): Promise<Found> {
+): Promise<FoundSuggestions> {
   const { value, values } = await session.complete(place.command, place.typed)
   const kept = draft.slice(0, draft.length - value.length)
-  const all = values.slice(0, MOST).map((one) => ({ label: one, detail: '', draft: `${kept}${one} ` }))
+  const all = values.slice(0, MAX_SUGGESTIONS).map((one) => ({ label: one, detail: '', draft: `${kept}${one} ` }))
   return { all, isComplete: true }
 }
 
@@ -139,9 +139,9 @@ async function filesFor(
   session: OpenSession,
   draft: string,
   place: Extract<Written, { kind: 'file' }> & { readonly begun: number },
-): Promise<Found> {
+): Promise<FoundSuggestions> {
   const [before, after] = [draft.slice(0, place.from), draft.slice(place.from + place.typed.length)]
-  const { files: found, isComplete, age } = await session.files(place.typed, MOST)
+  const { files: found, isComplete, age } = await session.files(place.typed, MAX_SUGGESTIONS)
   const isNow = age <= Date.now() - place.begun
   const all = found.map((file) => ({
     label: file.name,

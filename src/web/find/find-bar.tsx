@@ -9,7 +9,7 @@ import { useSearch } from '../sessions/search.ts'
 import { firstWordIn, rangesIn, useFoundWords } from './found-words.ts'
 import { messageText } from '../thread/rows.ts'
 
-const LIMIT = 200
+const MAX_HITS = 200
 
 interface Props {
   readonly app: App
@@ -86,7 +86,7 @@ function useWordInView(find: string, seq: number | undefined, toWord: (offset: n
 
 /** The entries that have the words, the oldest first. */
 function useHits(app: App, session: OpenSession, find: string) {
-  const { result, trouble } = useSearch(app, find, { limit: LIMIT, sessionId: session.id })
+  const { result, trouble } = useSearch(app, find, { limit: MAX_HITS, sessionId: session.id })
   const changes = session.talk.changes.value
   const here = useMemo(() => hitsIn(session.talk.items, find), [find, changes])
   const hits = useMemo(() => {

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 
 const NAME = 'found'
 /** More of them are no help, and each costs a little. */
-const MOST = 500
+const MAX_MARKED = 500
 
 /** Where the words of what is looked for stand in this text, in order. Pure. */
 export function rangesIn(text: string, query: string): readonly (readonly [from: number, to: number])[] {
@@ -51,7 +51,7 @@ export function firstWordIn(row: Element, query: string): DOMRect | undefined {
 function wordsBelow(element: Element, query: string): readonly Range[] {
   const ranges: Range[] = []
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
-  for (let node = walker.nextNode(); node !== null && ranges.length < MOST; node = walker.nextNode()) {
+  for (let node = walker.nextNode(); node !== null && ranges.length < MAX_MARKED; node = walker.nextNode()) {
     for (const [from, to] of rangesIn(node.nodeValue ?? '', query)) {
       const range = document.createRange()
       range.setStart(node, from)

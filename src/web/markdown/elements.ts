@@ -108,7 +108,7 @@ function nodes(tokens: readonly Token[]): readonly Node[] {
 }
 
 /** The longest piece of a text; a paragraph that is longer has no markup, for the lexer gives it up. */
-const PIECE = 5_000
+const MAX_TEXT_CHARS = 5_000
 
 /**
  * A text of many pages without a paragraph, such as a log, as pieces with lines of their own: all of a paragraph is laid out again
@@ -116,10 +116,10 @@ const PIECE = 5_000
  */
 function inPieces(children: readonly Node[]): readonly Node[] {
   const [text] = children
-  if (children.length !== 1 || typeof text !== 'string' || text.length <= PIECE) return children
+  if (children.length !== 1 || typeof text !== 'string' || text.length <= MAX_TEXT_CHARS) return children
   const pieces: Node[] = []
   for (let begin = 0; begin < text.length;) {
-    const piece = firstPiece(text.slice(begin, begin + PIECE))
+    const piece = firstPiece(text.slice(begin, begin + MAX_TEXT_CHARS))
     pieces.push(plain('piece', [piece]))
     begin += piece.length
   }
@@ -128,8 +128,8 @@ function inPieces(children: readonly Node[]): readonly Node[] {
 
 /** Up to the end of a line, or of a word, in its second half. */
 function firstPiece(text: string): string {
-  if (text.length < PIECE) return text
-  const end = [text.lastIndexOf('\n'), text.lastIndexOf(' ')].find((at) => at > PIECE / 2)
+  if (text.length < MAX_TEXT_CHARS) return text
+  const end = [text.lastIndexOf('\n'), text.lastIndexOf(' ')].find((at) => at > MAX_TEXT_CHARS / 2)
   if (end !== undefined) return text.slice(0, end + 1)
   // The two halves of a character stay together.
   return /[\uD800-\uDBFF]$/u.test(text) ? text.slice(0, -1) : text

@@ -7,11 +7,12 @@ export interface SafeLink {
 }
 
 const PROTOCOLS = new Set(['http:', 'https:', 'mailto:'])
-const LONGEST = 4_000
+const MAX_HREF_CHARS = 4_000
 
 /** Undefined for what is shown as text: scripts, data, files, relative addresses. */
 export function safeLink(href: string, text: string): SafeLink | undefined {
-  if (href.length > LONGEST || !/^\s*(?:https?:\/\/|mailto:)/iu.test(href) || !URL.canParse(href)) return undefined
+  if (href.length > MAX_HREF_CHARS || !/^\s*(?:https?:\/\/|mailto:)/iu.test(href) || !URL.canParse(href))
+    return undefined
   const url = new URL(href)
   if (!PROTOCOLS.has(url.protocol)) return undefined
   const target = url.protocol === 'mailto:' ? decoded(url.pathname) : url.host

@@ -5,7 +5,7 @@ import type { SessionRow } from '../sessions/groups.ts'
 import { keepLong, keptLong } from '../sessions/kept.ts'
 
 const KEY = 'list'
-const ROWS = 60
+const MAX_ROWS = 60
 
 export function rememberList(app: App): void {
   // A link to one session is not this browser's own.
@@ -29,7 +29,7 @@ function keepList(app: App): void {
   const listed = app.listed.peek()
   // What waited may be answered long since.
   const rows = listed
-    ?.slice(0, ROWS)
+    ?.slice(0, MAX_ROWS)
     .map(({ sessionId, cwd, title, updatedAt, agent }) => ({ sessionId, cwd, title, updatedAt, agent }))
   if (rows !== undefined) keepLong(KEY, rows)
 }

@@ -9,14 +9,14 @@ import { addressOf } from '../sessions/place.ts'
 import { useSearch } from '../sessions/search.ts'
 import { plainText } from '../tools/ansi.ts'
 
-const LIMIT = 50
+const MAX_PASSAGES = 50
 /** Around the first hit. */
 const BEFORE = 60
 const LENGTH = 260
 
 export function SearchScreen({ app, query }: { readonly app: App; readonly query: string }) {
   const [text, setText] = useState(query)
-  const { result, trouble } = useSearch(app, text, { limit: LIMIT })
+  const { result, trouble } = useSearch(app, text, { limit: MAX_PASSAGES })
   const { search, findHint, back, passages, nothingFound, moreFound } = words()
   return (
     <main class="screen" id="main" tabIndex={-1}>

@@ -11,11 +11,11 @@ export interface SessionRow {
   readonly lastEnd?: { readonly stopReason?: string } | undefined
   readonly unread?: boolean | undefined
   readonly lastSeq?: number | undefined
-  readonly waiting?: Waiting | undefined
+  readonly waiting?: OldestQuestion | undefined
 }
 
 /** The oldest question of a session. */
-export interface Waiting {
+export interface OldestQuestion {
   readonly requestId: string
   readonly title?: string
   readonly options: readonly PermissionOption[]

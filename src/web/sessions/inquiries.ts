@@ -22,7 +22,7 @@ export interface VisitInquiry extends Common {
 }
 
 /** A session, as far as something is asked in it. */
-interface Asked {
+interface InquiringSession {
   readonly inquiries: Signal<readonly Inquiry[]>
 }
 
@@ -31,7 +31,7 @@ type VisitAnswer = 'accept' | 'decline' | 'cancel'
 let asked = 0
 
 /** Asked in the session that they are for; one that is not open here is not asked. */
-export function inquiriesOf(sessionOf: (id: string) => Asked | undefined): ClientServices {
+export function inquiriesOf(sessionOf: (id: string) => InquiringSession | undefined): ClientServices {
   return {
     forms: {
       ask: ({ sessionId, message, schema }, withdrawn) => {
@@ -50,11 +50,11 @@ export function inquiriesOf(sessionOf: (id: string) => Asked | undefined): Clien
 
 class Asking<Answer> {
   readonly answering: { readonly key: string; readonly answer: (answer: Answer) => void }
-  readonly #session: Asked | undefined
+  readonly #session: InquiringSession | undefined
   readonly #none: Answer
   #resolve: (answer: Answer) => void = () => undefined
 
-  constructor(session: Asked | undefined, none: Answer) {
+  constructor(session: InquiringSession | undefined, none: Answer) {
     asked += 1
     this.#session = session
     this.#none = none

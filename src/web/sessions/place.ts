@@ -1,7 +1,7 @@
 /** What the page shows, as its address says it; everything behind one path, so that all addresses stay relative. */
 import { type Signal, signal } from '@preact/signals'
 
-export type Place =
+export type PagePlace =
   | { readonly screen: 'sessions' }
   | {
       readonly screen: 'session'
@@ -24,7 +24,7 @@ export interface Filter {
   readonly share: string
 }
 
-export function placeIn(search: string): Place {
+export function placeIn(search: string): PagePlace {
   const query = new URLSearchParams(search)
   const id = query.get('session')
   if (id !== null && id !== '')
@@ -40,7 +40,7 @@ export function filterIn(search: string): Filter {
   return { text: query.get('text') ?? '', group: query.get('state') ?? '', share: query.get('share') ?? '' }
 }
 
-export function addressOf(place: Place, filter: Filter): string {
+export function addressOf(place: PagePlace, filter: Filter): string {
   const query = new URLSearchParams()
   if (place.screen === 'session') {
     query.set('session', place.id)
@@ -63,7 +63,7 @@ function wholeIn(text: string | null): number | undefined {
 
 /** The address of the page, in step with what it shows. */
 export class Router {
-  readonly place: Signal<Place> = signal(placeIn(location.search))
+  readonly place: Signal<PagePlace> = signal(placeIn(location.search))
   readonly filter: Signal<Filter> = signal(filterIn(location.search))
 
   constructor() {
@@ -73,7 +73,7 @@ export class Router {
     })
   }
 
-  go(place: Place, how: 'push' | 'replace' = 'push'): void {
+  go(place: PagePlace, how: 'push' | 'replace' = 'push'): void {
     this.#write(place, this.filter.value, how)
   }
 
@@ -87,7 +87,7 @@ export class Router {
     else this.go({ screen: 'sessions' }, 'replace')
   }
 
-  #write(place: Place, filter: Filter, how: 'push' | 'replace'): void {
+  #write(place: PagePlace, filter: Filter, how: 'push' | 'replace'): void {
     const address = addressOf(place, filter)
     if (how === 'push') history.pushState('ours', '', address)
     else history.replaceState(history.state, '', address)

@@ -9,20 +9,20 @@ const PAUSE_MS = 120
 /** An index that is behind is asked again. */
 const AGAIN_MS = 1_000
 
-export interface Found {
+export interface SearchOutcome {
   /** Undefined until there is an answer, and where nothing is looked for. */
   readonly result: SearchResult | undefined
   readonly trouble: string
 }
 
-const NOTHING: Found = { result: undefined, trouble: '' }
+const NOTHING: SearchOutcome = { result: undefined, trouble: '' }
 
 /** Late answers to what is no longer asked are dropped. */
 export function useSearch(
   app: App,
   text: string,
   { limit, sessionId }: { readonly limit: number; readonly sessionId?: string },
-): Found {
+): SearchOutcome {
   const [found, setFound] = useState(NOTHING)
   useEffect(() => {
     if (text.trim() === '') return setFound(NOTHING)

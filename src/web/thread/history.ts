@@ -5,7 +5,7 @@ import type { SessionPage } from '../../client/sessions/stored-sessions.ts'
 /** Messages and calls of a page. The first is what a reader sees; further ones come before the reader needs them. */
 const FIRST = 100
 const NEXT = 200
-const MOST = 500
+const MAX_PAGE = 500
 
 export interface HistorySource {
   page(before: number, limit: number): Promise<SessionPage>
@@ -51,7 +51,7 @@ export class History {
   async reach(seq: number): Promise<void> {
     while (this.#from > Math.max(seq, 1)) {
       // Others may have waited for the same page, and the first of them runs the next one.
-      const running = this.#running ?? this.#run(() => this.#fetch(seq, MOST))
+      const running = this.#running ?? this.#run(() => this.#fetch(seq, MAX_PAGE))
       if (!(await running)) return
     }
   }

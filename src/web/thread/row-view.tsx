@@ -11,11 +11,11 @@ import type { OpenSession } from '../sessions/open-session.ts'
 import { CallView } from '../tools/call-view.tsx'
 import { Blocks } from './content-blocks.tsx'
 import type { Folds } from './folds.ts'
-import { type CutRow, type Row, type Step, messageText, tookMs } from './rows.ts'
+import { type CutRow, type ThreadRow, type Step, messageText, tookMs } from './rows.ts'
 
 interface Props {
   readonly app: App
-  readonly row: Row
+  readonly row: ThreadRow
   readonly session: OpenSession
   readonly folds: Folds
   /** It is the last row of a turn that runs. */

@@ -1,7 +1,7 @@
 /** What of a conversation stands in one row of the list: each of its items, or a run of finished steps as one line. Pure. */
 import type { Item, MessageItem, ToolCallItem } from '../../client/transcript/items.ts'
 
-export type Row =
+export type ThreadRow =
   | { readonly kind: 'prompt' | 'answer' | 'thought'; readonly key: string; readonly item: MessageItem }
   | { readonly kind: 'notice'; readonly key: string; readonly text: string }
   | CutRow
@@ -23,17 +23,17 @@ const MIN_CALLS = 2
 export class Rows {
   /** The first items of runs that are folded; they stay so, whatever comes. */
   readonly #folded = new Set<string>()
-  readonly #known = new WeakMap<Item, Row | null>()
+  readonly #known = new WeakMap<Item, ThreadRow | null>()
   /** Items that were there before. */
   readonly #seen = new Set<string>()
   /** The items as they were, for a list grows in place; their rows; and where each part of the rows ends in both. */
   #before: readonly Item[] = []
-  #rows: readonly Row[] = []
+  #rows: readonly ThreadRow[] = []
   readonly #parts: { readonly end: number; readonly rows: number }[] = []
   #mayFold = false
 
   /** `mayFold`: folding would not move what is being read. `isWorking`: the last run is not finished. */
-  of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly Row[] {
+  of(items: readonly Item[], how: { readonly mayFold: boolean; readonly isWorking: boolean }): readonly ThreadRow[] {
     const same = how.mayFold === this.#mayFold ? firstDifference(items, this.#before) : 0
     this.#mayFold = how.mayFold
     // A run also ends by the item after it.
@@ -67,7 +67,7 @@ export class Rows {
     return end
   }
 
-  #pushAll(rows: Row[], items: readonly Item[]): void {
+  #pushAll(rows: ThreadRow[], items: readonly Item[]): void {
     for (const item of items) {
       const known = this.#known.get(item)
       const row = known === undefined ? rowOf(item) : known
@@ -99,7 +99,7 @@ function isStep(item: Item): boolean {
 
 const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
 
-function rowOf(item: Item): Row | null {
+function rowOf(item: Item): ThreadRow | null {
   if (item.kind === 'tool_call') return { kind: 'call', key: item.id, item }
   if (item.kind === 'message') return messageRow(item)
   const { sessionUpdate, title, description } = item.update
@@ -109,7 +109,7 @@ function rowOf(item: Item): Row | null {
 }
 
 /** The server says as a message how a turn ended that did not end by itself. */
-function messageRow(item: MessageItem): Row {
+function messageRow(item: MessageItem): ThreadRow {
   const { messageId, role, id: key } = item
   if (role !== 'agent' || messageId?.endsWith('-end') !== true) return { kind: KIND_OF[role], key, item }
   const text = messageText(item)
@@ -127,18 +127,18 @@ export function tookMs({ at }: Step): number | undefined {
 }
 
 /** The first entry of a row; undefined where the server has not said it. */
-export function seqOfRow(row: Row): number | undefined {
+export function seqOfRow(row: ThreadRow): number | undefined {
   if (row.kind === 'steps') return row.items[0]?.seq?.first
   return 'item' in row ? row.item.seq?.first : undefined
 }
 
 /** The row that has this entry of the journal. */
-export function rowAt(rows: readonly Row[], seq: number): Row | undefined {
+export function rowAt(rows: readonly ThreadRow[], seq: number): ThreadRow | undefined {
   return rows.findLast((row) => (seqOfRow(row) ?? Number.POSITIVE_INFINITY) <= seq)
 }
 
 /** Opens what hides this entry in its row. */
-export function unfold(row: Row, seq: number, folds: { set(id: string, isOpen: boolean): void }): void {
+export function unfold(row: ThreadRow, seq: number, folds: { set(id: string, isOpen: boolean): void }): void {
   if (row.kind === 'thought' || row.kind === 'call') folds.set(row.item.id, true)
   if (row.kind !== 'steps') return
   folds.set(row.key, true)

@@ -10,7 +10,7 @@ import type { OpenSession } from '../sessions/open-session.ts'
 import { useSeen } from '../sessions/seen.ts'
 import { RowList, type RowListOwner } from './row-list.tsx'
 import { RowView } from './row-view.tsx'
-import { type Row, Rows, rowAt, seqOfRow, unfold } from './rows.ts'
+import { type ThreadRow, Rows, rowAt, seqOfRow, unfold } from './rows.ts'
 import type { Scroll } from './scroll-machine.ts'
 
 const FindBar = lazily(async () => (await import('../find/find-bar.tsx')).FindBar)
@@ -66,7 +66,7 @@ export function Talk({ app, session, seq, find }: Props) {
 const BELOW_TOP = 64
 
 /** The row that is looked for, else where the reader was before, else the end. */
-function beginOf(session: OpenSession, rows: readonly Row[], seq: number | undefined): Scroll {
+function beginOf(session: OpenSession, rows: readonly ThreadRow[], seq: number | undefined): Scroll {
   const row = seq === undefined ? undefined : rowAt(rows, seq)
   if (row !== undefined) return { kind: 'jumping', key: row.key, offset: BELOW_TOP }
   return (kept(`place.${session.id}`) as Scroll | undefined) ?? { kind: 'held' }
@@ -98,7 +98,7 @@ function useTarget({
   seq,
 }: {
   readonly session: OpenSession
-  readonly rows: readonly Row[]
+  readonly rows: readonly ThreadRow[]
   readonly list: { readonly current: RowList | null }
   readonly seq: number | undefined
 }): Going {
@@ -129,13 +129,13 @@ interface Position {
   readonly seen: string
 }
 
-function countAfter(rows: readonly Row[], key: string): number {
+function countAfter(rows: readonly ThreadRow[], key: string): number {
   const at = rows.findLastIndex((row) => row.key === key)
   return at === -1 ? 0 : rows.length - 1 - at
 }
 
 interface Shown {
-  readonly rows: readonly Row[]
+  readonly rows: readonly ThreadRow[]
   readonly runs: boolean
   readonly setPosition: (change: (before: Position) => Position) => void
   readonly list: { current: RowList | null }
@@ -173,7 +173,7 @@ function useOwner(app: App, session: OpenSession, shown: Shown): RowListOwner {
 }
 
 /** With its entry, so that a reload can fetch what is from there on. */
-function keepPlace(session: OpenSession, state: Scroll, rows: readonly Row[]): void {
+function keepPlace(session: OpenSession, state: Scroll, rows: readonly ThreadRow[]): void {
   if (state.kind === 'held') return keep(`place.${session.id}`, undefined)
   const row = rows.find(({ key }) => key === state.key)
   keep(`place.${session.id}`, { ...state, kind: 'free', seq: row === undefined ? undefined : seqOfRow(row) })

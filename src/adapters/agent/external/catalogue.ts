@@ -1,6 +1,6 @@
 /** Which external agents there are, how each is started, and what is known of it without starting it. */
 import { fail } from '../../../errors/parley-error.ts'
-import { type Named, type NameSources, agentNamed, namesOf } from './find/agent-names.ts'
+import { type NameMatch, type NameSources, agentNamed, namesOf } from './find/agent-names.ts'
 import { findProgram, idOf } from './find/find-program.ts'
 import type { RegistryIndex } from './find/registry-index.ts'
 import type { InstalledAgents } from './install/installed-agents.ts'
@@ -149,7 +149,7 @@ export class AgentCatalogue {
     return this.#sources.own(place).find((entry) => entry.name === name)
   }
 
-  #named(requested: string, cwd: string | undefined): Named {
+  #named(requested: string, cwd: string | undefined): NameMatch {
     return agentNamed(shortName(requested), this.#names(cwd))
   }
 

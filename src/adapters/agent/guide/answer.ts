@@ -28,7 +28,7 @@ interface Passage {
   readonly uri: string
 }
 
-interface Found {
+interface FoundPassages {
   readonly results: readonly Passage[]
   /** Which documents were not searched, and why. */
   readonly notice?: string
@@ -68,7 +68,7 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
       ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}”` }),
     })
     if (result.isError) return textOf(result)
-    const found = result.structured as Found
+    const found = result.structured as FoundPassages
     notice = found.notice
     for (const passage of found.results) {
       if (!passages.has(passage.uri)) passages.set(passage.uri, passage)

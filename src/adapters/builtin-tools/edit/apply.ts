@@ -116,10 +116,10 @@ export function explainMismatch(text: string, { old_text, new_text }: Missed): s
 }
 
 /** The most line comparisons; a larger file gets no advice on a failed edit. */
-const PATIENCE = 5_000_000
+const MAX_COMPARISONS = 5_000_000
 
 function butForWhitespace(lines: readonly string[], wanted: readonly string[]): string | undefined {
-  if (lines.length * wanted.length > PATIENCE) return undefined
+  if (lines.length * wanted.length > MAX_COMPARISONS) return undefined
   const bare = wanted.map(squeezed)
   const there = lines.map(squeezed)
   const at = there.findIndex((_, start) => bare.every((line, index) => (there[start + index] ?? '') === line))

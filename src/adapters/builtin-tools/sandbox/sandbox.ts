@@ -30,7 +30,7 @@ export interface Launch {
   readonly args: readonly string[]
 }
 
-interface Place {
+interface SandboxDirectories {
   readonly cwd: string
   readonly roots: readonly string[]
 }
@@ -59,7 +59,7 @@ export class CommandSandbox {
   }
 
   /** Around this program, or undefined where it runs without. Throws SANDBOX_UNAVAILABLE where it must not. */
-  async around(launch: Launch, { cwd, roots }: Place): Promise<Launch | undefined> {
+  async around(launch: Launch, { cwd, roots }: SandboxDirectories): Promise<Launch | undefined> {
     const { mode, network } = this.#settings
     if (mode === 'off') return undefined
     const trial = await this.try()

@@ -17,7 +17,7 @@ const MOST_SESSIONS = 500
 /** A longer append goes alone. */
 const MOST_CHARS = 4 * 1024 * 1024
 /** How long an append is sent again and again while the server cannot be reached. */
-const PATIENCE_MS = 30_000
+const RETRY_FOR_MS = 30_000
 const PAUSE = { firstMs: 50, longestMs: 500 }
 
 /** One append to one session, or the making of one. At most one of a session is on its way. */
@@ -41,7 +41,7 @@ export interface Order {
 /** `absent`: the server answered without it. */
 export type Committed = 'stored' | 'absent'
 
-interface Waiting {
+interface QueuedAppend {
   readonly order: Order
   readonly body: string | null
   readonly snapshot: string | null
@@ -60,7 +60,7 @@ export class Committer {
   readonly #options: CommitterOptions
   readonly #idle: DatabaseConnection[]
   readonly #working = new Set<Promise<void>>()
-  #waiting: Waiting[] = []
+  #waiting: QueuedAppend[] = []
 
   constructor(options: CommitterOptions) {
     this.#options = options
@@ -110,8 +110,8 @@ export class Committer {
     for (let taken = this.#take(); taken.length > 0; taken = this.#take()) await this.#send(connection, taken)
   }
 
-  #take(): readonly Waiting[] {
-    const taken: Waiting[] = []
+  #take(): readonly QueuedAppend[] {
+    const taken: QueuedAppend[] = []
     const kind = this.#waiting[0]?.order.kind
     let chars = 0
     this.#waiting = this.#waiting.filter((one) => {
@@ -127,11 +127,11 @@ export class Committer {
   }
 
   /** Settles every one of them; never rejects. */
-  async #send(connection: DatabaseConnection, taken: readonly Waiting[]): Promise<void> {
+  async #send(connection: DatabaseConnection, taken: readonly QueuedAppend[]): Promise<void> {
     const { clock, statements } = this.#options
     const kind = taken[0]?.order.kind ?? 'append'
     const values = kind === 'append' ? appendValues(taken) : createValues(taken)
-    const deadline = clock.monotonicNow() + PATIENCE_MS
+    const deadline = clock.monotonicNow() + RETRY_FOR_MS
     for (let failures = 1; ; failures += 1) {
       try {
         return await this.#settle(connection, taken, await connection.change(statements[kind], values))
@@ -147,17 +147,17 @@ export class Committer {
     }
   }
 
-  #refuse(taken: readonly Waiting[], error: unknown): void {
+  #refuse(taken: readonly QueuedAppend[], error: unknown): void {
     for (const { failed } of taken) failed(journalError(error, this.#options.shown))
   }
 
-  async #sendEach(connection: DatabaseConnection, taken: readonly Waiting[]): Promise<void> {
+  async #sendEach(connection: DatabaseConnection, taken: readonly QueuedAppend[]): Promise<void> {
     for (const one of taken) await this.#send(connection, [one])
   }
 
   async #settle(
     connection: DatabaseConnection,
-    taken: readonly Waiting[],
+    taken: readonly QueuedAppend[],
     { rows, isHereOnly }: Answer,
   ): Promise<void> {
     const keys = new Set(rows.map(([key]) => key))
@@ -174,7 +174,7 @@ export class Committer {
     { key, epoch }: { readonly key: string; readonly epoch: number },
   ): Promise<void> {
     const { clock, statements, shown } = this.#options
-    const deadline = clock.monotonicNow() + PATIENCE_MS
+    const deadline = clock.monotonicNow() + RETRY_FOR_MS
     for (let failures = 1; ; failures += 1) {
       try {
         const { isHereOnly } = await connection.change(statements.touch, [key, epoch])
@@ -187,12 +187,12 @@ export class Committer {
   }
 }
 
-function settleAll(taken: readonly Waiting[], committed: Committed): void {
+function settleAll(taken: readonly QueuedAppend[], committed: Committed): void {
   for (const { stored } of taken) stored(committed)
 }
 
-function appendValues(taken: readonly Waiting[]): readonly Value[] {
-  const row = ({ order }: Waiting) => (order.writesRow ? order.columns : undefined)
+function appendValues(taken: readonly QueuedAppend[]): readonly Value[] {
+  const row = ({ order }: QueuedAppend) => (order.writesRow ? order.columns : undefined)
   return [
     bigints(taken.map(({ order }) => order.key)),
     bigints(taken.map(({ order }) => order.append.expected)),
@@ -208,7 +208,7 @@ function appendValues(taken: readonly Waiting[]): readonly Value[] {
   ]
 }
 
-function createValues(taken: readonly Waiting[]): readonly Value[] {
+function createValues(taken: readonly QueuedAppend[]): readonly Value[] {
   return [
     bigints(taken.map(({ order }) => order.key)),
     bigints(taken.map(({ order }) => order.append.expected)),
@@ -227,7 +227,7 @@ function createValues(taken: readonly Waiting[]): readonly Value[] {
   ]
 }
 
-function entryValues(taken: readonly Waiting[]): readonly Value[] {
+function entryValues(taken: readonly QueuedAppend[]): readonly Value[] {
   return [
     bigints(taken.map(({ order }) => order.batch)),
     bigints(taken.map(({ order }) => order.append.entries.at(-1)?.at ?? order.append.row.updatedAt)),
@@ -235,7 +235,7 @@ function entryValues(taken: readonly Waiting[]): readonly Value[] {
   ]
 }
 
-function snapshotValues(taken: readonly Waiting[]): readonly Value[] {
+function snapshotValues(taken: readonly QueuedAppend[]): readonly Value[] {
   return [
     bigints(taken.map(({ order }) => order.append.snapshot?.seq ?? null)),
     texts(taken.map(({ snapshot }) => snapshot)),

@@ -6,7 +6,7 @@ import { bigints, texts } from './tables/arrays.ts'
 import { packBody } from './tables/body.ts'
 import { NotMade, type Shard } from './shard.ts'
 
-const PIECE = { entries: 2_000, chars: 1024 * 1024 }
+const APPEND_LIMIT = { entries: 2_000, chars: 1024 * 1024 }
 
 /** Copies inside one database, in pieces between which others append. */
 export async function forkWithin(shard: Shard, source: SessionId, append: Append): Promise<void> {
@@ -56,7 +56,7 @@ async function moveDraft(from: Shard, key: string, { to, append }: Move): Promis
   const { expected: until, row } = append
   await withDraft(to, async (draft) => {
     for (let cursor = 0; cursor < until;) {
-      const entries = await from.pageOf({ id: row.id, key }, cursor, PIECE)
+      const entries = await from.pageOf({ id: row.id, key }, cursor, APPEND_LIMIT)
       if (entries.length === 0) return failFork(row.id, until, cursor)
       await fill(to, draft, entries)
       cursor += entries.length
@@ -72,7 +72,10 @@ export async function forkAcross(from: Shard, source: SessionId, { to, append }:
   if (head === undefined || head.row.lastSeq < until) return failFork(source, until, head?.row.lastSeq ?? 0)
   await withDraft(to, async (draft) => {
     for (let cursor = 0; cursor < until;) {
-      const entries = await from.page(source, cursor, { ...PIECE, entries: Math.min(PIECE.entries, until - cursor) })
+      const entries = await from.page(source, cursor, {
+        ...APPEND_LIMIT,
+        entries: Math.min(APPEND_LIMIT.entries, until - cursor),
+      })
       if (entries.length === 0) return failFork(source, until, cursor)
       await fill(to, draft, entries)
       cursor += entries.length
@@ -101,8 +104,8 @@ async function copyRows(shard: Shard, { from, draft, until }: Copy): Promise<Cur
 
 async function fill(shard: Shard, draft: string, entries: readonly StoredEntry[]): Promise<void> {
   const pieces: (readonly StoredEntry[])[] = []
-  for (let start = 0; start < entries.length; start += PIECE.entries)
-    pieces.push(entries.slice(start, start + PIECE.entries))
+  for (let start = 0; start < entries.length; start += APPEND_LIMIT.entries)
+    pieces.push(entries.slice(start, start + APPEND_LIMIT.entries))
   if (pieces.length === 0) return
   await shard.once(shard.statements.fill, [
     draft,

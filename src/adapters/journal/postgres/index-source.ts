@@ -7,7 +7,7 @@ import { type HeadColumns, type StoredSession, storedSession, touchedOf } from '
 
 /** Longer than the time for which an index asks. */
 const RECENT_MS = 11 * 60_000
-const ROWS = 2_000
+const ROWS_PER_READ = 2_000
 /** A number of JavaScript has no more. Keys are random, so that the rest of one names its session as well. */
 const KEY_BITS = 53
 
@@ -41,8 +41,8 @@ export async function openIndexSource(options: Omit<PostgresJournalOptions, 'rep
 async function sessionsOf(shard: Shard, since: number | undefined): Promise<readonly StoredSession[]> {
   const found: StoredSession[] = []
   const { all, recent } = shard.statements
-  for (let rows = ROWS; rows === ROWS;) {
-    const place = [found.at(-1)?.key ?? 0, ROWS]
+  for (let rows = ROWS_PER_READ; rows === ROWS_PER_READ;) {
+    const place = [found.at(-1)?.key ?? 0, ROWS_PER_READ]
     const answer = await (since === undefined ? shard.read(all, place) : shard.read(recent, [...place, since]))
     for (const columns of answer.rows) found.push(storedSession(columns as unknown as HeadColumns))
     rows = answer.rows.length

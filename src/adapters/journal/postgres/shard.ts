@@ -50,7 +50,7 @@ export interface ShardOptions {
   readonly clock: Clock
 }
 
-interface Place {
+interface SessionKey {
   readonly id: SessionId
   readonly key: string
 }
@@ -188,7 +188,7 @@ export class Shard {
   }
 
   /** Of a draft, which has no id yet, too. */
-  async pageOf({ id, key }: Place, from: Cursor, { entries, chars }: PageLimits): Promise<readonly StoredEntry[]> {
+  async pageOf({ id, key }: SessionKey, from: Cursor, { entries, chars }: PageLimits): Promise<readonly StoredEntry[]> {
     const found: StoredEntry[] = []
     let left = chars
     for (;;) {

@@ -12,14 +12,14 @@ const MAX_TURN_MS = 500
 /** Between two starts, for other work of this thread. */
 const PAUSE_MS = 10
 
-interface Waiting {
+interface QueuedConnect {
   readonly begin: (over: () => void) => void
 }
 
 export class ConnectQueue {
   readonly #clock: Clock
   /** By session, in the order of their turns. */
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, QueuedConnect[]>()
   #open = 0
   #isPausing = false
 
@@ -34,7 +34,7 @@ export class ConnectQueue {
         this.#remove(session, waiting)
         reject(signal.reason)
       }
-      const waiting: Waiting = {
+      const waiting: QueuedConnect = {
         begin(over) {
           signal.removeEventListener('abort', leave)
           resolve(over)
@@ -75,7 +75,7 @@ export class ConnectQueue {
     return over
   }
 
-  #remove(session: string, gone: Waiting): void {
+  #remove(session: string, gone: QueuedConnect): void {
     const others = (this.#waiting.get(session) ?? []).filter((one) => one !== gone)
     if (others.length > 0) this.#waiting.set(session, others)
     else this.#waiting.delete(session)

@@ -3,7 +3,7 @@ import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ElicitationAnswer } from '../../../ports/values/elicitation.ts'
 import type { ToolInputResponse, ToolInputRequest, ToolResult } from '../../../ports/tools.ts'
-import type { CallOptions, Given, Paused } from './mcp-types.ts'
+import type { CallOptions, GivenInput, Paused } from './mcp-types.ts'
 
 /** After so many rounds of input the call is given up. */
 const MAX_ROUNDS = 10
@@ -19,7 +19,7 @@ export async function withInputRounds(options: CallOptions, clock: Clock, part: 
   const { resumeFrom: goesOn } = options
   let spentMs = 0
   let wasDeclined = false
-  const next = async (pause: ToolInputRequest): Promise<Given> => {
+  const next = async (pause: ToolInputRequest): Promise<GivenInput> => {
     const input = await inputFor(pause, options)
     wasDeclined ||= Object.values(input).some(({ action }) => action !== 'accept')
     return { pause, input, spentMs }

@@ -91,7 +91,7 @@ export interface CallOptions extends ToolCallOptions {
   /** For the whole call, also with progress. */
   readonly totalMs?: number
   /** Continues a paused call, possibly of another connection, instead of starting a new one. */
-  readonly given?: Given
+  readonly given?: GivenInput
 }
 
 /** The server needs input before it continues the call, and does nothing for it until then. */
@@ -99,7 +99,7 @@ export interface Paused {
   readonly pause: ToolInputRequest
 }
 
-export interface Given extends Paused {
+export interface GivenInput extends Paused {
   readonly input: ToolInputResponse
   /** Time that the earlier parts of the call took. */
   readonly spentMs: number

@@ -18,14 +18,14 @@ type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
 type Delta = Extract<LanguageModelV3StreamPart, { readonly type: 'text-delta' | 'reasoning-delta' }>
 
 /** What the package said last, until it is asked for. */
-type Read = { readonly part: LanguageModelV3StreamPart | undefined } | { readonly error: unknown }
+type ReadPart = { readonly part: LanguageModelV3StreamPart | undefined } | { readonly error: unknown }
 
 export class AnswerParts {
   readonly #clock: Clock
   readonly #merger = new SseChunkMerger()
   #reader: Reader | undefined
   #isReading = false
-  #read: Read | undefined
+  #read: ReadPart | undefined
   /** The last part that added text, and how many did since the package was given something. */
   #delta: Delta | undefined
   #deltas = 0
@@ -94,7 +94,7 @@ export class AnswerParts {
     )
   }
 
-  #hear(read: Read): void {
+  #hear(read: ReadPart): void {
     this.#isReading = false
     this.#read = read
     this.#arrive()
@@ -105,7 +105,7 @@ export class AnswerParts {
     this.#arrived = undefined
   }
 
-  #take(read: Read): AnswerPart | undefined {
+  #take(read: ReadPart): AnswerPart | undefined {
     this.#read = undefined
     if ('error' in read) throw read.error
     const { part } = read

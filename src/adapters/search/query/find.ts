@@ -18,7 +18,7 @@ interface Match {
   readonly id: number
 }
 
-interface Row {
+interface HitRow {
   readonly key: number
   readonly sessionId: string
   readonly name: string
@@ -31,17 +31,17 @@ interface Row {
   readonly text: string
 }
 
-type Asked = Pick<SearchRequest, 'query' | 'cwd' | 'within' | 'limit'>
+type FindQuery = Pick<SearchRequest, 'query' | 'cwd' | 'within' | 'limit'>
 
 /** A query without a word finds nothing. */
-export function find(statements: Statements, source: SearchSource, asked: Asked): FoundPassages {
+export function find(statements: Statements, source: SearchSource, asked: FindQuery): FoundPassages {
   const { query, limit } = asked
   const parts = parseQuery(query)
   const hits: SearchHit[] = []
   if (parts.length === 0) return { hits, more: false }
   const seen = new Set<string>()
   for (const { id } of matches(statements, allOf(parts), asked)) {
-    const row = statements.get(ROW, id) as Row | undefined
+    const row = statements.get(ROW, id) as HitRow | undefined
     const head = row === undefined ? undefined : source.head(unescapeText(row.sessionId))
     // Deleted since, or another piece of the same message.
     if (row === undefined || head?.key !== row.key || seen.has(`${row.key} ${row.name}`)) continue
@@ -56,7 +56,7 @@ const ROW = `SELECT s.key, s.id AS sessionId, p.name, p.said_by AS saidBy, p.tur
   FROM passages p JOIN sessions s ON s.key = p.session WHERE p.id = ?`
 
 /** Deleted sessions have no row any more, whether or not their passages have been removed. */
-function matches(statements: Statements, expression: string, asked: Asked): readonly Match[] {
+function matches(statements: Statements, expression: string, asked: FindQuery): readonly Match[] {
   const conditions = conditionsOf(asked)
   const sql = `SELECT id FROM (
       SELECT w.rowid AS id, p.at AS at FROM words w CROSS JOIN passages p ON p.id = w.rowid CROSS JOIN sessions s ON s.key = p.session
@@ -69,7 +69,7 @@ const BELOW = `EXISTS (SELECT 1 FROM json_each(?) d
   WHERE substr(s.cwd || '/', 1, length(rtrim(d.value, '/')) + 1) = rtrim(d.value, '/') || '/')`
 
 /** Each with the value of its question mark. */
-function conditionsOf({ cwd, within }: Asked): readonly (readonly [text: string, value: string])[] {
+function conditionsOf({ cwd, within }: FindQuery): readonly (readonly [text: string, value: string])[] {
   const list = (texts: readonly string[]): string => JSON.stringify(texts.map(escapeText))
   return [
     ...(cwd === undefined ? [] : [['s.cwd = ?', escapeText(cwd)] as const]),
@@ -81,7 +81,7 @@ function conditionsOf({ cwd, within }: Asked): readonly (readonly [text: string,
   ]
 }
 
-function hitOf(row: Row, head: StoredHead, parts: readonly QueryPart[]): SearchHit {
+function hitOf(row: HitRow, head: StoredHead, parts: readonly QueryPart[]): SearchHit {
   const { saidBy: by, turn, seq, until, at } = row
   const title = row.title === null ? null : unescapeText(row.title)
   return {

@@ -8,15 +8,19 @@ export interface Snippet {
 }
 
 /** Characters. */
-const LONGEST = 400
-const BEFORE = LONGEST / 4
+const MAX_SNIPPET_CHARS = 400
+const BEFORE = MAX_SNIPPET_CHARS / 4
 
 /** The whole text where it is short; else a window that begins a little before the first match. */
 export function snippetOf(text: string, parts: readonly QueryPart[]): Snippet {
   const matches = findMatches(text, parts)
   const first = matches[0]?.[0] ?? 0
-  const start = text.length <= LONGEST ? 0 : startOfWord(text, Math.min(first, text.length - LONGEST), first - BEFORE)
-  const end = text.length - start <= LONGEST ? text.length : characterBoundary(text, start + LONGEST)
+  const start =
+    text.length <= MAX_SNIPPET_CHARS
+      ? 0
+      : startOfWord(text, Math.min(first, text.length - MAX_SNIPPET_CHARS), first - BEFORE)
+  const end =
+    text.length - start <= MAX_SNIPPET_CHARS ? text.length : characterBoundary(text, start + MAX_SNIPPET_CHARS)
   return {
     text: text.slice(start, end),
     highlights: matches

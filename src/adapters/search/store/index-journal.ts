@@ -8,11 +8,11 @@ import type { SearchSource } from './source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
 
 /** The most that one transaction indexes. A query that arrives meanwhile waits for at most one such transaction. */
-const PAGE = { entries: 2_000, chars: 128 * 1024 }
+const PAGE_PER_TRANSACTION = { entries: 2_000, chars: 128 * 1024 }
 /** How many passages of a deleted session one transaction removes. */
 const SWEEP = 500
 
-interface Known {
+interface IndexedSession {
   readonly key: number
   readonly id: string
   readonly seq: number
@@ -86,7 +86,7 @@ export class Projection {
     this.#comparedAt = this.#clock.monotonicNow()
     const heads = this.#source.heads()
     const keys = new Set(heads.map(({ key }) => key))
-    const known = this.#statements.all('SELECT key, id, seq, at, turn FROM sessions') as readonly Known[]
+    const known = this.#statements.all('SELECT key, id, seq, at, turn FROM sessions') as readonly IndexedSession[]
     const found = new Map(known.map(({ key, id, seq }) => [key, `${seq} ${unescapeText(id)}`]))
     for (const { key, id } of known) if (!keys.has(key)) this.#changed.add(unescapeText(id))
     for (const { key, id, lastSeq } of heads) if (found.get(key) !== `${lastSeq} ${id}`) this.#changed.add(id)
@@ -113,7 +113,7 @@ export class Projection {
     const known = this.#cursorOf(head)
     const before = known !== undefined && this.#isOf(known, id) ? known : undefined
     if (before === undefined) this.#purge(head.key)
-    const news = this.#source.page(id, before?.seq ?? 0, PAGE)
+    const news = this.#source.page(id, before?.seq ?? 0, PAGE_PER_TRANSACTION)
     const last = news.at(-1)
     if (last === undefined) return false
     const { documents, turn } = this.#source.documents(news, before?.turn ?? null)
@@ -124,12 +124,14 @@ export class Projection {
     return last.seq < head.lastSeq
   }
 
-  #cursorOf({ key }: StoredHead): Known | undefined {
-    return this.#statements.get('SELECT key, id, seq, at, turn FROM sessions WHERE key = ?', key) as Known | undefined
+  #cursorOf({ key }: StoredHead): IndexedSession | undefined {
+    return this.#statements.get('SELECT key, id, seq, at, turn FROM sessions WHERE key = ?', key) as
+      | IndexedSession
+      | undefined
   }
 
   /** The same session, with the same entry under the cursor: the journal was not put back to an earlier state. */
-  #isOf(known: Known, id: SessionId): boolean {
+  #isOf(known: IndexedSession, id: SessionId): boolean {
     if (unescapeText(known.id) !== id) return false
     const [entry] = this.#source.page(id, known.seq - 1, { entries: 1, chars: 1 })
     return entry?.at === known.at
@@ -138,7 +140,7 @@ export class Projection {
   /** A session that had this id before is deleted. */
   #forgetOthers(id: SessionId, key: number | undefined): void {
     const named = this.#statements.all('SELECT key FROM sessions WHERE id = ?', escapeText(id))
-    for (const known of named as readonly Known[]) if (known.key !== key) this.#forget(known.key)
+    for (const known of named as readonly IndexedSession[]) if (known.key !== key) this.#forget(known.key)
   }
 
   /** The session is no longer found at once. Its passages are removed in pieces. */

@@ -24,7 +24,7 @@ interface Numbered {
   readonly id: number
 }
 
-interface Row {
+interface PassageRow {
   readonly part: number
   readonly seq: number
   readonly at: number
@@ -46,17 +46,17 @@ export function writeDocuments(statements: Statements, session: number, document
 }
 
 /** A document that continues a stored one needs only its last piece. */
-function rowsOf(statements: Statements, session: number, { name, continues }: SearchDocument): readonly Row[] {
+function rowsOf(statements: Statements, session: number, { name, continues }: SearchDocument): readonly PassageRow[] {
   const order = continues ? 'DESC LIMIT 1' : ''
   const sql = `SELECT part, seq, at, until, title, text, repeats FROM passages WHERE session = ? AND name = ? ORDER BY part ${order}`
-  return (statements.all(sql, session, escapeText(name)) as readonly Row[]).map(readable)
+  return (statements.all(sql, session, escapeText(name)) as readonly PassageRow[]).map(readable)
 }
 
-function readable({ title, text, ...row }: Row): Row {
+function readable({ title, text, ...row }: PassageRow): PassageRow {
   return { ...row, title: title === null ? null : unescapeText(title), text: unescapeText(text) }
 }
 
-function draftOf(rows: readonly Row[], document: SearchDocument): Draft {
+function draftOf(rows: readonly PassageRow[], document: SearchDocument): Draft {
   const [first] = rows
   const { seq, at } = document
   if (first === undefined) return { document, part: 0, repeats: 0, seq, at, until: seq, title: null, text: '' }

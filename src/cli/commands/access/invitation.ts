@@ -75,7 +75,7 @@ async function inviteAtTerminal(invitation: Invitation, stopped: AbortSignal): P
 const HINT = 'Open it on the device, once, within ten minutes. Enter makes a fresh link; Ctrl-C leaves.'
 
 /** How often the terminal looks whether the link was used. Milliseconds. */
-const LOOK_MS = 300
+const POLL_MS = 300
 
 function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter' | 'used' | 'stopped'> {
   return new Promise((resolve) => {
@@ -88,7 +88,7 @@ function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter'
     }
     const enter = (): void => end('enter')
     const stop = (): void => end('stopped')
-    const look = (): void => (isOffered() ? void (cancel = after(LOOK_MS, look)) : end('used'))
+    const look = (): void => (isOffered() ? void (cancel = after(POLL_MS, look)) : end('used'))
     process.stdin.on('data', enter).once('end', stop)
     stopped.addEventListener('abort', stop)
     look()

@@ -33,7 +33,7 @@ export function completionsFor(words: readonly string[], { commands, chat }: Com
   return { candidates: named, kind: kindOf(argumentOf(row, place.positionals), place.path) }
 }
 
-interface Place {
+interface TypedSoFar {
   readonly row: CommandRow
   /** The commands that may follow. */
   readonly inner: readonly CommandRow[]
@@ -44,13 +44,13 @@ interface Place {
   readonly awaits: string | undefined
 }
 
-function placeAfter(before: readonly string[], commands: readonly CommandRow[], chat: CommandRow): Place {
-  let place: Place = { row: chat, inner: commands, path: '', positionals: 0, awaits: undefined }
+function placeAfter(before: readonly string[], commands: readonly CommandRow[], chat: CommandRow): TypedSoFar {
+  let place: TypedSoFar = { row: chat, inner: commands, path: '', positionals: 0, awaits: undefined }
   for (const word of before) place = placeBehind(place, word)
   return place
 }
 
-function placeBehind(place: Place, word: string): Place {
+function placeBehind(place: TypedSoFar, word: string): TypedSoFar {
   if (place.awaits !== undefined) return { ...place, awaits: undefined }
   if (word.startsWith('-')) return { ...place, awaits: placeholderOf(word, place.row.options) }
   const row = place.positionals === 0 ? place.inner.find(({ usage }) => nameOf(usage) === word) : undefined

@@ -149,7 +149,7 @@ function firstWords({ turns, id }: FileSession): string {
   return words?.type === 'text' ? oneLine(words.text, 60) : id
 }
 
-interface Listed {
+interface ListedSession {
   readonly file: string
   readonly id: string
   readonly cwd: string
@@ -175,7 +175,7 @@ interface Skipped {
 }
 
 class JsonReport {
-  listed(listed: Listed): void {
+  listed(listed: ListedSession): void {
     printJson({ listed })
   }
 
@@ -196,7 +196,7 @@ class TextReport {
   #count = 0
   #listed = 0
 
-  listed({ id, cwd, title, updatedAt, isHere }: Listed): void {
+  listed({ id, cwd, title, updatedAt, isHere }: ListedSession): void {
     const day = updatedAt === undefined ? '' : `${new Date(updatedAt).toISOString().slice(0, 16).replace('T', ' ')}  `
     const words = `${oneLine(id, 100)}  ${day}${oneLine(title, 60)}  ${oneLine(cwd, 100)}`
     process.stdout.write(`${words}${isHere ? ' (is here)' : ''}\n`)

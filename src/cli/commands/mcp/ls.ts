@@ -17,7 +17,7 @@ import { complain } from '../../say.ts'
 
 type Status = LiveMcp['sessions'][number]['servers'][number]
 
-interface Row {
+interface ServerRow {
   readonly name: string
   /** `client`: no file names it. */
   readonly from: FoundMcp['from'] | 'client'
@@ -46,10 +46,10 @@ async function live(config: Config): Promise<LiveMcp> {
   }
 }
 
-function rowsOf(found: readonly FoundMcp[], { sessions }: LiveMcp): readonly Row[] {
+function rowsOf(found: readonly FoundMcp[], { sessions }: LiveMcp): readonly ServerRow[] {
   const states = sessions.flatMap(({ sessionId, servers }) => servers.map((server) => ({ ...server, sessionId })))
-  const named = (name: string): Row['sessions'] => states.filter((state) => state.name === name)
-  const configured = found.map(({ entry, file, from, standing }): Row => {
+  const named = (name: string): ServerRow['sessions'] => states.filter((state) => state.name === name)
+  const configured = found.map(({ entry, file, from, standing }): ServerRow => {
     const place = entry.place === undefined ? {} : { place: placeWords(entry.place) }
     return {
       name: entry.name,
@@ -62,10 +62,10 @@ function rowsOf(found: readonly FoundMcp[], { sessions }: LiveMcp): readonly Row
   })
   const known = new Set(configured.map(({ name }) => name))
   const others = [...new Set(states.map(({ name }) => name))].filter((name) => !known.has(name))
-  return [...configured, ...others.map((name): Row => ({ name, from: 'client', sessions: named(name) }))]
+  return [...configured, ...others.map((name): ServerRow => ({ name, from: 'client', sessions: named(name) }))]
 }
 
-function print(rows: readonly Row[], paint: Paint): void {
+function print(rows: readonly ServerRow[], paint: Paint): void {
   if (rows.length === 0) process.stderr.write('No MCP servers yet. Add one with: parley mcp add NAME -- COMMAND\n')
   for (const { name, standing, place, file, sessions } of rows) {
     const source = file ?? 'named by a client or built in'
@@ -79,7 +79,7 @@ function print(rows: readonly Row[], paint: Paint): void {
   }
 }
 
-function standingWords(standing: Row['standing'], paint: Paint): string {
+function standingWords(standing: ServerRow['standing'], paint: Paint): string {
   switch (standing) {
     case 'waiting':
       return `${paint('asking', 'not trusted yet')}  `
@@ -94,7 +94,7 @@ function standingWords(standing: Row['standing'], paint: Paint): string {
 }
 
 function sessionWords(
-  { sessionId, state, reason, era, protocol, tools, latencyMs }: Row['sessions'][number],
+  { sessionId, state, reason, era, protocol, tools, latencyMs }: ServerRow['sessions'][number],
   paint: Paint,
 ): string {
   const speaks = protocol === undefined ? [] : [`MCP ${protocol}, ${era ?? ''}`]

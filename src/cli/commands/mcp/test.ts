@@ -84,18 +84,18 @@ function linesOf({ servers, tools, resources, templates, prompts, warnings }: Ex
   ]
 }
 
-interface Listed {
+interface NamedItem {
   readonly name: string
   readonly title: string
 }
 
 function addressed(
   one: { readonly title: string } & ({ readonly uri: string } | { readonly uriTemplate: string }),
-): Listed {
+): NamedItem {
   return { name: 'uri' in one ? one.uri : one.uriTemplate, title: one.title }
 }
 
-function section(heading: string, listed: readonly Listed[], paint: Paint): string[] {
+function section(heading: string, listed: readonly NamedItem[], paint: Paint): string[] {
   if (listed.length === 0) return []
   const rows = listed.map(({ name, title }) => `  ${oneLine(name, 80)}  ${paint('dim', oneLine(title, 80))}`)
   return [`${heading} (${listed.length})`, ...rows]

@@ -16,12 +16,12 @@ import { ago } from '../../output/terminal/pace.ts'
 import { clean, oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-const LIMIT = '20'
+const DEFAULT_PASSAGES = '20'
 /** How long a user waits for an index that is far behind the journal. Milliseconds. */
 const SEARCH_TIMEOUT_MS = 20_000
 
 export async function run({ args, options }: CommandInput): Promise<number> {
-  const limit = limitOf(textOption(options, 'limit') ?? LIMIT)
+  const limit = limitOf(textOption(options, 'limit') ?? DEFAULT_PASSAGES)
   const cwd = textOption(options, 'cwd')
   const config = await configFor()
   const asked = { query: args.join(' '), limit, timeoutMs: SEARCH_TIMEOUT_MS }

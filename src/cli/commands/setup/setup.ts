@@ -41,7 +41,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
   return OK
 }
 
-interface Found {
+interface FoundEditor {
   readonly editor: string
   readonly title: string
   /** `by hand`: its settings are a program. */
@@ -49,13 +49,13 @@ interface Found {
   readonly lines: string
 }
 
-type ToDo = Found & { readonly state: 'to do'; readonly edit: JsonEdit }
+type ToDo = FoundEditor & { readonly state: 'to do'; readonly edit: JsonEdit }
 
 async function stateOf(
   editor: Editor,
   machine: Machine,
   start: Start,
-): Promise<ToDo | (Found & { readonly state: 'set up' | 'by hand' })> {
+): Promise<ToDo | (FoundEditor & { readonly state: 'set up' | 'by hand' })> {
   const { name, title } = editor
   const about = { editor: name, title, lines: linesOf(editor, machine, start) }
   const edit = editor.edit?.(machine, start)
@@ -94,14 +94,14 @@ async function agreed(
   return await confirm(`Write this into ${found.edit.file}?`)
 }
 
-function report(found: Found & { readonly edit?: JsonEdit }, isJson: boolean): void {
+function report(found: FoundEditor & { readonly edit?: JsonEdit }, isJson: boolean): void {
   const { edit, ...about } = found
   if (isJson) return printJson({ ...about, ...(edit !== undefined && { file: edit.file }) })
   process.stdout.write(`${found.title}: ${WORDS[found.state](edit?.file ?? '', found.editor)}\n`)
   if (found.state === 'to do' || found.state === 'by hand') process.stdout.write(found.lines)
 }
 
-const WORDS: Readonly<Record<Found['state'], (file: string, name: string) => string>> = {
+const WORDS: Readonly<Record<FoundEditor['state'], (file: string, name: string) => string>> = {
   'set up': () => 'has Parley',
   'to do': (file, name) => `parley setup ${name} --write adds this to ${file}:`,
   written: (file) => `Parley is in ${file} now; parley setup --undo takes it out again`,

@@ -31,9 +31,9 @@ function checked({ property }: Field, value: FieldValue): FieldAnswer {
   return 'value' in fit ? fit : { sentence: `That ${fit.misfit}.` }
 }
 
-type Read = (field: Field, text: string) => FieldAnswer
+type ReadAnswer = (field: Field, text: string) => FieldAnswer
 
-const READERS: Readonly<Record<Field['kind'], Read>> = {
+const READERS: Readonly<Record<Field['kind'], ReadAnswer>> = {
   text: (_field, text) => ({ value: text }),
   number: readNumber,
   'yes or no': readYesOrNo,

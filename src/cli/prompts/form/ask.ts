@@ -12,7 +12,7 @@ import { type Field, fieldsIn } from '../../../form/fields.ts'
 import { DECLINE, type Filled, type Filling, begun, isFilled, pressed } from './filling.ts'
 import { MANY, choiceRows, formRows } from './form-rows.ts'
 
-export interface Means {
+export interface FormIo {
   readonly listen: ListenToKeys
   readonly view: View
   readonly inTurn: InTurn
@@ -27,7 +27,7 @@ const BRIEF = 18
 /** A terminal shows what is typed and keeps it in sight. */
 const WARNING = `Do not type passwords or keys here. Esc or Ctrl-C cancels; ${DECLINE} declines.`
 
-export function formsOnKeys({ listen, view, inTurn }: Means): ClientForms {
+export function formsOnKeys({ listen, view, inTurn }: FormIo): ClientForms {
   return {
     async ask(form, withdrawn) {
       const reason = 'it has a field that this client cannot ask for'

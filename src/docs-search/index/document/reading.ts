@@ -51,13 +51,13 @@ export function excerptOf({ row, outline }: LoadedDocument, request: ReadDocumen
   }
 }
 
-interface Place {
+interface RequestedPart {
   readonly section: { readonly start: number; readonly end: number } | undefined
   readonly line: number
 }
 
 /** The part that the request names: a section by argument or by fragment, else the line of the fragment. */
-function placeOf(outline: Outline, { uri, section }: ReadDocumentRequest): Place {
+function placeOf(outline: Outline, { uri, section }: ReadDocumentRequest): RequestedPart {
   const fragment = uri.split('#', 2)[1] ?? ''
   const line = /^L(\d+)$/.exec(fragment)?.[1]
   const name = section ?? (line === undefined && fragment !== '' ? decoded(fragment) : undefined)

@@ -51,9 +51,9 @@ function partStarts(text: string): readonly number[] {
   return starts
 }
 
-type Place = Pick<ShownHeading, 'line' | 'part'>
+type HeadingPlace = Pick<ShownHeading, 'line' | 'part'>
 
-function headingsOf(outline: Outline, placeOf: (offset: number) => Place): readonly ShownHeading[] {
+function headingsOf(outline: Outline, placeOf: (offset: number) => HeadingPlace): readonly ShownHeading[] {
   const ends = new Map(outline.headings.map(({ start, end }) => [start, end]))
   return namedHeadings(outline)
     .slice(0, MAX_HEADINGS)

@@ -12,13 +12,13 @@ export interface Stem {
 }
 
 /** A run of capitals, a capitalised or lower-case word, or a number; only letters that the stemmer knows. */
-const PIECE = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
+const WORD_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g
 const MAX_JOINT_CHARS = 3
 const MAX_PIECE_CHARS = 64
 
 export function stemsOf(text: string): readonly Stem[] {
   const stems: Stem[] = []
-  for (const { 0: piece, index } of text.matchAll(PIECE)) {
+  for (const { 0: piece, index } of text.matchAll(WORD_PART)) {
     const end = index + piece.length
     const breakBefore = index - (stems.at(-1)?.end ?? index) > MAX_JOINT_CHARS
     stems.push({ stem: stemOf(piece), start: index, end, breakBefore })
@@ -30,11 +30,11 @@ export function stemsOf(text: string): readonly Stem[] {
 export function stemText(text: string): string {
   let words = ''
   let last = -1
-  PIECE.lastIndex = 0
-  for (let match = PIECE.exec(text); match !== null; match = PIECE.exec(text)) {
+  WORD_PART.lastIndex = 0
+  for (let match = WORD_PART.exec(text); match !== null; match = WORD_PART.exec(text)) {
     if (last >= 0) words += match.index - last > MAX_JOINT_CHARS ? ` ${BREAK} ` : ' '
     words += stemOf(match[0])
-    last = PIECE.lastIndex
+    last = WORD_PART.lastIndex
   }
   return words
 }

@@ -34,7 +34,7 @@ export interface DocumentPlace {
 }
 
 /** Which documents a list is of; `prefix` is how their file begins. */
-type Listed = Pick<PassageFilter, 'hidden'> & { readonly scope: readonly number[]; readonly prefix: string }
+type ListFilter = Pick<PassageFilter, 'hidden'> & { readonly scope: readonly number[]; readonly prefix: string }
 
 interface Slice {
   readonly limit: number
@@ -120,7 +120,7 @@ export class IndexReader implements Disposable {
   }
 
   /** In the order of their uris, from behind `after` on. */
-  list(listed: Listed & { readonly after: string; readonly limit: number }): readonly DocumentRow[] {
+  list(listed: ListFilter & { readonly after: string; readonly limit: number }): readonly DocumentRow[] {
     const { sql, values } = inList(listed)
     return this.#db
       .prepare(
@@ -130,7 +130,7 @@ export class IndexReader implements Disposable {
       .all(...values, listed.after, listed.limit) as DocumentRow[]
   }
 
-  countList(listed: Listed): number {
+  countList(listed: ListFilter): number {
     const { sql, values } = inList(listed)
     return this.#count(`SELECT count(*) AS n FROM documents d WHERE ${sql}`, values)
   }
@@ -244,7 +244,7 @@ function visible({ updatedAfter, hidden }: PassageFilter): Clause {
 
 const IN_JSON = '(SELECT value FROM json_each(?))'
 
-function inList({ scope, hidden, prefix }: Listed): Clause {
+function inList({ scope, hidden, prefix }: ListFilter): Clause {
   const collections = scope.map(Number).join(',')
   return {
     sql: `d.collection IN (${collections}) AND d.id NOT IN ${IN_JSON} AND substr(d.file, 1, length(?)) = ?`,

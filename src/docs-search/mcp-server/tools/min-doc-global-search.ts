@@ -3,7 +3,7 @@ import type { DocumentHit } from '../../index/worker/protocol.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
 const NAME = 'MinDocGlobalSearch'
-const PAGE = 10
+const HITS_PER_PAGE = 10
 
 const text = (description: string) => ({ type: 'string', description })
 const HIT = {
@@ -51,13 +51,13 @@ export const minDocGlobalSearch: DocumentTool = {
   }),
   async call(args) {
     const query = args.query('keyword')
-    const page = args.integer('pageIndex', 1, Number.MAX_SAFE_INTEGER / PAGE - 1) ?? 1
+    const page = args.integer('pageIndex', 1, Number.MAX_SAFE_INTEGER / HITS_PER_PAGE - 1) ?? 1
     const { total, hits, notice } = await args.view.index.documents({
       query,
       mode: 'all',
       collections: args.view.all(),
-      offset: (page - 1) * PAGE,
-      limit: PAGE,
+      offset: (page - 1) * HITS_PER_PAGE,
+      limit: HITS_PER_PAGE,
     })
     const found = { result: hits.map(entry), totalCount: total }
     return result(found, JSON.stringify(found), ...(notice === undefined ? [] : [notice]))

@@ -47,7 +47,7 @@ export class Site {
     if ((method !== 'GET' && method !== 'HEAD') || !isForPeople(path, request)) return undefined
     if (path === '/sign-in' || path === '/sign-out') return moved('/')
     const file = ASSETS.find(({ address }) => address === path)
-    if (file !== undefined) return { status: 200, headers: KEPT(file.type), body: file.text }
+    if (file !== undefined) return { status: 200, headers: immutableHeaders(file.type), body: file.text }
     const principal = this.#signing.principalOf(request)
     if (principal === null) return this.#signing.asked(request)
     return this.#pageFor(this.#options.view(principal), path, new URLSearchParams(query))
@@ -98,7 +98,10 @@ const STATUS: Readonly<Record<string, number>> = {
   DOCS_DIRECTORY_GONE: 503,
 }
 
-const KEPT = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' })
+const immutableHeaders = (type: string) => ({
+  'Content-Type': type,
+  'Cache-Control': 'public, max-age=31536000, immutable',
+})
 
 const NOTHING: RenderedPage = {
   status: 404,

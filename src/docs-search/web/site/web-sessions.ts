@@ -10,7 +10,7 @@ interface Visit {
 
 /** A working day. */
 const IDLE_MS = 10 * 3_600_000
-const MOST = 1_000
+const MAX_WEB_SESSIONS = 1_000
 
 export class WebSessions {
   /** By the hash of their secret, the longest idle first. */
@@ -22,7 +22,7 @@ export class WebSessions {
     const name = hashOf(secret)
     this.#visits.set(name, { principal, idle: setTimeout(() => this.#visits.delete(name), IDLE_MS).unref() })
     const [quietest] = this.#visits.keys()
-    if (this.#visits.size > MOST && quietest !== undefined) this.#end(quietest)
+    if (this.#visits.size > MAX_WEB_SESSIONS && quietest !== undefined) this.#end(quietest)
     return secret
   }
 

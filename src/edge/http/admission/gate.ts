@@ -20,7 +20,7 @@ import {
 } from '../request-checks.ts'
 import { RequestRate } from './request-rate.ts'
 
-interface Surroundings {
+interface GateDeps {
   readonly clock: Pick<Clock, 'monotonicNow'>
   readonly proxies: TrustedProxies
   readonly limits: Pick<RemoteLimits, 'requestsPerSecond'>
@@ -32,7 +32,7 @@ export class Gate {
   readonly #proxies: TrustedProxies
   readonly #clients: Pick<RemoteClientele, 'holderOf'>
 
-  constructor(clients: Pick<RemoteClientele, 'holderOf'>, { clock, proxies, limits }: Surroundings) {
+  constructor(clients: Pick<RemoteClientele, 'holderOf'>, { clock, proxies, limits }: GateDeps) {
     const { requestsPerSecond } = limits
     this.#clients = clients
     this.#proxies = proxies

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 
 /** Of one port, at once. */
-const MOST = 1_024
+const MAX_SILENT_SOCKETS = 1_024
 
 /** What identifies a connection also below TLS and HTTP/2. */
 type Ends = Pick<Socket, 'remoteAddress' | 'remotePort'>
@@ -18,7 +18,7 @@ export class SilentSockets {
     const key = keyOf(socket)
     this.#sockets.set(key, socket)
     socket.once('close', () => this.#forget(key, socket))
-    if (this.#sockets.size <= MOST) return
+    if (this.#sockets.size <= MAX_SILENT_SOCKETS) return
     const [[oldestKey, oldest] = []] = this.#sockets
     if (oldestKey !== undefined) this.#sockets.delete(oldestKey)
     oldest?.destroy()

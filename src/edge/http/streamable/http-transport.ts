@@ -19,13 +19,13 @@ const KEEP_ALIVE_MS = 20_000
 /** How long a connection stays that no client reads. */
 const IDLE_MS = 60_000
 /** How long answers of a session wait for its stream to be read for the first time. */
-const PATIENCE_MS = 10_000
+const FIRST_READER_MS = 10_000
 /** How long a reader may take to read why its stream ends. */
 const CLOSE_MS = 500
 /** What the stream of the connection keeps for a reader that broke off: it is in no journal. */
 const KEPT_BYTES = 2 * 1024 * 1024
 
-interface Surroundings {
+interface HttpTransportDeps {
   readonly clock: Pick<Clock, 'setTimer' | 'id'>
   /** What clients of all connections have not read. */
   readonly unread: SharedLimit
@@ -48,7 +48,7 @@ export interface Posted {
 type OpenStream = () => ServerResponse | undefined
 
 export class HttpTransport implements RemoteTransport, Holder {
-  readonly #around: Surroundings
+  readonly #around: HttpTransportDeps
   readonly #connection = new EventStream(KEPT_BYTES, '0')
   /** Of the events on that. */
   #count = 0
@@ -66,7 +66,7 @@ export class HttpTransport implements RemoteTransport, Holder {
   #keepAlive: Timer | undefined
   #idle: Timer | undefined
 
-  constructor(around: Surroundings) {
+  constructor(around: HttpTransportDeps) {
     this.#around = around
     this.#keepAliveLater()
     this.#idleLater()
@@ -250,7 +250,7 @@ export class HttpTransport implements RemoteTransport, Holder {
     if (method !== undefined || stream.wasRead) return stream.send([message])
     if (stream.answersElsewhere) return this.#sendOnConnection([message])
     stream.send([message])
-    stream.patience ??= this.#around.clock.setTimer(PATIENCE_MS, () => this.#answerElsewhere(sessionId, stream))
+    stream.patience ??= this.#around.clock.setTimer(FIRST_READER_MS, () => this.#answerElsewhere(sessionId, stream))
   }
 
   #isAwaited(id: RequestId, message: Outgoing): boolean {

@@ -14,12 +14,12 @@ const KEPT_BYTES = 256 * 1024
 interface Reloading {
   readonly id: RequestId
   /** The last that came for the opening before it; those entries come again. Undefined once the new one has begun. */
-  former: Place | undefined
+  former: EventPlace | undefined
   /** Resolves what waits for it to begin. */
   readonly begun: (how: 'begun' | 'superseded') => void
 }
 
-interface Place {
+interface EventPlace {
   readonly seq: number
   /** How many messages without an entry have come since. */
   readonly since: number
@@ -27,7 +27,7 @@ interface Place {
 
 export class SessionStream extends EventStream {
   /** Of the last message that was sent. */
-  #last: Place = { seq: 0, since: 0 }
+  #last: EventPlace = { seq: 0, since: 0 }
   /** The entry up to which a reader of this connection had everything before the session was opened. */
   after: number | undefined
   #reloading: Reloading | undefined
@@ -100,7 +100,7 @@ export class SessionStream extends EventStream {
   }
 
   /** No update is sent before those that the reader has missed. Messages that are no updates wait for their place. */
-  #putAside({ text, seq, method }: Outgoing, former: Place): readonly StreamEvent[] {
+  #putAside({ text, seq, method }: Outgoing, former: EventPlace): readonly StreamEvent[] {
     const place = seq === undefined ? { seq: former.seq, since: former.since + 1 } : { seq, since: 0 }
     if (this.#reloading !== undefined) this.#reloading.former = place
     const event = { id: idOf(place), text, isStored: false, isAnswer: method === undefined }
@@ -114,7 +114,7 @@ export class SessionStream extends EventStream {
   }
 }
 
-function idOf({ seq, since }: Place): string {
+function idOf({ seq, since }: EventPlace): string {
   return `${seq}.${since}`
 }
 

@@ -22,25 +22,25 @@ const MAX_STREAMS_OF_ONE = 64
 const MAX_ID_CHARS = 1_024
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
-interface Surroundings {
+interface StreamableHttpDeps {
   readonly clock: Pick<Clock, 'setTimer' | 'id'>
   readonly connections: Connections
   readonly unread: SharedLimit
   readonly bodies: BodyBudget
 }
 
-interface Known {
+interface KnownConnection {
   readonly transport: HttpTransport
   readonly holder: TokenHolder
 }
 
 export class StreamableHttp {
-  readonly #around: Surroundings
-  readonly #known = new Map<string, Known>()
+  readonly #around: StreamableHttpDeps
+  readonly #known = new Map<string, KnownConnection>()
   #streams = 0
   readonly #streamsOf = new Map<string, number>()
 
-  constructor(around: Surroundings) {
+  constructor(around: StreamableHttpDeps) {
     this.#around = around
   }
 
@@ -150,7 +150,7 @@ export class StreamableHttp {
   }
 
   /** Ids are no credentials: another's connection is unknown. */
-  #connectionOf(exchange: Exchange, holder: TokenHolder): Known | Refusal {
+  #connectionOf(exchange: Exchange, holder: TokenHolder): KnownConnection | Refusal {
     const id = exchange.header('acp-connection-id')
     if (id === undefined) return NO_CONNECTION
     const known = this.#known.get(id)

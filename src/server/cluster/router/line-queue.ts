@@ -1,7 +1,7 @@
 /** Lines of a client that wait for the connection of their session. */
 
 /** Past these nothing more is read from the client. */
-const MOST = { lines: 256, chars: 16 * 1024 * 1024 }
+const MAX_QUEUED = { lines: 256, chars: 16 * 1024 * 1024 }
 
 export class LineQueue implements AsyncIterable<Buffer> {
   #lines: string[] = []
@@ -40,7 +40,7 @@ export class LineQueue implements AsyncIterable<Buffer> {
   }
 
   #isFull(): boolean {
-    return !this.#hasEnded && (this.#lines.length > MOST.lines || this.#chars > MOST.chars)
+    return !this.#hasEnded && (this.#lines.length > MAX_QUEUED.lines || this.#chars > MAX_QUEUED.chars)
   }
 
   #makeRoom(): void {

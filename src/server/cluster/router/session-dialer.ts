@@ -5,7 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { ServerAccess } from '../../../relay/connector.ts'
 
 /** Longer than it takes to count out a node that has died, and to claim what it had. */
-const PATIENCE_MS = 30_000
+const DIAL_TIMEOUT_MS = 30_000
 const PAUSE_MS = 100
 
 export class SessionDialer implements ServerAccess {
@@ -32,7 +32,7 @@ export class SessionDialer implements ServerAccess {
   }
 
   async start(): Promise<void> {
-    const deadline = this.#clock.monotonicNow() + PATIENCE_MS
+    const deadline = this.#clock.monotonicNow() + DIAL_TIMEOUT_MS
     while (!this.#isOver) {
       try {
         this.#next = await this.#open()

@@ -6,9 +6,9 @@ import { systemClock } from '../../../adapters/clock.ts'
 import type { Config } from '../../../config/settings.ts'
 import type { SearchOptions } from '../../../adapters/search/worker/search-client.ts'
 
-type Place = Pick<Config, 'home' | 'cluster'>
+type SearchIndexLocation = Pick<Config, 'home' | 'cluster'>
 
-/** What the thread of the index is told, besides its directory. */
+/** What the thread of the index gets, besides its directory. */
 export interface SearchOrder {
   /** Absent: it follows the journal of the directory. */
   readonly cluster: ReaderOrder | undefined
@@ -19,7 +19,7 @@ export function searchIndexPath({ home, cluster }: { readonly home: string; read
   return join(home, cluster === undefined ? 'search.db' : 'cluster-search.db')
 }
 
-export function searchOptions({ home, cluster }: Place): Omit<SearchOptions, 'report'> {
+export function searchOptions({ home, cluster }: SearchIndexLocation): Omit<SearchOptions, 'report'> {
   const order: SearchOrder = {
     cluster: cluster && { urls: cluster.urls, schema: cluster.schema, unsafe: cluster.unsafe },
   }

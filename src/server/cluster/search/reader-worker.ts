@@ -7,12 +7,12 @@ import { type BlockingEnd, answerBlocking } from '../../../threads/blocking-work
 import type { CallRefusal } from '../../../threads/worker-port.ts'
 import type { ReaderCalls, ReaderOrder } from './reader-calls.ts'
 
-interface Given {
+interface ReaderWorkerData {
   readonly order: ReaderOrder
   readonly end: BlockingEnd
 }
 
-const { order, end } = workerData as Given
+const { order, end } = workerData as ReaderWorkerData
 let opening: Promise<IndexSource> | undefined
 
 answerBlocking<ReaderCalls>(

@@ -40,13 +40,13 @@ function eventPrompt({ message, images }: Fields): readonly Content[] {
   return [...(text === '' ? [] : [{ type: 'text', text } as const]), ...pictures]
 }
 
-interface Place {
+interface LineContext {
   readonly conversation: FileSessionBuilder
   readonly hasEvents: boolean
   readonly timestamp: unknown
 }
 
-function responseItem(item: Fields, place: Place): void {
+function responseItem(item: Fields, place: LineContext): void {
   const { conversation } = place
   const callId = textOf(item['call_id'] ?? item['id'])
   switch (item['type']) {
@@ -77,7 +77,7 @@ function responseItem(item: Fields, place: Place): void {
   }
 }
 
-function message({ role, content }: Fields, { conversation, hasEvents, timestamp }: Place): void {
+function message({ role, content }: Fields, { conversation, hasEvents, timestamp }: LineContext): void {
   if (role === 'assistant') for (const { text } of listOf(content)) conversation.say('agent', text)
   if (role !== 'user' || hasEvents) return
   const blocks = listOf(content).filter(({ text }) => !isOfTheTool(textOf(text)))

@@ -8,7 +8,7 @@ export interface NameSources {
   readonly registry: readonly string[]
 }
 
-export type Named =
+export type NameMatch =
   | { readonly name: string }
   /** Empty: no agent is called so. More than one: several are. */
   | { readonly candidates: readonly string[] }
@@ -17,7 +17,7 @@ export type Named =
  * An own entry, an agent of the start table or its alias, an id of the registry, NAME-acp, or the beginning of exactly one of
  * them.
  */
-export function agentNamed(requested: string, { own, registry }: NameSources): Named {
+export function agentNamed(requested: string, { own, registry }: NameSources): NameMatch {
   if (own.includes(requested)) return { name: requested }
   const known = knownAgent(requested) ?? knownAgent(`${requested}-acp`)
   if (known !== undefined) return { name: known.id }

@@ -56,7 +56,7 @@ export interface RegistryOptions {
   readonly clock: Clock
 }
 
-export interface Asked {
+export interface RegistryAnswer {
   readonly entries: readonly RegistryEntry[]
   /** Why an old copy had to do. */
   readonly stale?: string
@@ -75,7 +75,7 @@ export class RegistryIndex {
   }
 
   /** Asks the registry, unless a copy of today is here. Throws AGENT_REGISTRY if it does not answer and no copy is here. */
-  async ask(signal?: Signal): Promise<Asked> {
+  async ask(signal?: Signal): Promise<RegistryAnswer> {
     const { clock } = this.#options
     const copy = this.#read()
     if (copy !== undefined && clock.now() - copy.at < FRESH_MS) return { entries: copy.entries }

@@ -27,7 +27,7 @@ export function loginIn(method: unknown): readonly LoginMethod[] {
 }
 
 /**
- * Some agents use the login that they have only once it is named, in each process. One that refuses goes on: it says itself that
+ * Some agents use the login that they have only once it is named, in each process. One that refuses continues: it says itself that
  * it wants a login. Throws AGENT_STUCK and AGENT_START_FAILED, and the signal's reason.
  */
 export async function useLogin(

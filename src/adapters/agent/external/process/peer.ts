@@ -26,9 +26,9 @@ const MAX_NOISE_CHARS = 500
 
 /** The part of Parley that speaks with this agent. */
 export interface PeerListener {
-  /** Reading goes on once this resolves. */
+  /** Reading continues once this resolves. */
   notified(method: string, params: unknown): Promise<void>
-  /** Called in the order of arrival; reading goes on while it works. Undefined for a method that Parley does not have. */
+  /** Called in the order of arrival; reading continues meanwhile. Undefined for a method that Parley does not have. */
   requested(method: string, params: unknown, id: RequestId): Promise<unknown> | undefined
   /** A line on stdout that is no message, or a message that fits nothing. */
   noise(line: string): void

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { AgentProcess } from '../process/agent-process.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
 
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 export interface Quieted {
   readonly session: Pick<AgentSession, 'showActivity'>
@@ -47,9 +47,9 @@ export class QuietWatch {
 
   #next(): void {
     if (this.#isOver) return
-    const { clock, quietMs, stallMs = LOOK_MS } = this.#parts
+    const { clock, quietMs, stallMs = POLL_MS } = this.#parts
     this.#timer = clock.setTimer(
-      Math.min(LOOK_MS, quietMs, stallMs),
+      Math.min(POLL_MS, quietMs, stallMs),
       () => void this.#look().finally(() => this.#next()),
     )
   }

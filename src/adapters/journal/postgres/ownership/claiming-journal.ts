@@ -6,14 +6,17 @@ import type { ChangesElsewhere } from './changes-elsewhere.ts'
 import type { PostgresOwnership } from './postgres-ownership.ts'
 
 /** Of this node among the others. */
-interface Place {
+interface NodeOwnership {
   readonly ownership: Pick<PostgresOwnership, 'certain'>
   readonly claims: Pick<SessionOwnership, 'claim'>
   readonly elsewhere: Pick<ChangesElsewhere, 'watch'>
 }
 
 /** What is stored is acknowledged while no other node can have counted this one out, or once that is certain again: no effect begins before. */
-export function claimingJournal(journal: PostgresJournal, { ownership, claims, elsewhere }: Place): ImportingJournal {
+export function claimingJournal(
+  journal: PostgresJournal,
+  { ownership, claims, elsewhere }: NodeOwnership,
+): ImportingJournal {
   async function acknowledged(stored: Promise<void>): Promise<void> {
     await stored
     await ownership.certain()

@@ -1,6 +1,6 @@
 /**
  * Counts nodes out: one whose beat did not move while this node renewed its own four times is dead. No clock decides: while the database
- * is away no node renews, so none is counted out.
+ * is away no node renews, so none is declared dead.
  */
 
 const RENEWALS = 4
@@ -13,7 +13,7 @@ export interface SeenNode {
 export class DeathCount {
   readonly #seen = new Map<string, { readonly beat: number; readonly renewals: number }>()
 
-  /** Call it after each confirmed renewal of this node with the others that live. Answers whom it has counted out. */
+  /** Call it after each confirmed renewal of this node with the others that live. Answers which nodes it has declared dead. */
   renewed(others: readonly SeenNode[]): readonly SeenNode[] {
     const alive = new Set(others.map(({ boot }) => boot))
     for (const boot of this.#seen.keys()) if (!alive.has(boot)) this.#seen.delete(boot)

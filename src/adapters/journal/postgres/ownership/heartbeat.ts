@@ -96,7 +96,7 @@ export class Heartbeat {
     this.#confirmed = now
   }
 
-  /** Aborts when this node was counted out: others may own what it owned. */
+  /** Aborts when this node was declared dead: others may own what it owned. */
   get lost(): Signal {
     return this.#lost.signal
   }
@@ -110,12 +110,12 @@ export class Heartbeat {
     return !this.lost.aborted && this.#options.clock.monotonicNow() - this.#confirmed < CERTAIN_MS
   }
 
-  /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is counted out, or has left. */
+  /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is declared dead, or has left. */
   async certain(): Promise<void> {
     while (!this.isCertain) await this.next()
   }
 
-  /** Resolves after the next confirmed renewal. Throws once this node is counted out, or has left. */
+  /** Resolves after the next confirmed renewal. Throws once this node is declared dead, or has left. */
   next(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.lost.aborted) reject(this.#isOut(COUNTED_OUT))
@@ -124,7 +124,7 @@ export class Heartbeat {
     })
   }
 
-  /** The other nodes that had not been counted out when they were last read, which is at each beat. */
+  /** The other nodes that had not been declared dead when they were last read, which is at each beat. */
   get others(): readonly Node[] {
     return this.#others
   }
@@ -150,7 +150,7 @@ export class Heartbeat {
       try {
         await this.#renew(sent)
       } catch {
-        // The database is away: no node renews, so none is counted out. The next beat is another try.
+        // The database is away: no node renews, so none is declared dead. The next beat is another try.
       }
       const pause = Math.max(0, BEAT_MS - (clock.monotonicNow() - sent))
       await clock.sleep(pause, this.#ended.signal).catch(() => undefined)

@@ -23,7 +23,7 @@ export interface PostgresOwnershipOptions {
   /** At each renewal: no other node counts this one out for so many milliseconds. */
   readonly renewed: (ms: number) => void
   /**
-   * This node has counted another one out, or has found one that was counted out some time ago: what it owned may be claimed. Called
+   * This node has declared another one dead, or has found one that was declared dead some time ago: what it owned may be claimed. Called
    * again at each beat until `forget` was.
    */
   readonly buried: (boot: string) => void

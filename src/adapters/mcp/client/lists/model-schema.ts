@@ -6,7 +6,17 @@ type JsonObject = Readonly<Record<string, unknown>>
 type ModelSchema = { readonly schema: JsonObject } | { readonly unsupported: string }
 
 /** Keywords that all providers understand. Parley checks the other keywords itself before it sends a call. */
-const KEPT = ['title', 'description', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
+const KEPT_KEYWORDS = [
+  'title',
+  'description',
+  'format',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+]
 const PROPERTY_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 /** Depths at which a recursive schema becomes "anything"; a smaller depth is tried when the schema branches too much. */
 const DEPTHS = [12, 6, 3, 1]
@@ -68,24 +78,24 @@ class Unfolding {
   }
 }
 
-interface Where {
+interface UnfoldPosition {
   readonly unfolding: Unfolding
   readonly depth: number
 }
 
 function unfold(schema: JsonObject, unfolding: Unfolding): JsonObject {
-  const where: Where = { unfolding, depth: 0 }
+  const where: UnfoldPosition = { unfolding, depth: 0 }
   const root = merged(resolve(schema, where), where)
   const properties = isObject(root.properties) ? rewriteProperties(root.properties, where) : {}
   return { ...rewrite(root, where), type: 'object', properties }
 }
 
-function rewrite(given: unknown, { unfolding, depth }: Where): JsonObject {
+function rewrite(given: unknown, { unfolding, depth }: UnfoldPosition): JsonObject {
   if (!isObject(given) || depth > unfolding.deepest) return {}
   const deeper = { unfolding, depth: depth + 1 }
   const schema = resolve(given, deeper)
   const out: Record<string, unknown> = {}
-  for (const key of KEPT) if (schema[key] !== undefined) out[key] = schema[key]
+  for (const key of KEPT_KEYWORDS) if (schema[key] !== undefined) out[key] = schema[key]
   Object.assign(out, typesOf(schema))
   if (isObject(schema.properties)) out.properties = rewriteProperties(schema.properties, deeper)
   if (isObject(schema.properties) && Array.isArray(schema.required))
@@ -118,7 +128,7 @@ function itemsOf({ items, prefixItems }: JsonObject): unknown {
   return Array.isArray(prefixItems) ? { anyOf: prefixItems } : {}
 }
 
-function rewriteProperties(properties: JsonObject, where: Where): JsonObject {
+function rewriteProperties(properties: JsonObject, where: UnfoldPosition): JsonObject {
   where.unfolding.count(properties)
   const bad = Object.keys(properties).find((name) => !PROPERTY_NAME.test(name))
   if (bad !== undefined)
@@ -127,7 +137,7 @@ function rewriteProperties(properties: JsonObject, where: Where): JsonObject {
 }
 
 /** Arguments are one object: alternatives and parts beside the root are merged into it. */
-function merged(schema: JsonObject, { unfolding, depth }: Where): JsonObject {
+function merged(schema: JsonObject, { unfolding, depth }: UnfoldPosition): JsonObject {
   if (depth > unfolding.deepest) return {}
   const deeper = { unfolding, depth: depth + 1 }
   const all = listOf(schema.allOf, deeper).map((part) => merged(part, deeper))
@@ -142,12 +152,12 @@ function merged(schema: JsonObject, { unfolding, depth }: Where): JsonObject {
   return { ...own, type: 'object', properties, required: [...new Set([...needed, ...shared])] }
 }
 
-function listOf(value: unknown, where: Where): readonly JsonObject[] {
+function listOf(value: unknown, where: UnfoldPosition): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject).map((one) => resolve(one, where)) : []
 }
 
 /** Only references within the schema are resolved; nothing is ever fetched. */
-function resolve(schema: JsonObject, { unfolding }: Where): JsonObject {
+function resolve(schema: JsonObject, { unfolding }: UnfoldPosition): JsonObject {
   let found: unknown = schema
   unfolding.count(schema)
   for (let steps = 0; isObject(found) && typeof found.$ref === 'string'; steps++) {

@@ -21,7 +21,7 @@ export interface CallContext extends RequestContext {
   readonly roots: () => readonly string[]
 }
 
-interface Call {
+interface ToolCallRequest {
   readonly tool: ServerTool
   readonly args: JsonObject
   readonly options: CallOptions
@@ -30,7 +30,7 @@ interface Call {
 const NEEDS_URL = -32042
 
 /** A server's refusal becomes a result that the agent can read; every other failure is thrown. */
-export async function requestTool(context: CallContext, call: Call): Promise<ToolResult | Paused> {
+export async function requestTool(context: CallContext, call: ToolCallRequest): Promise<ToolResult | Paused> {
   const { onElicit } = call.options
   if (onElicit === undefined) return await attempt(context, call)
   let declined = false
@@ -43,7 +43,7 @@ export async function requestTool(context: CallContext, call: Call): Promise<Too
   return declined && !('pause' in end) ? afterDecline(end) : end
 }
 
-async function attempt(context: CallContext, call: Call): Promise<ToolResult | Paused> {
+async function attempt(context: CallContext, call: ToolCallRequest): Promise<ToolResult | Paused> {
   try {
     return await request(context, call)
   } catch (error) {
@@ -58,7 +58,11 @@ async function attempt(context: CallContext, call: Call): Promise<ToolResult | P
 }
 
 /** The server did not process the call, so it is sent again after a login. The user is not asked twice for one call. */
-async function afterLogin(context: CallContext, call: Call, needed: LoginNeeded): Promise<ToolResult | Paused> {
+async function afterLogin(
+  context: CallContext,
+  call: ToolCallRequest,
+  needed: LoginNeeded,
+): Promise<ToolResult | Paused> {
   const { options } = call
   const isIn = await askToLogIn(context, options).catch((error: unknown) =>
     fail('TOOL_NOT_RUN', { tool: options.name, reason: context.redact(reasonOf(error).replace(/\.$/, '')) }),
@@ -74,7 +78,7 @@ async function declines(): Promise<{ readonly action: 'decline' }> {
   return { action: 'decline' }
 }
 
-async function request(context: CallContext, { tool, args, options }: Call): Promise<ToolResult | Paused> {
+async function request(context: CallContext, { tool, args, options }: ToolCallRequest): Promise<ToolResult | Paused> {
   const params = {
     name: tool.serverToolName,
     arguments: args,

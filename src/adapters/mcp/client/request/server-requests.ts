@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { basename } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import type { Elicitation, ElicitationAnswer, ElicitedValue } from '../../../../ports/values/elicitation.ts'
-import type { CallOptions, ConnectRequest, McpHostContext, Given, Paused } from '../../host/mcp-types.ts'
+import type { CallOptions, ConnectRequest, McpHostContext, GivenInput, Paused } from '../../host/mcp-types.ts'
 import { isObject, nonEmptyText, type JsonObject } from '../../../checking/json.ts'
 import type { ToolResult } from '../../../../ports/tools.ts'
 
@@ -115,7 +115,7 @@ interface Wanting {
 }
 
 /** The stored part of a pause: the kinds of the server's requests by key, and the state that it wants back unchanged. */
-interface Kept {
+interface StoredPause {
   readonly asked: Readonly<Record<string, Kind>>
   readonly requestState?: string
 }
@@ -138,13 +138,13 @@ export function pauseFor({ inputRequests, requestState }: Wanting, server: strin
     asked[key] = method === 'roots/list' ? 'roots' : question === undefined ? 'unclear' : 'question'
     if (question !== undefined) questions[key] = question
   }
-  const state: Kept = { asked, ...(requestState !== undefined && { requestState }) }
+  const state: StoredPause = { asked, ...(requestState !== undefined && { requestState }) }
   return { pause: { questions, state } }
 }
 
 /** Parameters that are added when the same request is sent again with the input. */
-export function inputParams(given: Given, roots: readonly string[]): JsonObject {
-  const { asked, requestState } = given.pause.state as Kept
+export function inputParams(given: GivenInput, roots: readonly string[]): JsonObject {
+  const { asked, requestState } = given.pause.state as StoredPause
   const answers = Object.entries(asked).map(([key, kind]) => [
     key,
     kind === 'roots' ? rootsAnswer(roots) : answerTo(key, given),
@@ -155,7 +155,7 @@ export function inputParams(given: Given, roots: readonly string[]): JsonObject 
   }
 }
 
-function answerTo(key: string, { pause, input }: Given) {
+function answerTo(key: string, { pause, input }: GivenInput) {
   const answer = input[key] ?? { action: 'cancel' }
   if (answer.action !== 'accept') return { action: answer.action }
   const question = pause.questions[key]

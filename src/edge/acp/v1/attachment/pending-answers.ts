@@ -171,7 +171,7 @@ interface AskedClient {
 }
 
 /** What it is asked. */
-interface Asked {
+interface AskedQuestion {
   readonly question: OpenQuestion
   readonly turn: SessionView['turn']
 }
@@ -185,7 +185,7 @@ class PermissionRequest {
   #isWithdrawn = false
 
   constructor(
-    { question, turn }: Asked,
+    { question, turn }: AskedQuestion,
     { sessionId, requests }: AskedClient,
     answered: (outcome: ClientAnswer) => void,
   ) {

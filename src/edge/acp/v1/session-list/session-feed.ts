@@ -6,7 +6,7 @@ import type { Transport } from '../../../transport/transport.ts'
 import { type SessionReader, type SessionRow, sessionRow } from './list-sessions.ts'
 
 /** Rows of one notification. */
-const ROWS = 500
+const ROWS_PER_NOTIFICATION = 500
 
 export interface FeedContext extends SessionReader {
   readonly sessions: Pick<SessionDirectory, 'list' | 'watch' | 'find'>
@@ -81,9 +81,9 @@ export class SessionFeed {
   async #sendAll(): Promise<void> {
     let after: ListKey | undefined
     for (let reset = true; this.#stopWatching !== undefined; reset = false) {
-      const page = await this.#context.sessions.list({ limit: ROWS, ...(after && { after }) })
+      const page = await this.#context.sessions.list({ limit: ROWS_PER_NOTIFICATION, ...(after && { after }) })
       after = page.at(-1)
-      const more = page.length === ROWS
+      const more = page.length === ROWS_PER_NOTIFICATION
       await this.#send({ ...(reset && { reset }), sessions: page.map((row) => this.#note(row)), ...(more && { more }) })
       if (!more) return
     }
