@@ -37,7 +37,14 @@ export {
   textIn,
 } from './client/incoming/updates.ts'
 export type { Capabilities, ClientInfo, ClientOptions, NoticeKind } from './client/initialize.ts'
-export type { CountedAnswer, FoundFiles, OutlinePrompt, SessionPage } from './client/sessions/stored-sessions.ts'
+export type {
+  AgentChoice,
+  AgentChoices,
+  CountedAnswer,
+  FoundFiles,
+  OutlinePrompt,
+  SessionPage,
+} from './client/sessions/stored-sessions.ts'
 export type { SessionToOpen } from './client/sessions/attachments.ts'
 export type { SettingChoice, Setting } from './client/sessions/agent-settings.ts'
 export {

@@ -17,11 +17,13 @@ import {
   suggestedIn,
 } from './connection/responses.ts'
 import {
+  type AgentChoices,
   type CountedAnswer,
   type OutlinePrompt,
   type SessionPage,
   type FoundFiles,
   countedIn,
+  agentsIn,
   directoriesIn,
   exportIn,
   filesIn,
@@ -178,8 +180,14 @@ export class Client {
     this.#attachments.settings.changed(sessionId, method === 'session/set_mode' ? { currentModeId: value } : result)
   }
 
-  newSession(cwd: string): Promise<string> {
-    return this.#opener.create(cwd)
+  /** `agent`: the name of one that `agents` lists, for this session alone. */
+  newSession(cwd: string, { agent }: { readonly agent?: string | undefined } = {}): Promise<string> {
+    return this.#opener.create(cwd, agent)
+  }
+
+  /** The agents that a new session may have; undefined where the server does not say. */
+  async agents(): Promise<AgentChoices | undefined> {
+    return this.offers('_parley/agents') ? agentsIn(await this.#call('_parley/agents', {})) : undefined
   }
 
   /** The model of a session, where its agent named it when the session was opened. */

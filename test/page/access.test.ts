@@ -34,8 +34,12 @@ test('60: the link of a QR code makes one device; used again it is a sentence, a
   expect(address).toMatch(new RegExp(`^${stage.server.url}#pair=[\\w-]{20,}$`, 'u'))
 
   const phone = await stage.stranger({ viewport: PHONE })
-  await phone.goto(address)
+  // As `parley web` opens it, which says where it was typed.
+  await phone.goto(`${address}&in=${encodeURIComponent(stage.server.work)}`)
   await phone.getByRole('navigation', { name: 'Sessions' }).waitFor()
+  expect(phone.url()).toBe(stage.server.url)
+  // There is no session yet, so the list begins with the form of one.
+  expect(await phone.getByLabel('Directory on the server').inputValue()).toBe(stage.server.work)
   await part(page, 'Devices').getByRole('listitem').waitFor()
   expect(await part(page, 'Devices').getByRole('listitem').count()).toBe(1)
 

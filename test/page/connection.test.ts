@@ -77,12 +77,12 @@ test('a part of the page that cannot be loaded says so, and comes when the reade
   const page = await stage.device()
   await page.goto(stage.server.url)
   await page.locator('.list').waitFor()
-  await page.route(/new-screen\.js$/u, (route) => route.abort('connectionrefused'))
-  await page.getByRole('button', { name: 'New session' }).click()
+  await page.route(/access-screen\.js$/u, (route) => route.abort('connectionrefused'))
+  await page.getByRole('button', { name: 'Access' }).click()
   await page.getByText('could not be loaded').waitFor()
-  await page.unroute(/new-screen\.js$/u)
+  await page.unroute(/access-screen\.js$/u)
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByLabel('First prompt').waitFor()
+  await page.getByRole('heading', { name: 'Access' }).waitFor()
 })
 
 test('28: a line that carries nothing more is noticed within 45 seconds, and as soon as the reader looks again', async () => {

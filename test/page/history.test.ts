@@ -158,7 +158,9 @@ test('52: a word that was said long ago is found in the session and stepped to, 
   const { page, asked } = await opened()
   await page.locator('.rows').focus()
   await page.keyboard.press('Control+f')
-  await page.getByLabel('Find in this session').fill('note')
+  // Who types on at once writes there, though the field has yet to be loaded.
+  await page.keyboard.type('note')
+  await expect.poll(() => page.getByLabel('Find in this session').inputValue()).toBe('note')
   await page.getByText('200 found').waitFor()
   expect(await faultsOf(page)).toEqual([])
   await page.getByLabel('Find in this session').fill('heron')

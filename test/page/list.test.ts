@@ -173,7 +173,7 @@ test('a conversation is exported whole, as a file that can be read', async () =>
 
 test('53: the filter and the group are in the address, and a reload or Back has the same list', async () => {
   await session('A relay to be mended')
-  const page = await onlooker()
+  const page = await onlooker('?text=rel')
   await page.getByLabel('Filter by title or directory…').fill('relay')
   await expect.poll(() => page.locator('.list li').count()).toBe(1)
   await page.reload()

@@ -1,7 +1,7 @@
 /** Questions of an agent in the browser: every option by its name, answered once, and never by accident. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PageStage } from './stage.ts'
+import { PHONE, PageStage } from './stage.ts'
 
 const OPTIONS = [
   { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
@@ -96,6 +96,25 @@ test('19: the keys 1 to 9 answer the question in focus, Escape answers nothing',
     })
     .toBe(0)
   await page.getByText('Answered “Reject”').waitFor()
+})
+
+test('20: however much is asked about, its answers are in sight on a phone', async () => {
+  const [oldText, newText] = ['old', 'new'].map((word) =>
+    Array.from({ length: 60 }, (_, n) => `${word} ${n}`).join('\n'),
+  )
+  const page = await asked('Edit', { content: [{ type: 'diff', path: '/src/a.ts', oldText, newText }] })
+  await page.setViewportSize(PHONE)
+  await card(page).locator('.diff').waitFor()
+  const bottom = () => button(page, 'Reject').evaluate((one) => one.getBoundingClientRect().bottom)
+  await expect.poll(bottom).toBeLessThan(PHONE.height)
+  expect(
+    await card(page)
+      .locator('.diff')
+      .evaluate((one) => one.getBoundingClientRect().height),
+  ).toBeGreaterThan(400)
+  // Not below the field where one writes, either.
+  await button(page, 'Reject').click({ trial: true })
+  await button(page, 'Reject').click()
 })
 
 test('20: all of a long command can be read, and what cannot be seen is marked', async () => {

@@ -246,6 +246,15 @@ test('57, 58: a double click makes one session; a directory that is not there is
   await expect.poll(() => page.locator('.list li', { hasText: 'Only one session' }).count()).toBe(1)
 })
 
+test('a new session has the agent that is chosen for it', async () => {
+  const page = await stage.device()
+  await page.goto(`${stage.server.url}?new`)
+  await page.getByLabel('Directory on the server').fill(stage.server.work)
+  await page.getByLabel('Agent').selectOption('Offline guide, without a model')
+  await page.getByRole('button', { name: 'Start session' }).click()
+  await page.locator('.session-head .meta', { hasText: 'guide' }).waitFor()
+})
+
 test('51: a search finds what was said, in English and Chinese, and opens it there', async () => {
   stage.server.play([{ chunk: 'The word is zanzibar. 磁盘阵列已恢复。' }])
   const page = await stage.device()

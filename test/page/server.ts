@@ -113,6 +113,11 @@ export class PageServer {
     throw new Error('the server ended before it listened')
   }
 
+  /** Of the one that runs. */
+  get pid(): number | undefined {
+    return this.#children.at(-1)?.pid
+  }
+
   /** As a crash would. */
   async kill(): Promise<void> {
     const child = this.#children.at(-1)

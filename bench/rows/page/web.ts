@@ -5,6 +5,8 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { PageStage } from '../../../test/page/stage.ts'
+import { firstLoad } from './first-load.ts'
+import { pages } from './pages.ts'
 import { fill, workerUrl } from '../../journal-rows.ts'
 import { type Measuring, type Row, median, ms, quantile } from '../../row.ts'
 
@@ -17,9 +19,11 @@ export async function web({ quick }: Measuring): Promise<readonly Row[]> {
   const stage = await PageStage.openAlone()
   try {
     return [
+      ...(await firstLoad(stage)),
       ...(await longSession(stage, quick ? 10_000 : 100_000)),
       ...(await fastStream(stage, quick ? 2_000 : 16_000, 'Markdown')),
       ...(await fastStream(stage, quick ? 2_000 : 16_000, 'one paragraph')),
+      await pages(stage, quick ? 2_000 : 16_000),
       await longList(stage, 10_000),
     ]
   } finally {

@@ -24,11 +24,13 @@ export class SessionOpener {
     return this.#newRoots
   }
 
-  async create(cwd: string): Promise<string> {
+  /** `agent`: the one that answers in this session alone; else the connection's. */
+  async create(cwd: string, agent?: string): Promise<string> {
     const { connection, attachments } = this.#deps
     this.#newRoots = [cwd]
     try {
-      const result = fieldsOf(await connection.requestOnce('session/new', { cwd, mcpServers: [] }))
+      const named = agent !== undefined && { _meta: { 'parley/agent': agent } }
+      const result = fieldsOf(await connection.requestOnce('session/new', { cwd, mcpServers: [], ...named }))
       const sessionId = sessionIdOf('session/new', result)
       attachments.follow({ sessionId, cwd })
       attachments.opened(sessionId, result)

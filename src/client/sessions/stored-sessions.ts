@@ -85,6 +85,30 @@ export function filesIn({ files, complete, age }: Fields): FoundFiles {
   return { files: found, isComplete: complete !== false, age: typeof age === 'number' ? age : 0 }
 }
 
+export interface AgentChoices {
+  /** Of a session for which none is named. */
+  readonly default: string
+  /** Besides those that are part of Parley. */
+  readonly agents: readonly AgentChoice[]
+}
+
+export interface AgentChoice {
+  readonly name: string
+  readonly title: string
+  readonly needsLogin: boolean
+  /** It can be started. */
+  readonly isReady: boolean
+}
+
+export function agentsIn({ default: usual, agents }: Fields): AgentChoices {
+  const choices = listOf(agents).flatMap((one): AgentChoice | [] => {
+    const { name, title, login, reason } = fieldsOf(one)
+    if (typeof name !== 'string') return []
+    return { name, title: textOf(title) || name, needsLogin: login === 'needed', isReady: reason === undefined }
+  })
+  return { default: textOf(usual), agents: choices }
+}
+
 export function directoriesIn({ directories }: Fields): readonly string[] {
   return listOf(directories)
     .map((one) => textOf(fieldsOf(one)['path']))

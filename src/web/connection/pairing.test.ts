@@ -1,7 +1,7 @@
 import { type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { codeIn, pair } from './pairing.ts'
+import { codeIn, directoryIn, pair } from './pairing.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
@@ -13,7 +13,14 @@ test.each([
   ['', ''],
   ['#main', ''],
   ['#pair=<b>0123456789012345</b>', ''],
+  ['#pair=Abc-_0123456789xyz&in=%2Fhome%2Fada', 'Abc-_0123456789xyz'],
+  ['#pair=Abc-_0123456789xyz&gateway=https://evil', ''],
 ])('the code in %j is %j', (hash, code) => expect(codeIn(hash)).toBe(code))
+
+test('a link may say in which directory the first session is to begin', () => {
+  expect(directoryIn('#pair=Abc-_0123456789xyz&in=%2Fhome%2Fada%20l%26x')).toBe('/home/ada l&x')
+  expect(directoryIn('#pair=Abc-_0123456789xyz')).toBe('')
+})
 
 test.each([
   ['says that the device is known', (device: ServerResponse) => device.end('{"known":true}'), undefined],

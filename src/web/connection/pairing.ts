@@ -1,16 +1,23 @@
 /** A code becomes a cookie, which no script can read. The code stands in the fragment of a link: in no log and no proxy. */
+import { keep } from '../sessions/kept.ts'
 
-/** The code in the address of the page; gone from the address and the history when this returns. */
+/** The code in the address of the page, and where the command was typed that printed it; gone from the address and the history when this returns. */
 export function takeCode(): string {
   const code = codeIn(location.hash)
+  if (code !== '') keep('directory', directoryIn(location.hash))
   if (code !== '') history.replaceState(history.state, '', `${location.pathname}${location.search}`)
   return code
 }
 
-/** `#pair=CODE`, or the code alone. */
+/** `#pair=CODE`, with a directory behind it or not, or the code alone. */
 export function codeIn(hash: string): string {
   const text = hash.replace(/^#/u, '')
-  return /^(?:(?:pair|share|code)=)?([\w-]{16,})$/u.exec(text)?.[1] ?? ''
+  return /^(?:(?:pair|share|code)=)?([\w-]{16,})(?:&in=[^&]*)?$/u.exec(text)?.[1] ?? ''
+}
+
+/** `#pair=CODE&in=DIRECTORY`. */
+export function directoryIn(hash: string): string {
+  return new URLSearchParams(hash.slice(1)).get('in') ?? ''
 }
 
 /** Undefined when the server knows this device now; else why not. A link to one session leads there. */

@@ -25,8 +25,8 @@ export function FindBar({ app, session, find, seq, toWord }: Props) {
   const { hits, trouble } = useHits(app, session, find)
   useFoundWords(find, useWordInView(find, seq, toWord))
   useEffect(() => {
-    // With words it comes from a search, whose reader goes on to read.
-    if (find === '') input.current?.focus()
+    // With a place it comes from a search, whose reader goes on to read.
+    if (seq === undefined) input.current?.focus()
   }, [])
   const at = seq === undefined ? hits.length : hits.findLastIndex((one) => one <= seq)
   const go = (to: number | undefined): void => {

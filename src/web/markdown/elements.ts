@@ -73,7 +73,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   image: ({ href, text, raw }: Tokens.Image) => {
     const link = safeLink(href, '')
     const name = text === '' ? 'image' : text
-    return link === undefined ? [raw] : [{ is: 'link', ...link, children: [`🖼 ${name}`] }]
+    return link === undefined ? [raw] : [{ is: 'link', ...link, children: [`▣ ${name}`] }]
   },
   table: (token: Tokens.Table) => [
     plain('table', [

@@ -14,6 +14,7 @@ import { useShortcuts } from './shortcuts.tsx'
 
 const SessionScreen = lazily(async () => (await import('./session-screen.tsx')).SessionScreen)
 const NewScreen = lazily(async () => (await import('./new-screen.tsx')).NewScreen)
+const NewForm = lazily(async () => (await import('./new-screen.tsx')).NewForm)
 const AccessScreen = lazily(async () => (await import('../access/access-screen.tsx')).AccessScreen)
 const SearchScreen = lazily(async () => (await import('./search-screen.tsx')).SearchScreen)
 
@@ -92,7 +93,7 @@ function Side({ app, isMain }: { readonly app: App; readonly isMain: boolean }) 
         <LanguageButton />
       </span>
     </div>,
-    <SessionList app={app} />,
+    <SessionList app={app} first={isMain && !app.mayNot('prompt') ? <NewForm app={app} /> : null} />,
   )
 }
 
@@ -112,13 +113,24 @@ function Screen({ app }: { readonly app: App }) {
   }
 }
 
-/** With no session chosen: those that wait, each with its card, ready to answer. */
+/** With no session chosen: those that wait, each with its card, ready to answer; else the form of a new one. */
 function Waiting({ app }: { readonly app: App }) {
   const waiting = app.waiting.value.filter((row) => row.waiting !== undefined)
-  const { waitForYou, nothingChosen, untitled } = words()
+  const isKnown = app.listed.value !== undefined || app.isLongOffline.value
+  const { waitForYou, nothingChosen, newSession, untitled } = words()
+  if (waiting.length === 0 && app.listed.value !== undefined && !app.mayNot('prompt'))
+    return (
+      <main class="screen" id="main" tabIndex={-1}>
+        <header class="screen-head">
+          <h1>{newSession}</h1>
+        </header>
+        {/* Where there is no list to go through by keys, one writes at once. */}
+        <NewForm app={app} hasFocus={app.rows.value.length === 0} />
+      </main>
+    )
   return (
     <main class="screen waiting" id="main" tabIndex={-1}>
-      <h1>{waiting.length === 0 ? nothingChosen : waitForYou(waiting.length)}</h1>
+      <h1>{waiting.length > 0 ? waitForYou(waiting.length) : isKnown ? nothingChosen : ''}</h1>
       {waiting.map((row) => (
         <section key={row.sessionId} class="card">
           <p class="card-head">

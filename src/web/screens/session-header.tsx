@@ -5,7 +5,7 @@ import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { IconButton, Menu, StateMark } from '../page/controls.tsx'
 import type { App } from '../sessions/app.ts'
-import { shortPath } from '../sessions/groups.ts'
+import { agentName, shortPath } from '../sessions/groups.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 
 export function SessionHeader({ app, session }: { readonly app: App; readonly session: OpenSession }) {
@@ -77,13 +77,6 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
   )
 }
 
-/** `script:/home/ada/demo.jsonl` is `demo` for a reader. */
-function agentName(agent: string): string {
-  return agent.startsWith('script:') || agent.startsWith('asked-script:')
-    ? (agent.split('/').at(-1) ?? agent).replace(/\.jsonl$/u, '')
-    : agent
-}
-
 function Rename({ title, done }: { readonly title: string; readonly done: (title: string | undefined) => void }) {
   const [text, setText] = useState(title)
   const { renameLabel, save, cancel } = words()
@@ -119,7 +112,8 @@ function Present({ session }: { readonly session: OpenSession }) {
 
 /** The state with its word; a timer that steps once a second is all that moves. */
 function Standing({ session }: { readonly session: OpenSession }) {
-  const phase = session.phase.value
+  const isAsked = session.phase.value === 'suspended' && session.questions.value.length > 0
+  const phase = isAsked ? 'waiting' : session.phase.value
   const since = session.turnSince.value
   const [, setNow] = useState(0)
   useEffect(() => {

@@ -1,4 +1,5 @@
 /** All sessions, first those that need the reader. */
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Options } from '../cards/permission-card.tsx'
 import { ago, count, words } from '../i18n/language.ts'
@@ -11,7 +12,16 @@ import { GROUPS, type SessionRow, type Shown, groupOf, shortPath, shownOf } from
 /** More are shown when the reader asks, so that ten thousand cost no more than these. */
 const FIRST_ROWS = 60
 
-export function SessionList({ app }: { readonly app: App }) {
+/** From here on a list is long enough to be searched by a word. */
+const MANY = 8
+
+interface Props {
+  readonly app: App
+  /** What makes the first session. */
+  readonly first: ComponentChildren
+}
+
+export function SessionList({ app, first }: Props) {
   const { newSession, searchHint, filterHint, sessions, none, noneFits, showAllSessions, moreSessions } = words()
   const filter = app.router.filter.value
   const all = app.rows.value
@@ -34,13 +44,15 @@ export function SessionList({ app }: { readonly app: App }) {
       </div>
       {all.length > 0 && (
         <div class="filters">
-          <input
-            type="search"
-            aria-label={filterHint}
-            placeholder={filterHint}
-            value={filter.text}
-            onInput={({ currentTarget }) => app.router.narrow({ text: currentTarget.value })}
-          />
+          {(all.length > MANY || filter.text !== '') && (
+            <input
+              type="search"
+              aria-label={filterHint}
+              placeholder={filterHint}
+              value={filter.text}
+              onInput={({ currentTarget }) => app.router.narrow({ text: currentTarget.value })}
+            />
+          )}
           <GroupTabs app={app} counts={shown.counts} />
         </div>
       )}
@@ -65,11 +77,6 @@ export function SessionList({ app }: { readonly app: App }) {
         {app.listed.value !== undefined && shown.groups.length === 0 && (
           <p class="empty">
             {all.length === 0 ? none : noneFits}{' '}
-            {all.length === 0 && (
-              <button type="button" class="second only-narrow" onClick={() => app.router.go({ screen: 'new' })}>
-                {newSession}
-              </button>
-            )}
             {all.length > 0 && (
               <button type="button" class="quiet" onClick={() => app.router.narrow({ text: '', group: '' })}>
                 {showAllSessions}
@@ -77,6 +84,7 @@ export function SessionList({ app }: { readonly app: App }) {
             )}
           </p>
         )}
+        {app.listed.value !== undefined && all.length === 0 && first}
       </div>
     </nav>
   )

@@ -35,7 +35,7 @@ export function SessionScreen({ app, id, seq, find }: Props) {
           </button>
         </p>
       ) : session === undefined || opening === 'opening' ? (
-        <Loading isUnknown={app.listed.value !== undefined && session === undefined} />
+        <Loading app={app} isUnknown={app.listed.value !== undefined && session === undefined} />
       ) : (
         <Talk key={session.key} app={app} session={session} seq={seq} find={find} />
       )}
@@ -54,11 +54,19 @@ export function SessionScreen({ app, id, seq, find }: Props) {
 const SLOW_MS = 200
 
 /** What comes at once is not announced. */
-function Loading({ isUnknown }: { readonly isUnknown: boolean }) {
+function Loading({ app, isUnknown }: { readonly app: App; readonly isUnknown: boolean }) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_MS)
     return () => clearTimeout(timer)
   }, [])
-  return <p class="loading soft">{isUnknown ? words().noneFits : isSlow ? words().loading : ''}</p>
+  if (!isUnknown) return <p class="loading soft">{isSlow ? words().loading : ''}</p>
+  return (
+    <p class="loading soft">
+      {words().noSuch}{' '}
+      <button type="button" class="second" onClick={() => app.router.go({ screen: 'sessions' }, 'replace')}>
+        {words().sessions}
+      </button>
+    </p>
+  )
 }

@@ -16,6 +16,7 @@ export function useShortcuts(app: App): ComponentChildren {
       }
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'f') return find(app, event)
       if (event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return
+      if (findsSoon(app, event)) return
       if (event.key === '?') return setListed((before) => !before)
       if (event.key === 'Escape') setListed(false)
       if (run(app, event.key)) event.preventDefault()
@@ -84,6 +85,16 @@ function find(app: App, event: KeyboardEvent): void {
   if (place.screen !== 'session' || place.find !== undefined) return
   event.preventDefault()
   app.router.go({ ...place, find: '' }, 'replace')
+}
+
+/** True for what is typed for the find bar before it is there. */
+function findsSoon(app: App, event: KeyboardEvent): boolean {
+  const place = app.router.place.value
+  if (place.screen !== 'session' || place.find === undefined || document.querySelector('.find') !== null) return false
+  if (event.key.length !== 1) return false
+  event.preventDefault()
+  app.router.go({ ...place, find: place.find + event.key }, 'replace')
+  return true
 }
 
 function step(app: App, by: number): void {

@@ -24,6 +24,13 @@ const UNDO_MS = 10_000
 /** Each may do what those before it may. */
 const ROLES: readonly string[] = ['read', 'prompt', 'approve', 'admin']
 
+interface SessionToMake {
+  readonly cwd: string
+  readonly firstPrompt: string
+  /** Undefined: the usual one. */
+  readonly agent: string | undefined
+}
+
 export class App implements ClientDelegate {
   readonly router = new Router()
   readonly dialling = new Dialling()
@@ -123,10 +130,10 @@ export class App implements ClientDelegate {
     return session
   }
 
-  async create(cwd: string, firstPrompt: string): Promise<void> {
+  async create({ cwd, firstPrompt, agent }: SessionToMake): Promise<void> {
     // The form may be there, and filled in, before the connection is.
     const client = await this.connected
-    const sessionId = await client.newSession(cwd)
+    const sessionId = await client.newSession(cwd, { agent })
     const session = new OpenSession(client, { sessionId, cwd })
     session.opened()
     this.#add(session)

@@ -96,3 +96,10 @@ export function shortPath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '')
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join('/')}`
 }
+
+/** `script:/home/ada/demo.jsonl` is `demo` for a reader. */
+export function agentName(agent: string): string {
+  return agent.startsWith('script:') || agent.startsWith('asked-script:')
+    ? (agent.split('/').at(-1) ?? agent).replace(/\.jsonl$/u, '')
+    : agent
+}

@@ -17,6 +17,9 @@ const MAX_QUOTED_CHARS = 200
 
 const NOT_A_MODEL = '— Parley’s offline guide: found by search in these documents, not written by a model.'
 
+const NOTHING_TO_SEARCH =
+  '— Parley’s offline guide, not a model: it answers from documents, and runs tools. Type /help.'
+
 interface Passage {
   readonly title: string
   readonly headingPath: readonly string[]
@@ -50,7 +53,7 @@ export async function answerQuestion(turn: Turn, list: ToolList, question: strin
   if (notice !== NO_DOCUMENTS) await say(turn, headline(passages.length, turn, question))
   for (const passage of passages) await say(turn, passageText(passage))
   if (notice !== undefined) await say(turn, `${notice}\n\n`)
-  await say(turn, NOT_A_MODEL)
+  await say(turn, notice === NO_DOCUMENTS ? NOTHING_TO_SEARCH : NOT_A_MODEL)
 }
 
 /** The passages of the strictest query first, then those of looser ones; a text if the search itself failed. */

@@ -35,11 +35,11 @@ async function show(turn: Turn, { content, isError }: ToolResult): Promise<void>
   for (const block of content) await turn.say(readable(block))
 }
 
-/** Text as it is; links and resources by their name or URI. */
+/** Text as it is, in its lines; links and resources by their name or URI. */
 function readable(block: Content): Content {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: `${block.text}\n` }
+      return { type: 'text', text: inLines(block.text) }
     case 'resource_link':
       return { type: 'text', text: `[${block.title ?? block.name}](${block.uri})\n` }
     case 'resource':
@@ -47,6 +47,13 @@ function readable(block: Content): Content {
     default:
       return block
   }
+}
+
+/** Clients show Markdown, where lines of a paragraph run together. */
+function inLines(text: string): string {
+  if (!text.trim().includes('\n')) return `${text}\n`
+  const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/gu)].map(([run]) => run.length + 1)))
+  return `${fence}\n${text.replace(/\n$/u, '')}\n${fence}\n`
 }
 
 function onlyOne<Value>(values: readonly Value[]): Value | undefined {

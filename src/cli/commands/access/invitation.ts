@@ -17,6 +17,8 @@ export interface Invitation {
   /** Of the page, without a code; it ends with a slash. */
   readonly address: string
   readonly grant: PairingGrant
+  /** Where a first session may begin, for the page. */
+  readonly directory?: string
 }
 
 interface Link {
@@ -26,9 +28,10 @@ interface Link {
   readonly until: string
 }
 
-export function linkFor({ config, address, grant }: Invitation): Link {
+export function linkFor({ config, address, grant, directory }: Invitation): Link {
   const { code, until } = new Devices(config.home, Date).offer(grant)
-  return { link: `${address}#pair=${code}`, code, until }
+  const place = directory === undefined ? '' : `&in=${encodeURIComponent(directory)}`
+  return { link: `${address}#pair=${code}${place}`, code, until }
 }
 
 export function printObject(invitation: Invitation): void {

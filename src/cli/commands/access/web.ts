@@ -62,9 +62,12 @@ function localAddressIn(answer: ListenAnswer): string {
   return answer.listening.find(({ url }) => isLocal(url))?.url ?? addressIn(answer)
 }
 
-/** With a link of its own: the one that is shown is for another device, or another browser. */
+/** With a link of its own: the one that is shown is for another device, or another browser. A new session may begin where one is. */
 async function show(invitation: Invitation): Promise<void> {
-  const isOpen = await openBrowser(linkFor(invitation).link, invitation.config.environment)
+  const isOpen = await openBrowser(
+    linkFor({ ...invitation, directory: process.cwd() }).link,
+    invitation.config.environment,
+  )
   process.stdout.write(isOpen ? 'It opens in your browser. For another device:\n' : '')
 }
 
