@@ -47,9 +47,9 @@ class Connected {
     this.headers = { 'acp-connection-id': id }
   }
 
-  static async open(token = right, { url, place } = server): Promise<Connected> {
+  static async open(token = right, { url, place } = server, clientCapabilities = {}): Promise<Connected> {
     const http = new HttpClient(url, token)
-    const params = { protocolVersion: 1, clientCapabilities: {}, _meta: { 'parley/agent': place.agent } }
+    const params = { protocolVersion: 1, clientCapabilities, _meta: { 'parley/agent': place.agent } }
     const { status, headers } = await http.post(JSON.stringify(message('initialize', params)))
     expect(status).toBe(200)
     return new Connected(http, String(headers['acp-connection-id']))
@@ -171,6 +171,22 @@ describe('a stream that breaks off', () => {
     expect(late.events.map(({ data }) => data).join('')).toContain('"two"')
   })
 
+  test('and begins anew, hears once how a permission request ended', async () => {
+    const ada = await Connected.open(freshToken(), server, { _meta: { 'parley/notifications': ['resolved'] } })
+    const sessionId = await ada.newSession(await ada.stream())
+    const first = await ada.session(sessionId)
+    const prompt = message('session/prompt', promptOf(sessionId, 'Hi'))
+    await ada.post(prompt, sessionId)
+    const { id } = await untilMessage(first, isAsking)
+    await ada.post({ jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId: 'allow_once' } } })
+    await untilMessage(first, (one) => one.id === prompt.id)
+    const again = await ada.session(sessionId, '1')
+    await untilMessage(again, (one) => one.id === prompt.id)
+    const resolved = again.events.filter(({ data }) => data.includes('"_parley/resolved"'))
+    const { params } = JSON.parse(resolved[0]?.data ?? '{}') as Message
+    expect(resolved.map((event) => event.id)).toEqual([String(params?.['seq'])])
+  })
+
   test('and missed more than is kept, goes on from the journal while the agent speaks, in order', async () => {
     const script = [{ chunk: '{n} ', times: 3_000, everyMs: 1 }]
     const talking = await remote([], { script, env: { PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000' } })
@@ -200,6 +216,7 @@ describe('a stream that breaks off', () => {
     const ask = (more: Readonly<Record<string, string>>) => ada.http.stream({ ...ada.headers, ...more })
     expect(await ask({ 'last-event-id': '99' })).toMatchObject({ status: 409 })
     expect(await ask({ 'last-event-id': 'x\u0020y' })).toMatchObject({ status: 409 })
+    expect(await ask({ 'acp-session-id': 'another', 'last-event-id': '' })).toBeInstanceOf(EventReader)
     expect(await ask({ 'acp-session-id': sessionId, 'last-event-id': '9999' })).toMatchObject({
       status: 409,
       text: expect.stringContaining('CURSOR_BEYOND'),
@@ -298,10 +315,12 @@ test.each(['HTTP', 'WebSocket'])('the client of the SDK works a whole session ov
       ? createHttpStream(server.url.replace(/^ws/u, 'http'), { headers })
       : createWebSocketStream(server.url, { headers, WebSocket })
   const told: SessionNotification[] = []
+  let decide = (): Promise<void> => Promise.resolve()
   const app = client({ name: 'sdk' })
-    .onRequest(methods.client.session.requestPermission, () => ({
-      outcome: { outcome: 'selected', optionId: 'allow_once' },
-    }))
+    .onRequest(methods.client.session.requestPermission, async () => {
+      await decide()
+      return { outcome: { outcome: 'selected', optionId: 'allow_once' } }
+    })
     .onNotification(methods.client.session.update, ({ params }) => void told.push(params))
   await app.connectWith(stream, async (agent) => {
     const _meta = { 'parley/agent': server.place.agent }
@@ -313,6 +332,11 @@ test.each(['HTTP', 'WebSocket'])('the client of the SDK works a whole session ov
     told.splice(0)
     await agent.request(methods.agent.session.load, { sessionId, cwd: server.place.cwd, mcpServers: [] })
     expect(textIn(told)).toBe('goone two')
+    await agent.request(methods.agent.session.resume, { sessionId, cwd: server.place.cwd, mcpServers: [] })
+    expect(textIn(told)).toBe('goone two')
+    // This question is cancelled before it is answered.
+    decide = () => agent.notify(methods.agent.session.cancel, { sessionId }).then(() => new Promise(() => undefined))
+    expect(await agent.request(methods.agent.session.prompt, prompt)).toMatchObject({ stopReason: 'cancelled' })
     const { sessions } = await agent.request(methods.agent.session.list, {})
     expect(sessions.map((one) => one.sessionId)).toContain(sessionId)
     await agent.request(methods.agent.session.close, { sessionId })

@@ -40,6 +40,11 @@ export class Connections {
     return undefined
   }
 
+  /** Event streams at once: of all clients, and with one credential. A client over HTTP reads one for each session. */
+  get mostStreams(): { readonly ofAll: number; readonly ofOne: number } {
+    return { ofAll: this.#most * 4, ofOne: this.#most }
+  }
+
   mayRead(holder: TokenHolder, sessionId: string): Promise<boolean> {
     return this.#clients.mayRead(holder, sessionId)
   }

@@ -1,6 +1,5 @@
 /** Where a message belongs: to a session or to the connection, and which entry of the journal it shows. */
-import { fieldsOf } from '../../../rpc/json-rpc.ts'
-import type { RequestId } from '../../../rpc/json-rpc.ts'
+import { type Fields, type RequestId, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 /** What tells where a message from the server goes. */
 export interface Outgoing {
@@ -13,7 +12,7 @@ export interface Outgoing {
   readonly sessionId: string | undefined
   /** The request that the parameters name. */
   readonly requestId: RequestId | undefined
-  /** The entry of the journal that an update shows; several messages may name the same one. */
+  /** The entry of the journal that it shows; several messages may name the same one. */
   readonly seq: number | undefined
   /** Of a response: the session that the result names, as that of `session/new` does. */
   readonly made: string | undefined
@@ -32,18 +31,24 @@ export function outgoing(messages: readonly string[]): readonly Outgoing[] {
 function outgoingOf(text: string): Outgoing {
   const message = fieldsOf(JSON.parse(text))
   const { id, method, params, result } = message
-  const { sessionId, requestId, _meta } = fieldsOf(params)
-  const seq = fieldsOf(_meta)['parley/seq']
+  const { sessionId, requestId } = fieldsOf(params)
   return {
     text,
     id: requestIdIn(id),
     method: stringIn(method),
     sessionId: stringIn(sessionId),
     requestId: requestIdIn(requestId),
-    seq: method === 'session/update' && typeof seq === 'number' ? seq : undefined,
+    seq: seqIn(method, fieldsOf(params)),
     made: stringIn(fieldsOf(result)['sessionId']),
     isError: message['error'] !== undefined,
   }
+}
+
+/** Of what a load sends again. */
+function seqIn(method: unknown, params: Fields): number | undefined {
+  if (method !== 'session/update' && method !== '_parley/resolved') return undefined
+  const seq = method === '_parley/resolved' ? params['seq'] : fieldsOf(params['_meta'])['parley/seq']
+  return typeof seq === 'number' ? seq : undefined
 }
 
 function stringIn(value: unknown): string | undefined {

@@ -16,9 +16,6 @@ import { isEventId } from './session-stream.ts'
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 /** What is read of a client that has not sent `initialize`. */
 const GREETING_BYTES = 64 * 1024
-/** Open at once: of all clients, and with one credential. */
-const MAX_STREAMS = 256
-const MAX_STREAMS_OF_ONE = 64
 const MAX_ID_CHARS = 1_024
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
@@ -113,7 +110,9 @@ export class StreamableHttp {
     if (!wantsEvents(exchange)) return exchange.refuse(NO_STREAM)
     const known = this.#connectionOf(exchange, holder)
     if ('status' in known) return exchange.refuse(known)
-    const [sessionId, after] = [exchange.header('acp-session-id'), exchange.header('last-event-id')]
+    const sessionId = exchange.header('acp-session-id')
+    // An empty one names no event.
+    const after = exchange.header('last-event-id') || undefined
     if (sessionId !== undefined && sessionId.length > MAX_ID_CHARS) return exchange.refuse(ID_TOO_LONG)
     if (after !== undefined && !isEventId(after)) return exchange.refuse(NO_SUCH_EVENT)
     const full = this.#countStream(exchange, holder)
@@ -135,9 +134,10 @@ export class StreamableHttp {
 
   /** Counts it until its answer has ended; undefined when there was room for it. */
   #countStream({ response }: Exchange, { id }: TokenHolder): Refusal | undefined {
+    const { ofAll, ofOne } = this.#around.connections.mostStreams
     const own = this.#streamsOf.get(id) ?? 0
-    if (own >= MAX_STREAMS_OF_ONE) return TOO_MANY_OF_ONE
-    if (this.#streams >= MAX_STREAMS) return TOO_MANY_STREAMS
+    if (own >= ofOne) return tooManyOfOne(ofOne)
+    if (this.#streams >= ofAll) return tooManyStreams(ofAll)
     this.#streams += 1
     this.#streamsOf.set(id, own + 1)
     response.once('close', () => {
@@ -254,20 +254,20 @@ const NO_SUCH_EVENT: Refusal = {
   status: 409,
   sentence: 'What came after that event is kept no longer. Post initialize again, and load your sessions.',
 }
-const TOO_MANY_STREAMS: Refusal = {
-  status: 429,
-  sentence: `The server has ${MAX_STREAMS} open streams already; close one, or try again later.`,
-}
-const TOO_MANY_OF_ONE: Refusal = {
-  status: 429,
-  sentence: `This access token has ${MAX_STREAMS_OF_ONE} open streams already; close one first.`,
-}
 const TOO_MUCH: Refusal = {
   status: 503,
   sentence: 'Too many bytes of messages are on their way to the server already; send this again in a moment.',
   headers: { 'Retry-After': '1', Connection: 'close' },
 }
 const GONE: Refusal = { status: 503, sentence: 'The server stops. Sessions are stored; connect again and resume.' }
+
+function tooManyStreams(most: number): Refusal {
+  return { status: 429, sentence: `The server has ${most} open streams already; close one, or try again later.` }
+}
+
+function tooManyOfOne(most: number): Refusal {
+  return { status: 429, sentence: `This access token has ${most} open streams already; close one first.` }
+}
 
 function tooLong(limit: number): Refusal {
   const sentence =
