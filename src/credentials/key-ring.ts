@@ -46,6 +46,8 @@ export class Credentials {
   readonly tokens: AccessTokens
   readonly devices: Devices
   readonly shares: ShareLinks
+  /** Of each file, what was read last. */
+  readonly #read = new Map<string, readonly Key[]>()
 
   constructor(home: string, clock: Pick<Clock, 'now'>) {
     this.tokens = new AccessTokens(home, clock)
@@ -53,22 +55,27 @@ export class Credentials {
     this.shares = new ShareLinks(home, clock)
   }
 
-  /** A file that cannot be used admits no client and is reported; the others still do. */
+  /**
+   * A file that cannot be used admits no client and is reported; the others still do. Where it was not even opened, because the
+   * server has too many files open just now, nothing is known against what it said last.
+   */
   ring(report: (error: unknown) => void): KeyRing {
     let isWhole = true
-    const keysOf = (read: () => readonly Key[]): readonly Key[] => {
+    const keysOf = (kind: TokenHolder['kind'], read: () => readonly Key[]): readonly Key[] => {
       try {
-        return read()
+        const keys = read()
+        this.#read.set(kind, keys)
+        return keys
       } catch (error) {
         isWhole = false
         report(error)
-        return []
+        return isShortage(error) ? (this.#read.get(kind) ?? []) : []
       }
     }
     const keys = [
-      ...keysOf(() => this.tokens.stored().map((one) => keyOf('token', one))),
-      ...keysOf(() => this.devices.stored().map((one) => keyOf('device', one))),
-      ...keysOf(() => this.#shareKeys()),
+      ...keysOf('token', () => this.tokens.stored().map((one) => keyOf('token', one))),
+      ...keysOf('device', () => this.devices.stored().map((one) => keyOf('device', one))),
+      ...keysOf('share', () => this.#shareKeys()),
     ]
     return new KeyRing(keys, isWhole)
   }
@@ -90,6 +97,12 @@ export class Credentials {
       return { sha256, holder: { kind: 'share', name: id, role: 'read', scope, hidesTools: !tools } }
     })
   }
+}
+
+/** Of descriptors: the process has as many open as it may, or the machine has. */
+function isShortage(error: unknown): boolean {
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException
+  return code === 'EMFILE' || code === 'ENFILE'
 }
 
 interface StoredCredential {

@@ -1,18 +1,21 @@
 /** Clients over WebSocket, against the real binary on loopback: who gets in, what they are told, and when they are cut. */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
+import { logPathIn } from '../../src/server/log/log-line.ts'
+import { until } from '../fixtures/process/running.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { type Remote, remote } from './remote-place.ts'
-import { cleanUpServers, placeWith } from './server.ts'
+import { cleanUpServers, pidIn, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -135,6 +138,19 @@ describe('a connection', () => {
     expect((await carl?.closed)?.[0]).toBe(4401)
   })
 
+  test.concurrent('stays while the server can open no file for a moment, and ends with its token', async () => {
+    const { place, url, token } = await remote()
+    const client = await RawWebSocket.greeted(url, token('approve', 'ada'))
+    const limit = (soft: string) => execFileSync('prlimit', ['--pid', String(pidIn(place.home)), `--nofile=${soft}:`])
+    limit('3')
+    const log = logPathIn(place.home)
+    await until(() => readFileSync(log, 'utf8').includes('EMFILE'))
+    limit('1024')
+    expect((await client.request('session/list', {})).result).toEqual({ sessions: [] })
+    new AccessTokens(place.home, Date).remove('ada')
+    expect((await client.closed)[0]).toBe(4401)
+  })
+
   test.concurrent('that sends a binary frame is closed', async () => {
     const { url, token } = shared
     const client = await RawWebSocket.greeted(url, token('read'))
@@ -153,7 +169,7 @@ describe('a connection', () => {
     const { url, token } = shared
     const client = await RawWebSocket.greeted(url, token('read'))
     client.socket.send('x'.repeat(16 * 1024 * 1024 + 1))
-    expect((await client.closed)[0]).toBe(1009)
+    expect(await client.closed).toEqual([1009, 'A message has at most 16 MiB.'])
   })
 
   test.concurrent('is told that the server stops', async () => {

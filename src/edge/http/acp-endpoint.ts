@@ -1,5 +1,5 @@
 /** `/acp`: clients that speak ACP, over WebSocket or Streamable HTTP. */
-import { WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import type { Clock } from '../../ports/clock.ts'
 import { SharedLimits } from '../transport/streams.ts'
 import type { Connections } from './connections.ts'
@@ -12,6 +12,13 @@ import { MANY_LINES, WebSocketTransport } from './websocket.ts'
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
+/** Says why, too, where the package itself closes: it gives the code alone. */
+class AcpWebSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    super.close(code, reason ?? (code === 1009 ? 'A message has at most 16 MiB.' : undefined))
+  }
+}
+
 export class AcpEndpoint implements Route {
   readonly path = '/acp'
   readonly methods = ['GET', 'POST', 'DELETE']
@@ -23,6 +30,7 @@ export class AcpEndpoint implements Route {
   readonly #streamable: StreamableHttp
   readonly #webSockets = new WebSocketServer({
     noServer: true,
+    WebSocket: AcpWebSocket,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
