@@ -63,12 +63,12 @@ export class AccessTokens {
     })
   }
 
-  /** Running servers cut the connections of this token within a second. Throws TOKEN_UNKNOWN and TOKENS_UNUSABLE. */
-  remove(name: string): void {
-    this.#file.change(({ tokens }) => {
-      const others = tokens.filter((one) => one.name !== name)
-      if (others.length === tokens.length) fail('TOKEN_UNKNOWN', { name: JSON.stringify(name) })
-      return { content: { tokens: others }, result: undefined }
+  /** Returns it. Running servers cut its connections within a second. Throws TOKEN_UNKNOWN and TOKENS_UNUSABLE. */
+  remove(name: string): AccessToken {
+    return this.#file.change(({ tokens }) => {
+      const removed = tokens.find((one) => one.name === name) ?? fail('TOKEN_UNKNOWN', { name: JSON.stringify(name) })
+      const { sha256: _secret, ...result } = removed
+      return { content: { tokens: tokens.filter((one) => one !== removed) }, result }
     })
   }
 

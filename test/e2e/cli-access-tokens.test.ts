@@ -20,7 +20,9 @@ test('is made, listed without itself, and removed', async () => {
   expect([listed.stdout, ...stored].join('')).not.toContain(token)
 
   expect(await parley(['token', 'add', 'ci', '--role', 'read'], { home })).toMatchObject({ code: 1, stdout: '' })
-  expect(await parley(['token', 'rm', 'ci'], { home })).toMatchObject({ code: 0, stderr: '' })
+  const removed = await parley(['token', 'rm', 'ci', '--json'], { home })
+  expect([removed.code, JSON.parse(removed.stdout)]).toMatchObject([0, { name: 'ci', role: 'prompt' }])
+  expect(removed.stdout).not.toContain('sha256')
   expect(await parley(['token', 'rm', 'ci'], { home })).toMatchObject({ code: 1, stdout: '' })
   expect(await parley(['token'], { home })).toMatchObject({ code: 0, stdout: '' })
 })

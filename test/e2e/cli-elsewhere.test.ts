@@ -51,7 +51,11 @@ test.concurrent('login uses up a link, and keeps what it got for the user alone'
   const file = join(here, 'servers.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('parley_')
-  expect(await at(['login', `${url}#pair=${'x'.repeat(26)}`])).toMatchObject({ code: 1, stdout: '' })
+  expect(await at(['login', `${url}#pair=${'x'.repeat(26)}`])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('The server 127.0.0.1 refuses') as string,
+  })
   expect(await at(['--server', 'nowhere', 'ls'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('parley login') as string,
@@ -81,7 +85,7 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
   expect((await at(['--server', 'studio', 'ls', '--json'])).stdout).toBe('')
   for (const args of [
     ['--server', 'studio', 'doctor'],
-    ['--server', 'studio', 'token', 'ls'],
+    ['--server', 'studio', 'models'],
     // The `--server` of a rule is the MCP server that it is about.
     ['--server', 'studio', 'rules', 'add', 'deny', '--server', 'files'],
   ])
@@ -91,6 +95,33 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
       stderr: expect.stringMatching(/works on this machine alone/u) as string,
     })
   expect(readdirSync(here).some((name) => name.startsWith('server.'))).toBe(false)
+})
+
+test.concurrent('an administrator says from elsewhere who else gets in', async () => {
+  const { there, url, devices, at } = await given()
+  const json = async (args: readonly string[]) =>
+    jsonLines((await at(['--server', 'studio', ...args, '--json'])).stdout)
+  const [invited] = await json(['pair', '--role', 'read', '--name', 'phone'])
+  expect(invited).toMatchObject({ address: url, role: 'read', name: 'phone' })
+  expect(devices.isOffered(String(invited?.['link']).replace(`${url}#pair=`, ''))).toBe(true)
+  expect(await json(['devices'])).toMatchObject([{ name: 'laptop', role: 'admin' }])
+
+  const [added] = await json(['token', 'add', 'ci', '--role', 'read', '--dir', there.cwd])
+  expect(added).toMatchObject({
+    name: 'ci',
+    scope: { directories: [there.cwd] },
+    token: expect.stringMatching(/^parley_/u),
+  })
+  expect(await json(['token', 'rm', 'ci'])).toMatchObject([{ name: 'ci' }])
+  expect(await json(['token', 'ls'])).toEqual([])
+
+  await at(['run', '--server', 'studio', '--cwd', there.cwd, 'Hi'])
+  const [session] = await json(['ls'])
+  const [shared] = await json(['share', String(session?.['sessionId']).slice(0, 8), '--for', '20s'])
+  expect(shared).toMatchObject({ sessionId: session?.['sessionId'], link: expect.stringContaining(`${url}#share=`) })
+  expect(await json(['share', 'rm', String(shared?.['id'])])).toMatchObject([{ id: shared?.['id'] }])
+  expect(await json(['devices', 'rm', 'laptop'])).toMatchObject([{ name: 'laptop' }])
+  expect(await at(['--server', 'studio', 'devices'])).toMatchObject({ code: 1, stdout: '' })
 })
 
 test.concurrent('a device that was removed is told so, at once', async () => {

@@ -86,7 +86,7 @@ test.concurrent('over HTTP a link opens the stream of its session alone; others 
 
 test.concurrent('a link ends at its hour, in the middle of what it shows', async () => {
   const { place, sessionId } = await shared()
-  const { url, code } = await share(place, [sessionId, '--for', '1m'])
+  const { url, code } = await share(place, [sessionId, '--for', '60s'])
   const reader = await RawWebSocket.greeted(url, code)
   // Nothing waits for a minute here: the hour is moved.
   const file = join(place.home, 'share-links.json')

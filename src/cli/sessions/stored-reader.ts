@@ -39,6 +39,15 @@ export async function readStored(config: Config, read: Reading): Promise<number>
   })
 }
 
+/** The ids that begin like these. Throws as `find` does. */
+export async function idsOf(config: Config, prefixes: readonly string[]): Promise<readonly string[]> {
+  const ids: string[] = []
+  await readStored(config, async (reader) => {
+    for (const prefix of prefixes) ids.push((await reader.find(prefix)).sessionId)
+  })
+  return ids
+}
+
 async function readHere(config: Config, read: Reading): Promise<number> {
   const { signal } = watchStops()
   const reader = await openReader(config)

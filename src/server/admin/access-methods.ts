@@ -6,7 +6,7 @@ import { fail } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Fields } from '../../rpc/json-rpc.ts'
 
-type AccessMethod = 'list' | 'pair' | 'token' | 'share' | 'role' | 'remove'
+export type AccessMethod = 'list' | 'pair' | 'token' | 'share' | 'role' | 'remove'
 type AccessMethods = Readonly<Record<`_parley/access/${AccessMethod}`, (params: unknown) => Promise<unknown>>>
 
 const HOUR_MS = 60 * 60_000
@@ -43,18 +43,14 @@ export function accessMethods(home: string, clock: Pick<Clock, 'now'>): AccessMe
       const id = fields.required('id')
       switch (fields.required('kind')) {
         case 'device':
-          devices.remove(id)
-          break
+          return { removed: [devices.remove(id)] }
         case 'token':
-          tokens.remove(id)
-          break
+          return { removed: [tokens.remove(id)] }
         case 'share':
-          shares.remove(id)
-          break
+          return { removed: shares.remove(id) }
         default:
-          fields.refuse('kind must be device, token or share')
+          return fields.refuse('kind must be device, token or share')
       }
-      return {}
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Sends one request to the running server from outside, such as its status or to stop. Never starts a server. */
 import type { Duplex } from 'node:stream'
+import type { AccessMethod } from './access-methods.ts'
 import type { AgentImportAnswer, AgentImportOrder } from '../agents/import-sessions.ts'
 import type { ImportAnswer, ImportOrder } from '../import/import-methods.ts'
 import { type ServerPlace, dial } from '../launch/launch.ts'
@@ -56,6 +57,11 @@ export async function askToImport(target: AdminTarget, order: ImportOrder): Prom
 export async function askToImportFromAgent(target: AdminTarget, order: AgentImportOrder): Promise<AgentImportAnswer> {
   const importing = { method: '_parley/agents/import', params: order, timeoutMs: IMPORT_TIMEOUT_MS }
   return (await request(target, importing)) as AgentImportAnswer
+}
+
+/** Who gets in there. Throws also why it does not. */
+export async function askAccess(target: AdminTarget, method: AccessMethod, params: object): Promise<unknown> {
+  return request(target, { method: `_parley/access/${method}`, params })
 }
 
 /** For a node of a cluster. Throws also why it does not. */

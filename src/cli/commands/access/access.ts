@@ -24,6 +24,7 @@ export const access: readonly CommandRow[] = [
   },
   {
     usage: 'pair',
+    isRemote: true,
     summary: 'pair a device: print a link and a QR code that can be used once, within ten minutes',
     options: [{ ...role, summary: `${role.summary}; default: approve` }, name, url, jsonObject],
     examples: ['parley pair', "parley pair --role read --name 'The big screen'"],
@@ -31,6 +32,7 @@ export const access: readonly CommandRow[] = [
   },
   {
     usage: 'devices',
+    isRemote: true,
     summary: 'manage paired devices; without a command, list them',
     options: [json],
     examples: ['parley devices', 'parley devices --json'],
@@ -38,6 +40,7 @@ export const access: readonly CommandRow[] = [
     commands: [
       {
         usage: 'ls',
+        isRemote: true,
         summary: 'list the paired devices, with role and last use',
         options: [json],
         examples: ['parley devices ls', 'parley devices ls --json'],
@@ -45,6 +48,7 @@ export const access: readonly CommandRow[] = [
       },
       {
         usage: 'rm <name>',
+        isRemote: true,
         summary: 'remove a device, by its name or id; its connections end within a second',
         options: [jsonObject],
         examples: ["parley devices rm 'Browser on iPhone'"],
@@ -57,7 +61,10 @@ export const access: readonly CommandRow[] = [
     isRemote: true,
     summary: 'log in to a server elsewhere, with a pairing link, or with a token on standard input',
     options: [
-      { flags: '--name <name>', summary: 'what --server calls it; default: the first part of its host name' },
+      {
+        flags: '--name <name>',
+        summary: 'what --server calls it; default: the first part of its host name, or its address',
+      },
       { flags: '--ca <file>', summary: 'a certificate to trust, as PEM, unless a known authority has signed its own' },
       {
         flags: '--header <header>',
@@ -71,6 +78,7 @@ export const access: readonly CommandRow[] = [
   },
   {
     usage: 'share [id]',
+    isRemote: true,
     summary: 'let others read one session, live, by a link that ends; without an id, list the links',
     options: [
       { flags: '--for <time>', summary: 'how long, as in 30m, 24h or 7d; default: 24h, at most 30d' },
@@ -83,6 +91,7 @@ export const access: readonly CommandRow[] = [
     commands: [
       {
         usage: 'ls',
+        isRemote: true,
         summary: 'list the share links, and when each ends',
         options: [json],
         examples: ['parley share ls', 'parley share ls --json'],
@@ -90,6 +99,7 @@ export const access: readonly CommandRow[] = [
       },
       {
         usage: 'rm <link>',
+        isRemote: true,
         summary: 'take a link back, by its id; or all of a session, by its id',
         options: [json],
         examples: ['parley share rm Ab3x'],

@@ -1,15 +1,14 @@
 /** `parley devices ls`: the paired devices with role and last use. */
-import { Devices } from '../../../credentials/devices.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import { ago } from '../../output/terminal/pace.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
+import { AccessDesk } from './access-desk.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const { home } = await configFor()
-  const devices = new Devices(home, Date).all()
+  const { devices } = await new AccessDesk(await configFor()).list()
   for (const device of devices) {
     const { id, name, role, lastUsed } = device
     if (options['json'] === true) printJson(device)

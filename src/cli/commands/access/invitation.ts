@@ -10,7 +10,10 @@ import { after } from '../../output/terminal/pace.ts'
 import { isTerminal } from '../../output/terminal-io.ts'
 import { TURN_CANCELLED, OK } from '../../runtime/exit-codes.ts'
 import { watchStops } from '../../runtime/shutdown-signals.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
+import { isSsh, serverOf } from '../../remote/known-servers.ts'
 import { complain } from '../../say.ts'
+import { AccessDesk } from './access-desk.ts'
 
 export interface Invitation {
   readonly config: Config
@@ -28,26 +31,31 @@ interface Link {
   readonly until: string
 }
 
-export function linkFor({ config, address, grant, directory }: Invitation): Link {
-  const { code, until } = new Devices(config.home, Date).offer(grant)
+export async function linkFor({ config, address, grant, directory }: Invitation): Promise<Link> {
+  const { code, until } = await new AccessDesk(config).pair(grant)
   const place = directory === undefined ? '' : `&in=${encodeURIComponent(directory)}`
   return { link: `${address}#pair=${code}${place}`, code, until }
 }
 
-export function printObject(invitation: Invitation): void {
-  const { link, until } = linkFor(invitation)
+export async function printObject(invitation: Invitation): Promise<void> {
+  const { link, until } = await linkFor(invitation)
   const { address, grant } = invitation
   printJson({ address, link, until, ...grant })
 }
 
 /**
- * Prints the link; at a terminal with a QR code, and then until the link was used, with a fresh one for each Enter. Resolves
- * with the exit code.
+ * Prints the link; at a terminal with a QR code, and for the server of this machine then until the link was used, with a fresh
+ * one for each Enter. Resolves with the exit code.
  */
 export async function invite(invitation: Invitation): Promise<number> {
   const { config } = invitation
   if (!isTerminal(process.stdout, config) || !isTerminal(process.stdin, config)) {
-    process.stdout.write(`${linkFor(invitation).link}\n`)
+    process.stdout.write(`${(await linkFor(invitation)).link}\n`)
+    return OK
+  }
+  if (config.server !== undefined) {
+    const { link } = await linkFor(invitation)
+    process.stdout.write(`${await qrCode(link)}\n${link}\n\nOpen it on the device, once, within ten minutes.\n`)
     return OK
   }
   const stops = watchStops()
@@ -63,7 +71,7 @@ async function inviteAtTerminal(invitation: Invitation, stopped: AbortSignal): P
   const devices = new Devices(invitation.config.home, Date)
   for (;;) {
     const known = new Set(devices.all().map(({ id }) => id))
-    const { link, code } = linkFor(invitation)
+    const { link, code } = await linkFor(invitation)
     process.stdout.write(`${await qrCode(link)}\n${link}\n\n${HINT}\n`)
     const next = await nextOf(stopped, () => devices.isOffered(code))
     if (next === 'stopped') return stopped.reason === TURN_CANCELLED ? OK : (stopped.reason as number)
@@ -105,11 +113,16 @@ async function qrCode(text: string): Promise<string> {
   return lines.map((line) => `\u001b[97;40m${line}\u001b[0m\n`).join('')
 }
 
-/** Where a device reaches the page: as the user says, else as the server says. Throws CONFIG_INVALID and LISTENS_NOWHERE. */
+/**
+ * Where a device reaches the page: as the user says, else as this machine does, else as the server says. Throws CONFIG_INVALID
+ * and LISTENS_NOWHERE.
+ */
 export async function pageAddressOf(config: Config, said: string | undefined): Promise<string> {
   if (said !== undefined) return pageFrom(said)
+  const elsewhere = config.server === undefined ? undefined : serverOf(config).url
+  if (elsewhere !== undefined && !isSsh(elsewhere)) return elsewhere
   try {
-    return addressIn(await askToListen(config, {}))
+    return addressIn(await askToListen({ ...config, ...(await remoteOf(config)) }, {}))
   } catch (error) {
     if (isParleyError(error, 'SERVER_ABSENT')) return fail('LISTENS_NOWHERE', {}, error)
     throw error

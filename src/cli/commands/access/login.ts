@@ -1,4 +1,5 @@
 /** `parley login URL`: makes this machine a device of a server elsewhere, or keeps a token for it. */
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
@@ -13,8 +14,7 @@ const HEADER = /^([!#$%&'*+.^`|~\w-]+): *(.*)$/u
 
 export async function run({ args: [text = ''], options }: CommandInput): Promise<number> {
   const page = pageAddressOf(text) ?? badUrl(text)
-  const name =
-    textOption(options, 'name') ?? (new URL(page).hostname.replace(/^\[|\]$/gu, '').split('.')[0] || 'server')
+  const name = textOption(options, 'name') ?? nameFor(page)
   const ca = textOption(options, 'ca')
   const headers = headersFrom(textsOption(options, 'header'))
   const { home } = await configFor()
@@ -27,6 +27,13 @@ export async function run({ args: [text = ''], options }: CommandInput): Promise
   if (options['json'] === true) printJson({ name, url: page })
   else process.stdout.write(`Logged in to ${name}. Use it with: parley --server ${name}\n`)
   return OK
+}
+
+/** The first part of a host name, or the whole address where the host has none. */
+function nameFor(page: string): string {
+  const host = new URL(page).hostname.replace(/^\[|\]$/gu, '')
+  if (isIP(host) === 0) return host.split('.')[0] || 'server'
+  return host.replace(/:+/gu, '-').replace(/^-/u, '')
 }
 
 /** A pairing link, its code or what follows `#` is used up; a token is kept as it is. */

@@ -15,10 +15,10 @@ export async function run({ options }: CommandInput): Promise<number> {
   const address = await pageAddressOf(config, said)
   const invitation = { config, address, grant: { role, ...(name !== undefined && { name }) } }
   if (options['json'] === true) {
-    printObject(invitation)
+    await printObject(invitation)
     return OK
   }
-  if (said === undefined) warnIfLocal(address)
+  if (said === undefined && config.server === undefined) warnIfLocal(address)
   return await invite(invitation)
 }
 

@@ -1,14 +1,13 @@
 /** `parley share ls`: the share links, and when each ends. */
-import { ShareLinks } from '../../../credentials/share-links.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
+import { AccessDesk } from './access-desk.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const { home } = await configFor()
-  const links = new ShareLinks(home, Date).all()
+  const { shares: links } = await new AccessDesk(await configFor()).list()
   for (const link of links) {
     const { id, sessionId, tools, until } = link
     if (options['json'] === true) printJson(link)

@@ -26,7 +26,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   // The user of this machine may do everything already.
   const invitation: Invitation = { config, address, grant: { role: 'admin' } }
   if (options['json'] === true) {
-    printObject(invitation)
+    await printObject(invitation)
     return OK
   }
   process.stdout.write(`Parley's page: ${address}\n`)
@@ -64,10 +64,8 @@ function localAddressIn(answer: ListenAnswer): string {
 
 /** With a link of its own: the one that is shown is for another device, or another browser. A new session may begin where one is. */
 async function show(invitation: Invitation): Promise<void> {
-  const isOpen = await openBrowser(
-    linkFor({ ...invitation, directory: process.cwd() }).link,
-    invitation.config.environment,
-  )
+  const { link } = await linkFor({ ...invitation, directory: process.cwd() })
+  const isOpen = await openBrowser(link, invitation.config.environment)
   process.stdout.write(isOpen ? 'It opens in your browser. For another device:\n' : '')
 }
 

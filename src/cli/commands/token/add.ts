@@ -1,22 +1,22 @@
 /** `parley token add NAME --role ROLE`: makes an access token and prints it, the only time that it can be seen. */
 import { resolve } from 'node:path'
-import { AccessTokens } from '../../../credentials/access-tokens.ts'
 import { type Role, ROLES, isRole } from '../../../credentials/roles.ts'
 import type { Scope } from '../../../credentials/scope.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Config } from '../../../config/settings.ts'
-import { openReader } from '../../../server/offline/offline-sessions.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
+import { idsOf } from '../../sessions/stored-reader.ts'
+import { AccessDesk } from '../access/access-desk.ts'
 
 export async function run({ args: [name = ''], options }: CommandInput): Promise<number> {
   const role = roleFrom(textOption(options, 'role'))
   const config = await configFor()
   const scope = await scopeFrom(config, options)
-  const token = new AccessTokens(config.home, Date).add(name, role, scope)
+  const token = await new AccessDesk(config).addToken({ name, role, scope })
   if (options['json'] === true) {
     printJson({ name, role, ...(scope !== 'all' && { scope }), token })
     return OK
@@ -28,20 +28,12 @@ export async function run({ args: [name = ''], options }: CommandInput): Promise
 
 async function scopeFrom(config: Config, options: CommandInput['options']): Promise<Scope> {
   const sessions = textsOption(options, 'session')
-  const directories = textsOption(options, 'dir').map((path) => resolve(path))
+  // Elsewhere they are of that machine, and stay as they are given.
+  const directories = textsOption(options, 'dir').map((path) => (config.server === undefined ? resolve(path) : path))
   if (sessions.length > 0 && directories.length > 0)
     return fail('CONFIG_INVALID', { key: '--session', value: 'set', reason: 'give sessions or directories, not both' })
   if (sessions.length > 0) return { sessions: await idsOf(config, sessions) }
   return directories.length === 0 ? 'all' : { directories }
-}
-
-async function idsOf(config: Config, prefixes: readonly string[]): Promise<readonly string[]> {
-  const reader = await openReader(config)
-  try {
-    return await Promise.all(prefixes.map(async (prefix) => (await reader.find(prefix)).sessionId))
-  } finally {
-    await reader.close()
-  }
 }
 
 /** There is no default: the user who makes a token says what it may do. */

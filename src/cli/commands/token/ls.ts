@@ -1,13 +1,12 @@
 /** `parley token ls`: the access tokens with role and last use; never a token itself. */
-import { AccessTokens } from '../../../credentials/access-tokens.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
+import { AccessDesk } from '../access/access-desk.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  const { home } = await configFor()
-  const tokens = new AccessTokens(home, Date).all()
+  const { tokens } = await new AccessDesk(await configFor()).list()
   for (const token of tokens) {
     const { name, role, created, lastUsed } = token
     if (options['json'] === true) printJson(token)

@@ -5,6 +5,7 @@ import { json, jsonObject } from '../../runtime/options.ts'
 
 export const token: CommandRow = {
   usage: 'token',
+  isRemote: true,
   summary: 'manage access tokens; without a command, list them',
   options: [json],
   examples: ['parley token', 'parley token --json'],
@@ -12,6 +13,7 @@ export const token: CommandRow = {
   commands: [
     {
       usage: 'add <name>',
+      isRemote: true,
       summary: 'make an access token and print it, once',
       options: [
         { flags: '--role <role>', summary: `what it may do: ${ROLES.join(', ')}` },
@@ -24,6 +26,7 @@ export const token: CommandRow = {
     },
     {
       usage: 'ls',
+      isRemote: true,
       summary: 'list the access tokens, with role and last use',
       options: [json],
       examples: ['parley token ls', 'parley token ls --json'],
@@ -31,8 +34,9 @@ export const token: CommandRow = {
     },
     {
       usage: 'rm <name>',
+      isRemote: true,
       summary: 'remove an access token; its connections end within a second',
-      options: [],
+      options: [jsonObject],
       examples: ['parley token rm ci'],
       load: () => import('./rm.ts'),
     },
