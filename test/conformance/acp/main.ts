@@ -6,7 +6,7 @@ import { setup } from '../../build.setup.ts'
 import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
-import { type Sum, pageTable, sentence, sumOf, textTable } from './table.ts'
+import { type Judged, pageTable, sideBySide, sumOf, textTable } from './table.ts'
 import { type Transport, command, embedded, http, stdio, unixSocket, webSocket } from './transport.ts'
 
 interface Wish {
@@ -48,22 +48,17 @@ async function on(transport: Transport, more: Partial<Many>): Promise<readonly P
   }
 }
 
-interface Judged {
-  readonly name: string
-  readonly sum: Sum
-}
-
 /** Prints the table. */
 async function judge(transport: Transport): Promise<Judged> {
   const played = await on(transport, {})
   const laws = lawResults(played)
   console.log(wish.page ? `${pageTable(played, laws)}\n` : `\n${transport.name}\n\n${textTable(played, laws)}\n`)
-  return { name: transport.name, sum: sumOf(played, laws) }
+  return { name: transport.name, played, sum: sumOf(played, laws) }
 }
 
 /** Says how each did, side by side. True when nothing fails that must be. */
 function conclude(judged: readonly Judged[]): boolean {
-  for (const { name, sum } of judged) console.log(`${name}: ${sentence(sum)}`)
+  console.log(sideBySide(judged))
   return judged.every(({ sum }) => sum.binding === 0)
 }
 

@@ -60,8 +60,35 @@ export function sumOf(played: readonly Played[], laws: readonly LawResult[]): Su
   }
 }
 
-export function sentence({ pass, fail, notOffered, notApplicable, binding }: Sum): string {
-  return `${pass} pass, ${fail} fail (${binding} of what must be), ${notOffered} not offered, ${notApplicable} not applicable`
+/** What was played over one transport. */
+export interface Judged {
+  readonly name: string
+  readonly played: readonly Played[]
+  readonly sum: Sum
+}
+
+/** The transports beside each other: how many of each result, and which cases have not the same result over all of them. */
+export function sideBySide(judged: readonly Judged[]): string {
+  const sums = judged.map(({ name, sum }) => [name, sum.pass, sum.fail, sum.binding, sum.notOffered, sum.notApplicable])
+  const counts = aligned([['', 'pass', 'fail', 'of what must be', 'not offered', 'not applicable'], ...sums])
+  const results = judged.map(({ played }) => new Map(played.map(({ one, verdict }) => [one, shown(verdict)])))
+  const differing = (judged[0]?.played ?? [])
+    .map(({ one }) => [`${one.row}  ${one.name}`].concat(results.map((of) => of.get(one) ?? '')))
+    .filter(([, ...each]) => new Set(each).size > 1)
+  if (differing.length === 0) return counts
+  return `${aligned([['not the same everywhere', ...judged.map(({ name }) => name)], ...differing])}\n\n${counts}`
+}
+
+function aligned(rows: readonly (readonly (string | number)[])[]): string {
+  const widthOf = (column: number): number => Math.max(...rows.map((cells) => String(cells[column]).length))
+  return rows
+    .map((cells) =>
+      cells
+        .map((cell, n) => String(cell).padEnd(widthOf(n)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 function shown({ result }: Verdict): string {

@@ -219,6 +219,69 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
+    name: 'a device is invited and a session is shared by links, which are listed without their codes and taken back',
+    ours: true,
+    play: async (stage) => {
+      stage.offers('_parley/access/share')
+      const ask = async (method: string, params: Fields): Promise<Fields> =>
+        stage.mustWork(await stage.a.request(method, params), method)
+      const invited = await ask('_parley/access/pair', { role: 'read' })
+      const sessionId = await stage.session()
+      const shared = await ask('_parley/access/share', { sessionId, hours: 1 })
+      const listed = await ask('_parley/access/list', {})
+      const removed = await ask('_parley/access/remove', { kind: 'share', id: sessionId })
+      return { invited, shared, listed, removed, left: await ask('_parley/access/list', {}) }
+    },
+    check: ({ invited, shared, listed, removed, left }) =>
+      first(
+        unless(
+          invited['role'] === 'read' && invited['fragment'] === `pair=${String(invited['code'])}`,
+          `it invited with ${JSON.stringify(invited)}`,
+        ),
+        unless(!JSON.stringify(listed).includes(String(shared['code'])), 'the list has the code of a share link'),
+        unless(
+          listOf(removed['removed']).map((link) => fieldsOf(link)['id'])[0] === shared['id'] &&
+            !listOf(left['shares']).some((link) => fieldsOf(link)['id'] === shared['id']),
+          `it removed ${JSON.stringify(removed)} of ${JSON.stringify(listed)}`,
+        ),
+      ),
+    mutant: onResult('_parley/access/remove', 'removed', []),
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'a list has only the sessions of a filter: their phase, directory and words',
+    ours: true,
+    play: async (stage) => {
+      const sessionId = await stage.session()
+      await stage.prompt(sessionId)
+      const isListed = async (filter: Fields): Promise<boolean> => {
+        const params = { cwd: stage.cwd, _meta: { 'parley/filter': filter } }
+        const { sessions } = stage.mustWork(await stage.a.request('session/list', params), 'session/list')
+        return listOf(sessions).some((one) => fieldsOf(one)['sessionId'] === sessionId)
+      }
+      const fits = [{ phase: ['idle'] }, { cwdPrefix: stage.cwd }, { phase: ['idle'], cwdPrefix: stage.directory }]
+      const others = [{ phase: ['waiting'] }, { cwdPrefix: `${stage.cwd}/other` }, { text: 'words-of-no-session' }]
+      return { fits: await Promise.all(fits.map(isListed)), others: await Promise.all(others.map(isListed)) }
+    },
+    check: ({ fits, others }) => unless(fits.every(Boolean) && !others.some(Boolean), JSON.stringify({ fits, others })),
+    mutant: { ...onResult('session/list', 'sessions', []), each: true },
+  }),
+  one({
+    row: 'A-EX-1',
+    name: 'a ping is answered, and one that is a notification is ignored',
+    ours: true,
+    play: async (stage) => {
+      const { mark } = stage.a
+      stage.a.notify('$/ping', {})
+      stage.mustWork(await stage.a.request('_parley/ping', {}), '_parley/ping')
+      await stage.a.quiet()
+      return stage.a.since(mark).entries.length
+    },
+    check: (heard) => unless(heard === 1, `it heard ${heard} messages`),
+    mutant: { on: { result: '_parley/ping' }, twice: true },
+  }),
+  one({
+    row: 'A-EX-1',
     name: 'the agents for a new session are listed, and a subscribed client gets the list',
     ours: true,
     client: { _meta: { 'parley/notifications': ['agents'] } },
