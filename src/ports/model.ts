@@ -79,6 +79,11 @@ export interface ModelRequest {
   /** The session: providers that route by it keep their caches warm. */
   readonly session: string
   readonly signal: Signal
+  /**
+   * Takes words at once, instead of the iteration that waits for its next part: of a model that speaks slowly that is most of
+   * them, and then half of the work. Its promise resolves when it can take more; if it rejects, the iteration throws the same.
+   */
+  readonly spoken?: (part: SpokenPart) => Promise<void>
 }
 
 export interface ModelTool {
@@ -133,12 +138,17 @@ export interface ModelToolResult {
 }
 
 export type ModelPart =
-  /** `pieces`: the parts of the text, where the model sent several. */
-  | { readonly kind: 'text'; readonly text: string; readonly pieces?: readonly string[] }
-  | { readonly kind: 'thought'; readonly text: string; readonly pieces?: readonly string[] }
+  | SpokenPart
   /** A call that is being written, so that users see that one is coming. */
   | { readonly kind: 'calling'; readonly id: string; readonly name: string }
   | ModelEnd
+
+/** `pieces`: the parts of the text, where the model sent several. */
+export interface SpokenPart {
+  readonly kind: 'text' | 'thought'
+  readonly text: string
+  readonly pieces?: readonly string[]
+}
 
 export interface ModelEnd {
   readonly kind: 'end'

@@ -60,6 +60,12 @@ async function* stream(opened: OpenModel, request: ModelRequest): AsyncGenerator
   try {
     reader = await watch.word(async () => await begin(opened, request, watch.signal))
     watch.parts.from(reader)
+    const { spoken } = request
+    if (spoken !== undefined)
+      watch.parts.listen((heard) => {
+        const part = collector.take(heard.part)
+        return part?.kind === 'text' || part?.kind === 'thought' ? spoken(withPieces(part, heard.pieces)) : undefined
+      })
     const next = () => watch.parts.next()
     for (;;) {
       const heard = await watch.word(next)
@@ -78,7 +84,7 @@ async function* stream(opened: OpenModel, request: ModelRequest): AsyncGenerator
   yield collector.end
 }
 
-function withPieces(part: ModelPart, pieces: readonly string[] | undefined): ModelPart {
+function withPieces<Part extends ModelPart>(part: Part, pieces: readonly string[] | undefined): Part {
   if (pieces === undefined || (part.kind !== 'text' && part.kind !== 'thought')) return part
   return { ...part, pieces }
 }

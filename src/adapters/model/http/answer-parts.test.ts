@@ -1,9 +1,9 @@
 /** An answer says the same whether its provider's package reads all of its events or only the first of those that are alike. */
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
-import { array, asyncProperty, assert, constantFrom, nat, oneof, record, tuple } from 'fast-check'
+import { array, asyncProperty, assert, boolean, constantFrom, nat, oneof, record, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../clock.ts'
-import { AnswerParts } from './answer-parts.ts'
+import { type AnswerPart, AnswerParts } from './answer-parts.ts'
 
 /** What one event says; of one with `also` the package makes a part that no other reader expects. */
 interface Chunk {
@@ -68,6 +68,8 @@ interface Sent {
   readonly cuts: readonly number[]
   /** How many turns the consumer takes for each part. */
   readonly slowness: number
+  /** Whether it listens besides, as turns do. */
+  readonly listens: boolean
 }
 
 async function heard({
@@ -75,10 +77,20 @@ async function heard({
   pauses,
   cuts,
   slowness,
-}: Sent): Promise<{ readonly texts: string; readonly read: number }> {
+  listens,
+}: Sent): Promise<{ readonly texts: string; readonly read: number; readonly iterated: number }> {
   const made = new Package()
   const parts = new AnswerParts(systemClock)
   parts.from(made.reader)
+  const texts: string[] = []
+  const take = ({ part, pieces }: AnswerPart): void => {
+    if (part.type === 'text-delta') texts.push(...(pieces ?? [part.delta]))
+  }
+  if (listens)
+    parts.listen((heardNow) => {
+      take(heardNow)
+      return slowness === 0 ? undefined : wait(slowness)
+    })
   const bytes = Buffer.from(chunks.map(written).join(''))
   const send = async (): Promise<void> => {
     for (const [turns, piece] of piecesOf(bytes, [
@@ -86,19 +98,20 @@ async function heard({
       ...cuts.map((cut) => [cut, 1] as const),
     ])) {
       await wait(turns)
-      await made.write(await parts.give(piece))
+      if (!parts.pass(piece)) await made.write(await parts.give(piece))
     }
     await made.write(parts.rest())
     await made.close()
   }
   const sending = send()
-  const texts: string[] = []
+  let iterated = 0
   for (let next = await parts.next(); next !== undefined; next = await parts.next()) {
     await wait(slowness)
-    if (next.part.type === 'text-delta') texts.push(...(next.pieces ?? [next.part.delta]))
+    iterated += 1
+    take(next)
   }
   await sending
-  return { texts: texts.join('|'), read: made.read }
+  return { texts: texts.join('|'), read: made.read, iterated }
 }
 
 async function wait(turns: number): Promise<void> {
@@ -146,6 +159,7 @@ test('events keep their order, however the stream is split, paced and read', asy
     pauses: array(nat(3), { minLength: 12, maxLength: 12 }),
     cuts: array(nat(1_000), { maxLength: 3 }),
     slowness: nat(4),
+    listens: boolean(),
   })
   const says = async (one: Sent): Promise<void> => {
     expect((await heard(one)).texts).toBe(plain(one.chunks))
@@ -156,5 +170,22 @@ test('events keep their order, however the stream is split, paced and read', asy
 test('of a hundred similar events that arrive one by one, the provider package parses only the first', async () => {
   const chunks = Array.from({ length: 100 }, (_, at) => ({ text: `word ${at} ` }))
   const pauses = chunks.map(() => 3)
-  expect(await heard({ chunks, pauses, cuts: [], slowness: 0 })).toEqual({ texts: plain(chunks), read: 1 })
+  const sent = { chunks, pauses, cuts: [], slowness: 0 }
+  expect(await heard({ ...sent, listens: false })).toMatchObject({ texts: plain(chunks), read: 1, iterated: 100 })
+  // A listener gets the others without an iteration.
+  expect(await heard({ ...sent, listens: true })).toMatchObject({ texts: plain(chunks), read: 1, iterated: 1 })
+})
+
+test('what a listener cannot take ends the iteration with its error', async () => {
+  const parts = new AnswerParts(systemClock)
+  const made = new Package()
+  parts.from(made.reader)
+  parts.listen(() => Promise.reject(new Error('the turn is over')))
+  const first = parts.next()
+  await made.write(await parts.give(Buffer.from(written({ text: 'one' }))))
+  await first
+  const second = parts.next()
+  await wait(3)
+  expect(parts.pass(Buffer.from(written({ text: 'two' })))).toBe(true)
+  await expect(second).rejects.toThrow('the turn is over')
 })

@@ -14,6 +14,9 @@ export interface AnswerPart {
   readonly pieces?: readonly string[] | undefined
 }
 
+/** Its promise resolves when it can take another part; undefined: it can. */
+type Listener = (heard: AnswerPart) => Promise<void> | undefined
+
 type Reader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
 type Delta = Extract<LanguageModelV3StreamPart, { readonly type: 'text-delta' | 'reasoning-delta' }>
 
@@ -31,6 +34,10 @@ export class AnswerParts {
   #deltas = 0
   #kept: TextRun | undefined
   #keptTaken = (): void => {}
+  #listener: Listener | undefined
+  /** The listener has not yet taken what it was given last. */
+  #isHearing = false
+  #failed: { readonly error: unknown } | undefined
   #given = 0
   /** The package has said all that it can say of what it was given. */
   #isQuiet = true
@@ -50,6 +57,45 @@ export class AnswerParts {
     return given
   }
 
+  /**
+   * Who may be given a text at once, while `next` waits. `next` throws the error with which it fails.
+   */
+  listen(listener: Listener): void {
+    this.#listener = listener
+  }
+
+  /**
+   * Gives the listener the texts of these bytes: most tokens need nothing else. False, and nothing has happened, where the package
+   * must read some of them, or an earlier part is still to be taken.
+   */
+  pass(bytes: Uint8Array): boolean {
+    const isIdle = this.#arrived !== undefined && !this.#isHearing && this.#kept === undefined
+    if (!isIdle || this.#listener === undefined || this.#delta === undefined || this.#read !== undefined) return false
+    const run = this.#merger.pass(bytes)
+    if (run === undefined) return false
+    if (run.pieces.length > 0) this.#tell(this.#listener, partOf(run, this.#delta))
+    return true
+  }
+
+  #tell(listener: Listener, heard: AnswerPart): void {
+    try {
+      const taken = listener(heard)
+      if (taken === undefined) return
+      this.#isHearing = true
+      taken.then(
+        () => (this.#isHearing = false),
+        (error: unknown) => this.#fail(error),
+      )
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failed ??= { error }
+    this.#arrive()
+  }
+
   /** The bytes of an event that is unfinished at the end of the answer. */
   rest(): Uint8Array {
     return this.#merger.rest()
@@ -63,6 +109,7 @@ export class AnswerParts {
   /** Undefined at the end. Throws the error with which the package ends. */
   async next(): Promise<AnswerPart | undefined> {
     for (;;) {
+      if (this.#failed !== undefined) throw this.#failed.error
       // Texts are kept from the package only while it is quiet.
       if (this.#kept !== undefined && this.#delta !== undefined) return this.#takeKept(this.#kept, this.#delta)
       if (this.#read !== undefined) return this.#take(this.#read)
@@ -79,10 +126,10 @@ export class AnswerParts {
     })
   }
 
-  #takeKept({ text, pieces }: TextRun, { type, id }: Delta): AnswerPart {
+  #takeKept(run: TextRun, last: Delta): AnswerPart {
     this.#kept = undefined
     this.#keptTaken()
-    return { part: { type, id, delta: text }, ...(pieces.length > 1 && { pieces }) }
+    return partOf(run, last)
   }
 
   #ask(): void {
@@ -135,6 +182,11 @@ export class AnswerParts {
   }
 }
 
+/** As the package would make it of the texts; `last` is what it made of the event before. */
+function partOf({ text, pieces }: TextRun, { type, id }: Delta): AnswerPart {
+  return { part: { type, id, delta: text }, ...(pieces.length > 1 && { pieces }) }
+}
+
 /** An event that adds a text. */
 interface Addition {
   /** The bytes before and behind the text. */
@@ -182,7 +234,7 @@ export class SseChunkMerger {
   /** The bytes that the package reads instead; empty until an event is complete. */
   join(bytes: Uint8Array): Uint8Array {
     if (this.#isOver) return bytes
-    const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+    const text = this.#rest + latin1(bytes)
     const end = text.lastIndexOf(END)
     this.#rest = end === -1 ? text : text.slice(end + END.length)
     // An answer with other line ends has no such separator.
@@ -190,6 +242,24 @@ export class SseChunkMerger {
     const whole = end === -1 ? '' : this.#joined(this.#keep(text.slice(0, end).split(END)))
     if (this.#isOver) this.#last = undefined
     return Buffer.from(this.#isOver ? whole + this.#takeRest() : whole, 'latin1')
+  }
+
+  /** The texts of these bytes, if all events that end in them are kept from the package. Otherwise undefined, and they are not taken. */
+  pass(bytes: Uint8Array): TextRun | undefined {
+    const kept = this.#kept
+    if (kept === undefined || this.#isOver) return undefined
+    const text = this.#rest + latin1(bytes)
+    const end = text.lastIndexOf(END)
+    const rest = text.slice(end + END.length)
+    if (end === -1 || rest.length > MAX_EVENT_CHARS || text.includes('\r')) return undefined
+    const pieces: string[] = []
+    for (const event of text.slice(0, end).split(END)) {
+      const written = writtenIn(event, kept)
+      if (written === undefined) return undefined
+      if (written !== '') pieces.push(read(written))
+    }
+    this.#rest = rest
+    return { text: pieces.join(''), pieces }
   }
 
   /** The unfinished rest when the answer ended. */
@@ -287,7 +357,7 @@ function writtenIn(event: string, { head, tail }: Addition): string | undefined 
   const length = event.length - head.length - tail.length
   if (length < 0 || !event.startsWith(head) || !event.endsWith(tail)) return undefined
   const written = event.slice(head.length, head.length + length)
-  return JSON_TEXT.test(written) ? written : undefined
+  return PLAIN.test(written) || JSON_TEXT.test(written) ? written : undefined
 }
 
 /** llama.cpp before 2026 names the field of its failures `error`, which readers of event streams must ignore. */
@@ -295,6 +365,13 @@ function asData(event: string): string {
   return event.replace(/^error: ?(\{[^\n]*\})$/u, 'data: {"error":$1}')
 }
 
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+const PLAIN = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/u
+
 function read(written: string): string {
+  if (PLAIN.test(written)) return written
   return JSON.parse(`"${Buffer.from(written, 'latin1').toString()}"`) as string
 }

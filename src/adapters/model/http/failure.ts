@@ -151,11 +151,10 @@ function isPoor(text: string, names: string): boolean {
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there',
   ECONNRESET: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
   ENOTFOUND: 'its name is not known',
   EAI_AGAIN: 'its name cannot be looked up',
   ETIMEDOUT: 'it does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
   EHOSTUNREACH: 'there is no way to it',
   ENETUNREACH: 'there is no network',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it vouches for itself (a self-signed certificate)',
@@ -181,16 +180,23 @@ function rowOfNetwork(code: string): 'MODEL_ABSENT' | 'MODEL_CERTIFICATE' | 'MOD
   return UNTRUSTED.test(code) ? 'MODEL_CERTIFICATE' : 'MODEL_NETWORK'
 }
 
-/** These failures can be recognised by their messages only. */
-const PARSER = /^HTTPParserError$/u
+/** How Node's parser of HTTP names each thing that is none. */
+const UNREADABLE = /^HPE_/u
 
 /** Addresses are left out: a URL may contain a key. */
 function networkMessage(error: unknown): Pick<ProviderMessage, 'names' | 'words'> {
   for (let one = error; one instanceof Error; one = one.cause) {
-    const { code = PARSER.test(one.name) ? one.name : undefined } = one as { code?: unknown }
-    if (typeof code === 'string') return { names: code, words: NETWORK[code] ?? code }
+    const { code } = one as { code?: unknown }
+    if (typeof code !== 'string') continue
+    const names = UNREADABLE.test(code) ? 'HTTPParserError' : isNoTls(code, one) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : code
+    return { names, words: NETWORK[names] ?? names }
   }
   return { names: '', words: reasonOf(error) }
+}
+
+/** While the request is being written, OpenSSL's error is only in the message. */
+function isNoTls(code: string, { message }: Error): boolean {
+  return code === 'EPROTO' && /wrong version number|packet length too long/u.test(message)
 }
 
 /** How long a provider asks to wait before the next request, in any of the usual headers and fields. */

@@ -1,11 +1,13 @@
 /**
- * HTTP requests to a provider: long header timeouts, no redirects, and watched: a request ends when it is cancelled, when its
- * provider is silent for too long, and when the answer is too large. Small events of the answer are joined.
+ * HTTP requests to a provider: no redirects, and watched: a request ends when it is cancelled, when its provider is silent for
+ * too long, and when the answer is too large. Small events of the answer are joined. It is Node's own client: `fetch`, in which
+ * each piece of an answer passes several streams, takes more memory and time than everything else that a server has of a model.
  */
-import { STATUS_CODES } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, STATUS_CODES, request as requestHttp } from 'node:http'
+import { Agent as SecureAgent, request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
 import { type Readable, pipeline } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { Agent, type Dispatcher, request, fetch as undiciFetch } from 'undici'
 import type { Clock, Timer } from '../../../ports/clock.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { AnswerParts } from './answer-parts.ts'
@@ -18,54 +20,92 @@ export interface ProviderTransport {
   close(): Promise<void>
 }
 
-/** A local model may read a long prompt for many minutes; the watch has its own limits. */
-const LONG_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }
+/** A connection that waits for a next request is closed after so long. Milliseconds. */
+const IDLE_MS = 4_000
+const CONNECT_TIMEOUT_MS = 10_000
 
 export function openProviderTransport(): ProviderTransport {
-  const agent = new Agent(LONG_TIMEOUTS)
+  const connections = new Connections()
   const watches = new WeakMap<AbortSignal, RequestWatch>()
   return {
     async fetch(url, init) {
       const watch = init?.signal ? watches.get(init.signal) : undefined
-      // A redirect would carry the key's header to another address, so it is an error that names the new address.
-      const sent = { ...(init as object), dispatcher: agent, redirect: 'manual' } as const
-      if (watch === undefined) return (await undiciFetch(url as string, sent)) as unknown as Response
-      const { statusCode, headers, body } = await watch.first(() => send(agent, url as string, init))
-      const isEmpty = WITHOUT_BODY.has(statusCode)
-      if (isEmpty) await body.dump()
-      const head = { status: statusCode, statusText: STATUS_CODES[statusCode] ?? '', headers: headersOf(headers) }
-      return new Response(isEmpty ? null : watch.watched(decoded(body, headers['content-encoding'])), head)
+      const ask = () => connections.ask(new URL(url as string), init)
+      const answer = await (watch === undefined ? ask() : watch.first(ask))
+      const status = answer.statusCode ?? 0
+      const isEmpty = WITHOUT_BODY.has(status)
+      if (isEmpty) answer.resume()
+      const head = { status, statusText: STATUS_CODES[status] ?? '', headers: headersOf(answer) }
+      if (isEmpty) return new Response(null, head)
+      const body = new BodyReader(decoded(answer, answer.headers['content-encoding']))
+      return new Response(watch === undefined ? streamOf(body, () => body.next()) : watch.watched(body), head)
     },
     watch: (watch) => void watches.set(watch.signal, watch),
-    close: () => agent.destroy(),
+    async close() {
+      connections.close()
+    },
   }
 }
 
 /** A Response must not have a body with these status codes. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
-/** Like `fetch`, but without its web streams. It fails with the same errors as `fetch`, because the packages expect them. */
-async function send(dispatcher: Agent, url: string, init: RequestInit = {}): Promise<Dispatcher.ResponseData> {
-  const { method = 'GET', body, headers, signal } = init
-  try {
-    return await request(url, {
-      dispatcher,
+class Connections {
+  readonly #plain = new Agent({ keepAlive: true, timeout: IDLE_MS })
+  readonly #secure = new SecureAgent({ keepAlive: true, timeout: IDLE_MS })
+
+  /**
+   * Resolves with the head of the answer. A redirect would carry the key's header to another address, so none is followed. It
+   * fails as `fetch` does, because the packages expect that.
+   */
+  async ask(url: URL, { method = 'GET', body, headers, signal }: RequestInit = {}): Promise<IncomingMessage> {
+    const text = (body as string | null | undefined) ?? undefined
+    const sent = {
       method,
       // Compressing single tokens costs both sides more than it saves.
-      headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
-      body: (body as string | null | undefined) ?? null,
-      signal: signal ?? null,
-    })
-  } catch (error) {
-    throw new TypeError('fetch failed', { cause: error })
+      headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity', ...lengthOf(text) },
+      // Of a connection that is in use. A local model may read a long prompt for many minutes; the watch has its own limits.
+      timeout: 0,
+      ...(signal && { signal }),
+    }
+    try {
+      return await new Promise<IncomingMessage>((resolve, reject) => {
+        const asked =
+          url.protocol === 'https:'
+            ? requestHttps(url, { ...sent, agent: this.#secure })
+            : requestHttp(url, { ...sent, agent: this.#plain })
+        asked.once('response', resolve).on('error', reject)
+        limitConnecting(asked, url.protocol === 'https:' ? 'secureConnect' : 'connect')
+        asked.end(text)
+      })
+    } catch (error) {
+      throw new TypeError('fetch failed', { cause: error })
+    }
+  }
+
+  close(): void {
+    this.#plain.destroy()
+    this.#secure.destroy()
   }
 }
 
-function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
-  const all = Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one) => [name, one] as const),
-  )
-  return new Headers(all.map(([name, value]): [string, string] => [name, value]))
+function lengthOf(text: string | undefined): Readonly<Record<string, string>> {
+  return text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }
+}
+
+function limitConnecting(asked: ClientRequest, connected: 'connect' | 'secureConnect'): void {
+  asked.once('socket', (socket: Socket) => {
+    if (asked.reusedSocket) return
+    const late = (): void => void socket.destroy(Object.assign(new Error('it is silent'), { code: 'ETIMEDOUT' }))
+    socket.setTimeout(CONNECT_TIMEOUT_MS, late)
+    socket.once(connected, () => socket.setTimeout(0, late))
+  })
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '')
+  return headers
 }
 
 /** Flushes each chunk instead of waiting for a full block. */
@@ -79,9 +119,8 @@ const decoders: ReadonlyMap<string, () => NodeJS.ReadWriteStream> = new Map([
 ])
 
 /** Undoes the content encodings of the header, last first; unknown encodings are left as they are. */
-export function decoded(body: Readable, encoding: string | readonly string[] | undefined): Readable {
-  const packers = [encoding ?? []].flat().join(',').split(',')
-  return packers.reduceRight((packed, name) => {
+export function decoded(body: Readable, encoding: string | undefined): Readable {
+  return (encoding ?? '').split(',').reduceRight((packed, name) => {
     const unpack = decoders.get(name.trim().toLowerCase())
     // The reader of the result gets the error.
     return unpack === undefined ? packed : (pipeline(packed, unpack(), () => undefined) as unknown as Readable)
@@ -159,11 +198,10 @@ export class RequestWatch {
   }
 
   /** The time runs only while the answer is being read: a reader that pauses does not make the provider silent. */
-  watched(body: Readable): ReadableStream<Uint8Array> {
-    const reader = new BytesReader(body)
+  watched(body: BodyReader): ReadableStream<Uint8Array> {
     const limits = new Limits()
     let limitMs = this.#timeouts.firstMs
-    const read = () => reader.next()
+    const read = () => body.next()
     /** The next bytes for the package; undefined at the end. */
     const next = async (): Promise<Uint8Array | undefined> => {
       const value = await this.#bytes.during(limitMs, read)
@@ -173,33 +211,51 @@ export class RequestWatch {
       const given = await this.parts.give(value)
       return given.length > 0 ? given : next()
     }
-    return new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        const bytes = await next()
-        if (bytes !== undefined) return controller.enqueue(bytes)
-        const rest = this.parts.rest()
-        if (rest.length > 0) controller.enqueue(rest)
-        controller.close()
-      },
-      // A pending read ends with the request.
-      cancel: () => void body.destroy(),
+    body.onBytes = (bytes) => {
+      if (!this.parts.pass(bytes)) return false
+      this.#bytes.again()
+      this.#words.again()
+      if (limits.isPassedBy(bytes)) this.end({ kind: 'flooded' })
+      return true
+    }
+    return streamOf(body, async () => {
+      const bytes = await next()
+      if (bytes !== undefined) return bytes
+      const rest = this.parts.rest()
+      return rest.length > 0 ? rest : undefined
     })
   }
+}
+
+/** `next`: the bytes to read instead of those of the body; undefined at the end. */
+function streamOf(body: BodyReader, next: () => Promise<Uint8Array | undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const bytes = await next()
+      if (bytes === undefined) controller.close()
+      else controller.enqueue(bytes)
+    },
+    // A pending read ends with the request.
+    cancel: () => body.destroy(),
+  })
 }
 
 /** Bytes that came before they were asked for, from which on a body is not read on. */
 const MAX_AHEAD_BYTES = 64 * 1024
 
 /** Reads a body as its bytes come. A stream's own iterator takes several turns of the event loop for each. */
-class BytesReader {
+class BodyReader {
+  /** Is offered the bytes that come while they are asked for; true if it has taken them. */
+  onBytes: ((bytes: Uint8Array) => boolean) | undefined
   readonly #body: Readable
   #ahead: Uint8Array[] = []
   #aheadBytes = 0
   #end: { readonly error?: unknown } | undefined
-  #changed = (): void => {}
+  #changed: (() => void) | undefined
 
   constructor(body: Readable) {
     this.#body = body
+    passBy(body, (bytes) => this.#isOffered(bytes))
     body.on('data', (bytes: Uint8Array) => this.#take(bytes))
     body.once('end', () => this.#finish({}))
     body.on('error', (error) => this.#finish({ error }))
@@ -212,15 +268,24 @@ class BytesReader {
       await new Promise<void>((resolve) => (this.#changed = resolve))
     }
     if (this.#ahead.length > 0) return this.#takeAhead()
-    if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error
+    if (this.#end !== undefined && 'error' in this.#end) throw broken(this.#end.error)
     return undefined
   }
 
+  destroy(): void {
+    this.#body.destroy()
+  }
+
   #take(bytes: Uint8Array): void {
+    if (this.#isOffered(bytes)) return
     this.#ahead.push(bytes)
     this.#aheadBytes += bytes.length
     if (this.#aheadBytes > MAX_AHEAD_BYTES) this.#body.pause()
-    this.#changed()
+    this.#change()
+  }
+
+  #isOffered(bytes: Uint8Array): boolean {
+    return this.#changed !== undefined && this.onBytes?.(bytes) === true
   }
 
   #takeAhead(): Uint8Array {
@@ -235,8 +300,29 @@ class BytesReader {
   /** How it ended first counts. */
   #finish(end: { readonly error?: unknown }): void {
     this.#end ??= end
-    this.#changed()
+    this.#change()
   }
+
+  #change(): void {
+    this.#changed?.()
+    this.#changed = undefined
+  }
+}
+
+/**
+ * Offers what comes before the stream has it: to lead one token through a stream takes Node two turns of its queue. The parser
+ * calls `push`; if it did not, all would come as `data`.
+ */
+function passBy(body: Readable, offer: (bytes: Uint8Array) => boolean): void {
+  const push = body.push.bind(body)
+  body.push = (chunk: unknown, encoding?: BufferEncoding) =>
+    (chunk instanceof Uint8Array && body.readableLength === 0 && offer(chunk)) || push(chunk, encoding)
+}
+
+/** Node says no more of a connection that broke than that the answer was aborted. */
+function broken(error: unknown): unknown {
+  const isClosed = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
+  return isClosed ? new Error('the other side closed the connection', { cause: error }) : error
 }
 
 /** A wait with a limit. One timer serves many short waits: it checks whether the current one began long ago. */
@@ -262,6 +348,11 @@ class IdleTimer {
     } finally {
       this.#since = undefined
     }
+  }
+
+  /** What is waited for has come, and is waited for again. */
+  again(): void {
+    if (this.#since !== undefined) this.#since = this.#clock.monotonicNow()
   }
 
   close(): void {
