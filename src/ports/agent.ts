@@ -360,9 +360,10 @@ export interface Turn {
   ask(question: Question): Promise<PermissionOutcome>
   /**
    * Stores what the agent needs to rebuild its context, as JSON. No client sees it, a fork copies it. With `reset`, earlier
-   * checkpoints are never read again. Resolves with the checkpoint's cursor once it is stored.
+   * checkpoints are never read again. Resolves with the checkpoint's cursor once it is stored; `soon`: some milliseconds later, or
+   * with what the agent says next, which is stored behind it in any case.
    */
-  checkpoint(data: unknown, kind?: 'reset'): Promise<Cursor>
+  checkpoint(data: unknown, kind?: 'reset', urgency?: 'now' | 'soon'): Promise<Cursor>
   /** The checkpoints of this session after this cursor, in order, from the last reset on. Reads the journal. */
   readCheckpoints(after: Cursor): AsyncIterable<CheckpointEntry>
   /** The text that agents of this session wrote after this cursor, in any turn. Reads the journal. */

@@ -3,7 +3,7 @@
  * time, then publishes it. Also how its entries are read back, and the state that they add up to.
  */
 import { fail, isParleyError } from '../../errors/parley-error.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, Timer } from '../../ports/clock.ts'
 import type { FaultPoint } from '../../ports/fault.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import type { AbortSource, Signal } from '../../ports/values/signal.ts'
@@ -25,9 +25,16 @@ const SNAPSHOT_EVERY_ENTRIES = 512
 /** Errors after which nothing of this session can be stored any more: another writer came first, the file is damaged, or it lost entries. */
 const ENDS_THE_LOG = ['JOURNAL_CONFLICT', 'JOURNAL_CORRUPT', 'JOURNAL_WENT_BACK'] as const
 
+/** How long a command may wait for the next one. Longer than a model on this machine takes to begin, and too short to matter. */
+const SOON_MS = 25
+
+/** `soon`: the command may wait a moment for the next one, so that one disk write serves both. */
+export type Urgency = 'now' | 'soon'
+
 interface Pending {
   readonly command: Command
   readonly chars: number
+  readonly urgency: Urgency
   readonly done?: (entries: readonly Entry[]) => void
   readonly refused?: (error: unknown) => void
 }
@@ -53,6 +60,9 @@ export interface LogFailure {
   readonly isFinal: boolean
 }
 
+/** What `post` returns for almost every word. */
+const HAS_ROOM = Promise.resolve()
+
 const NO_LISTENER: LogListener = { published: () => {}, effect: () => {}, failed: () => {} }
 
 /**
@@ -69,6 +79,8 @@ export class SessionLog {
   #pending: Pending[] = []
   #chars = 0
   #writing: Promise<void> | undefined
+  /** Runs while commands wait that may. */
+  #soon: Timer | undefined
   #waitingForRoom: (() => void)[] = []
   #waitingForState: (() => void)[] = []
   #lost: { readonly error: unknown } | undefined
@@ -104,8 +116,8 @@ export class SessionLog {
   }
 
   /** Resolves with the command's own entries once they are stored and published; rejects when refused or not stored. */
-  dispatch(command: Command): Promise<readonly Entry[]> {
-    return new Promise((done, refused) => this.#add({ command, chars: 0, done, refused }))
+  dispatch(command: Command, urgency: Urgency = 'now'): Promise<readonly Entry[]> {
+    return new Promise((done, refused) => this.#add({ command, chars: 0, urgency, done, refused }))
   }
 
   /** Like `dispatch`, for a command from outside. Throws SESSION_CLOSED once the log is closed, and for a prompt while it closes. */
@@ -115,15 +127,22 @@ export class SessionLog {
   }
 
   /** Adds a command without waiting for the disk; resolves when there is room for another. `listener.failed` gets a failure. */
-  async post(command: Command, chars: number): Promise<void> {
-    this.#add({ command, chars })
-    while (this.#chars > MAX_PENDING_CHARS || this.#pending.length > MAX_PENDING_COMMANDS) {
-      await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
-    }
+  post(command: Command, chars: number, urgency: Urgency = 'now'): Promise<void> {
+    this.#add({ command, chars, urgency })
+    return this.#hasRoom ? HAS_ROOM : this.#room()
+  }
+
+  get #hasRoom(): boolean {
+    return this.#chars <= MAX_PENDING_CHARS && this.#pending.length <= MAX_PENDING_COMMANDS
+  }
+
+  async #room(): Promise<void> {
+    while (!this.#hasRoom) await new Promise<void>((resolve) => this.#waitingForRoom.push(resolve))
   }
 
   /** Resolves when no command is pending. */
   async settled(): Promise<void> {
+    if (this.#pending.length > 0) this.#begin()
     while (this.#writing !== undefined) await this.#writing
   }
 
@@ -156,6 +175,13 @@ export class SessionLog {
     if (this.#lost !== undefined) return pending.refused?.(this.#lost.error)
     this.#pending.push(pending)
     this.#chars += pending.chars
+    if (pending.urgency === 'now') this.#begin()
+    else if (this.#writing === undefined) this.#soon ??= this.#ports.clock.setTimer(SOON_MS, () => this.#begin())
+  }
+
+  #begin(): void {
+    this.#soon?.cancel()
+    this.#soon = undefined
     this.#writing ??= this.#write()
   }
 
@@ -167,7 +193,7 @@ export class SessionLog {
       const taken = this.#pending
       this.#keep([])
       try {
-        await this.#reconcile()
+        if (this.#dirty !== undefined) await this.#reconcile(this.#dirty)
         const commands = taken.map(({ command }) => command)
         const batch = decideBatch(commands, this.#state, this.#ports.clock.now())
         await this.#store(batch)
@@ -197,7 +223,8 @@ export class SessionLog {
     const { state, entries } = batch
     if (entries.length === 0 || state.phase === 'absent') return
     const { faults, journal } = this.#ports
-    await faults.at('session.batch.decided')
+    const decided = faults.at('session.batch.decided')
+    if (decided !== undefined) await decided
     await journal.append({
       row: rowOf(state),
       entries: batch.stored,
@@ -218,12 +245,20 @@ export class SessionLog {
         report(error)
       }
     }
-    const reach = async (point: FaultPoint): Promise<void> => faults.at(point)
-    await reach('session.batch.stored').catch(report)
+    const reach = async (point: FaultPoint): Promise<void> => {
+      try {
+        // Without a fault it goes on at once.
+        const reached = faults.at(point)
+        if (reached !== undefined) await reached
+      } catch (error) {
+        report(error)
+      }
+    }
+    await reach('session.batch.stored')
     attempt(() => this.#listener.published(entries))
     this.#checkConditions()
     for (const effect of effects) attempt(() => this.#listener.effect(effect))
-    await reach('session.batch.published').catch(report)
+    await reach('session.batch.published')
   }
 
   #snapshotOf(state: Existing) {
@@ -260,10 +295,8 @@ export class SessionLog {
   }
 
   /** Reads the journal again after a failed append, before anything is decided. Throws while it cannot be read. */
-  async #reconcile(): Promise<void> {
-    if (this.#dirty === undefined) return
+  async #reconcile(failure: Omit<LogFailure, 'isAhead'>): Promise<void> {
     const published = this.#state.seq
-    const failure = this.#dirty
     await this.#reload()
     this.#failed(failure, published)
   }
@@ -285,9 +318,9 @@ export class SessionLog {
   }
 }
 
-/** No caller awaits its entries. */
-function isFireAndForget({ done }: Pending): boolean {
-  return done === undefined
+/** No caller awaits its entries, or one that may wait. */
+function isFireAndForget({ done, urgency }: Pending): boolean {
+  return done === undefined || urgency === 'soon'
 }
 
 function settle(taken: readonly Pending[], { outcomes }: Batch): void {

@@ -33,7 +33,7 @@ import type { AnsweredQuestion } from '../domain/decide.ts'
 import type { AgentEvent } from '../domain/commands.ts'
 import type { Entry, Failure } from '../domain/entries.ts'
 import { type OpenTurn, isKnownCall } from '../domain/state.ts'
-import type { SessionLog } from '../log/session-log.ts'
+import type { SessionLog, Urgency } from '../log/session-log.ts'
 import { type PolicyContext, modeOf, pathAccessFilterForAgent } from '../permission/policy.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import type { AttachedClients, Subscribers } from '../subscribers/subscribers.ts'
@@ -182,7 +182,7 @@ export class RunningTurn implements LiveTurn {
   }
 
   offerCommands(commands: readonly SlashCommand[]): Promise<void> {
-    return this.#post({ kind: 'commands', commands })
+    return this.#post({ kind: 'commands', commands }, 'soon')
   }
 
   foreign(protocol: string, update: unknown): Promise<void> {
@@ -265,8 +265,8 @@ export class RunningTurn implements LiveTurn {
     return pathAccessFilterForAgent(await this.ports.rules.rulesFor(this.roots))
   }
 
-  async checkpoint(data: unknown, kind?: 'reset'): Promise<Cursor> {
-    const entries = await this.#store({ kind: 'checkpoint', data, ...(kind === 'reset' && { reset: true }) })
+  async checkpoint(data: unknown, kind?: 'reset', urgency?: Urgency): Promise<Cursor> {
+    const entries = await this.#store({ kind: 'checkpoint', data, ...(kind === 'reset' && { reset: true }) }, urgency)
     return entries.at(-1)?.seq ?? fail('TURN_OVER', { turn: this.turnId, session: this.sessionId })
   }
 
@@ -289,15 +289,15 @@ export class RunningTurn implements LiveTurn {
     return (await this.#store(event)).length > 0
   }
 
-  async #store(event: AgentEvent): Promise<readonly Entry[]> {
+  async #store(event: AgentEvent, urgency?: Urgency): Promise<readonly Entry[]> {
     this.#requireOpen()
-    return this.#parts.log.dispatch({ kind: 'agent', turnId: this.turnId, event })
+    return this.#parts.log.dispatch({ kind: 'agent', turnId: this.turnId, event }, urgency)
   }
 
   /** Resolves when there is room for more, not when the event is stored. */
-  async #post(event: AgentEvent): Promise<void> {
+  async #post(event: AgentEvent, urgency?: Urgency): Promise<void> {
     this.#requireOpen()
-    await this.#parts.log.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event))
+    return this.#parts.log.post({ kind: 'agent', turnId: this.turnId, event }, charsOf(event), urgency)
   }
 
   /** Stops an agent that continues although its turn is over. */

@@ -77,12 +77,13 @@ async function crashedIn(house: House, session: Session, words: string) {
   return house.killed(session)
 }
 
-test('text that arrives with the end of its turn is stored with it', async () => {
+test('a quick answer is stored in one go with the end of its turn, and with what the model was asked', async () => {
   const { house } = houseWith([says('Hello.')])
   house.clock.nextTick = quiet
   const { session, reader } = await house.open()
   await ask(session, 'p1')
   await until(() => reader.entries.at(-1)?.kind === 'turn_ended')
   const together = reader.entries.slice(-(house.disk.batches.at(-1) ?? 0)).map(({ kind }) => kind)
-  expect([together[0], together.at(-1)]).toEqual(['message_chunk', 'turn_ended'])
+  const [said, asked] = [together.indexOf('message_chunk'), together.indexOf('agent_checkpoint')]
+  expect([asked >= 0, asked < said, together.at(-1)]).toEqual([true, true, 'turn_ended'])
 })

@@ -304,15 +304,15 @@ export async function append({ turn, context }: TurnWork, memo: ContextEvent): P
 export async function appendOptimistic({ turn, context, deps: means }: TurnWork, memo: ContextEvent): Promise<void> {
   context.add(memo)
   try {
-    context.place = await store(turn, memo)
+    context.place = await store(turn, memo, 'soon')
   } catch (error) {
     means.contexts.forget(turn.sessionId)
     throw error
   }
 }
 
-function store(turn: Turn, memo: ContextEvent): Promise<Cursor> {
-  return turn.checkpoint(memo, memo.kind === 'base' ? 'reset' : undefined)
+function store(turn: Turn, memo: ContextEvent, urgency: 'now' | 'soon' = 'now'): Promise<Cursor> {
+  return turn.checkpoint(memo, memo.kind === 'base' ? 'reset' : undefined, urgency)
 }
 
 /** Shows a notice of Parley among the thoughts of the model, marked as such. */

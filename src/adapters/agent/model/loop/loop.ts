@@ -1,6 +1,6 @@
 /** The loop of the model agent: a step of the model, its tool calls, their results, the next step. Each is stored before the next begins. */
 import type { StopReason, Turn } from '../../../../ports/agent.ts'
-import type { ModelEnd, ModelMessage, Model, ModelRequest } from '../../../../ports/model.ts'
+import type { ModelEnd, ModelMessage, Model, ModelRequest, SpokenPart } from '../../../../ports/model.ts'
 import { toolsText } from '../../tools-text.ts'
 import { closeOpenCalls, resumeCalls, runCalls, RepeatedFailureDetector } from './calls.ts'
 import { type PromptIntent, isOwnCommand, promptIntentOf, commandsFor } from '../options/commands.ts'
@@ -55,22 +55,21 @@ async function playTurn(work: TurnWork): Promise<StopReason> {
   }
   const wish = await promptIntentOf(work)
   if (wish.kind !== 'messages') return answerCommand(work, wish)
-  const { stored } = await storePrompt(work, await withMentioned(turn, wish.messages))
+  await storePrompt(work, await withMentioned(turn, wish.messages))
   const titled = startTitle(work)
-  const stop = await runSteps(work, stored)
+  const stop = await runSteps(work)
   await titled()
   return stop
 }
 
-/** `stored` resolves when the last prompt is stored. */
-async function runSteps(work: TurnWork, stored?: Promise<unknown>): Promise<StopReason> {
+async function runSteps(work: TurnWork): Promise<StopReason> {
   const { turn, context, deps: means } = work
   const failures = new RepeatedFailureDetector()
   if (context.openCalls.length > 0) await runCalls(work, failures)
   for (let step = 1; step <= means.maxSteps; step += 1) {
     if (turn.signal.aborted) return 'cancelled'
     await compactIfFull(work)
-    const end = await takeStep(work, stored)
+    const end = await takeStep(work)
     if (context.openCalls.length === 0) return endWith(work, stopOf(end))
     await runCalls(work, failures)
   }
@@ -133,13 +132,10 @@ function compacted(before: number, after: number): string {
 }
 
 /**
- * Adds the prompt to the context, after the outcome of the turn before. The request goes out while the prompt is being
- * stored; if storing fails, no client has seen anything of the answer.
+ * Adds the prompt to the context, after the outcome of the turn before. The request goes out before the prompt is stored. What
+ * the model says is stored behind it, at the earliest by the same disk write: if that fails, no client sees anything of the answer.
  */
-async function storePrompt(
-  work: TurnWork,
-  said: readonly ModelMessage[],
-): Promise<{ readonly stored: Promise<unknown> }> {
+async function storePrompt(work: TurnWork, said: readonly ModelMessage[]): Promise<void> {
   const { turn, context } = work
   const base = context.isNew ? await firstEvent(work) : undefined
   const cut = await cutTurns(work)
@@ -153,7 +149,6 @@ async function storePrompt(
   // Synchronously one after the other, so that they are one write.
   const stored = Promise.all([base ?? [], asked].flat().map((memo) => appendOptimistic(work, memo)))
   stored.catch(() => undefined)
-  return { stored }
 }
 
 async function firstEvent({ turn, deps: means }: TurnWork): Promise<BaseEvent> {
@@ -215,14 +210,14 @@ const MAX_ANNOUNCED_CALLS = 64
 
 const CONTINUE_PROMPT = `[The connection broke here. What you said up to this point was shown. Go on exactly where it ended, without repeating it.]`
 
-/** Shows nothing before the prompt is `stored`. Throws the model's error when no further attempt makes sense. */
-async function takeStep(work: TurnWork, stored?: Promise<unknown>): Promise<ModelEnd> {
+/** Throws the model's error when no further attempt makes sense. */
+async function takeStep(work: TurnWork): Promise<ModelEnd> {
   let mayCompact = true
   for (let attempt = 1; ; attempt += 1) {
     const model = await work.model()
     const spoken = new StepStream(work)
     try {
-      return await storeStep(work, model, await spoken.listen(model, stored))
+      return await storeStep(work, model, await spoken.listen(model))
     } catch (error) {
       await spoken.takeBack()
       const isShorter =
@@ -246,17 +241,13 @@ class StepStream {
     this.#work = work
   }
 
-  async listen(model: Model, stored?: Promise<unknown>): Promise<ModelEnd> {
-    const { turn } = this.#work
-    for await (const part of model.stream(requestOf(this.#work, model))) {
-      await stored
+  async listen(model: Model): Promise<ModelEnd> {
+    const request = { ...requestOf(this.#work, model), spoken: (part: SpokenPart) => this.#speak(part) }
+    for await (const part of model.stream(request)) {
       switch (part.kind) {
         case 'text':
-          this.text += part.text
-          await eachPiece(part, (text) => turn.say({ type: 'text', text }))
-          break
         case 'thought':
-          await eachPiece(part, (text) => turn.think({ type: 'text', text }))
+          await this.#speak(part)
           break
         case 'calling':
           await this.#announce(part.id, part.name)
@@ -267,6 +258,15 @@ class StepStream {
       }
     }
     throw new Error(`${model.name} ended its answer without an end`)
+  }
+
+  /** Passes on each piece separately. */
+  #speak({ kind, text, pieces }: SpokenPart): Promise<void> {
+    const { turn } = this.#work
+    if (kind === 'text') this.text += text
+    const say = (piece: string): Promise<void> =>
+      kind === 'text' ? turn.say({ type: 'text', text: piece }) : turn.think({ type: 'text', text: piece })
+    return pieces === undefined ? say(text) : allOf(pieces.map(say))
   }
 
   /** Withdraws calls that were shown but never completed. */
@@ -295,12 +295,8 @@ class StepStream {
   }
 }
 
-/** Passes on each piece separately. */
-async function eachPiece(
-  { text, pieces = [text] }: { readonly text: string; readonly pieces?: readonly string[] },
-  tell: (text: string) => Promise<void>,
-): Promise<void> {
-  await Promise.all(pieces.map(tell))
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(works)
 }
 
 function requestOf({ turn, context }: TurnWork, { efforts }: Model): ModelRequest {
