@@ -44,9 +44,9 @@ test('reports all changes at once when there were none for 200 ms', async () => 
   await vi.waitFor(() => expect(heard).toEqual(['a,b']))
 })
 
-test('reports changes of a busy session once a second', async () => {
+test('reports changes of a busy session every ten seconds', async () => {
   const { index, clock, heard } = followed()
-  for (let ms = 0; ms < 3_000; ms += 100) {
+  for (let ms = 0; ms < 30_000; ms += 100) {
     index.changed(a)
     await clock.advance(100)
   }

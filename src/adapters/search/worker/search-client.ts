@@ -20,8 +20,8 @@ export interface SearchOptions {
 
 /** Changes are collected until there was none for this long: while an agent talks, the processor is left to it. */
 const COLLECT_MS = 200
-/** Changes are passed on after this long, even if more keep coming. */
-const COLLECT_AT_MOST_MS = 1_000
+/** Changes are passed on after this long, even if more keep coming. A query does not wait for it: it passes them on itself. */
+const COLLECT_AT_MOST_MS = 10_000
 /** A server that starts has more urgent work. */
 const FOLLOW_DELAY_MS = 2_000
 /** The thread holds no transcripts; one that needs more memory is broken. */
