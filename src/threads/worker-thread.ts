@@ -16,6 +16,8 @@ export interface WorkerListener {
   ended(reason: string, cause?: unknown): Error
 }
 
+const NOW = Promise.resolve()
+
 interface OpenCall {
   resolve(answer: unknown): void
   reject(error: unknown): void
@@ -72,7 +74,8 @@ export class WorkerThread<Calls> {
   }
 
   #post(call: number, kind: keyof Calls, ask: unknown): void {
-    if (this.#outbox.length === 0) queueMicrotask(() => this.#send())
+    // `queueMicrotask` would make an asynchronous resource for each.
+    if (this.#outbox.length === 0) void NOW.then(() => this.#send())
     this.#outbox.push([call, kind, ask])
   }
 

@@ -8,7 +8,7 @@ import { WorkerThread } from '../../../threads/worker-thread.ts'
 import { faultsFrom, noFaults } from '../../fault.ts'
 import type { WatchOrder } from '../../watchdog/stall-watch.ts'
 import { TailSubscribers, checkAppend, follow, packEntries } from '../journal-base.ts'
-import { ROW_BYTES } from './store/rows.ts'
+import { ROW_BYTES, mayWait } from './store/rows.ts'
 import { journalPath } from './file/journal-exists.ts'
 import type { AppendOrder, JournalCalls, PageAnswer, WorkerOrder } from './worker/messages.ts'
 
@@ -48,12 +48,18 @@ export async function openSqliteJournal(options: SqliteJournalOptions): Promise<
   const { subscribers } = connection
   const reader = readerOn(connection)
   const played = faultsFrom(faults)
+  const sent = new SentRows()
   return {
     ...reader,
     ownership: { lost: connection.lost, release: reader.close },
     async append(append) {
       checkAppend(append)
-      await sendAppend(connection, played, append)
+      try {
+        await sendAppend(connection, played, { ...appendOrder(append), row: sent.news(append) })
+      } catch (error) {
+        sent.forget(append.row.id)
+        throw error
+      }
       subscribers.appended(append.row)
     },
     async fork(source, append) {
@@ -68,6 +74,7 @@ export async function openSqliteJournal(options: SqliteJournalOptions): Promise<
     watch: (listener) => subscribers.watchList(listener),
     async delete(id) {
       const existed = await connection.thread.call('delete', id)
+      sent.forget(id)
       if (existed) subscribers.deleted(id)
       return existed
     },
@@ -85,6 +92,28 @@ export async function openSqliteReader({ directory, workerUrl }: SqliteReaderOpt
 /** A reader for one look that leaves no file beside the journal. */
 export async function openSqliteInspector({ directory, workerUrl }: SqliteReaderOptions): Promise<JournalReader> {
   return readerOn(await Connection.open(workerUrl, { directory, role: 'inspector', faults: [] }))
+}
+
+/**
+ * The rows that the thread has of sessions that work. They change with the end of a turn, and to send one with each word took as
+ * long as the word itself.
+ */
+class SentRows {
+  readonly #rows = new Map<string, SessionSummary>()
+
+  /** The row, unless the thread has it. */
+  news({ row, entries }: Append): SessionSummary | undefined {
+    const former = this.#rows.get(row.id)
+    if (former !== undefined && mayWait(former, row, entries.at(-1)?.at)) return undefined
+    if (row.phase === 'working') this.#rows.set(row.id, row)
+    else this.#rows.delete(row.id)
+    return row
+  }
+
+  /** It was not stored, or is there no more. */
+  forget(id: string): void {
+    this.#rows.delete(id)
+  }
 }
 
 /** The worker thread of one open journal, and who follows its sessions here. */
@@ -184,8 +213,9 @@ function readerOn(connection: Connection): JournalReader {
 }
 
 /** An error of a fault is thrown once it is known whether the append is stored: it was on its way already. */
-async function sendAppend(connection: Connection, faults: Faults, append: Append): Promise<void> {
-  const stored = connection.thread.call('append', appendOrder(append))
+async function sendAppend(connection: Connection, faults: Faults, order: AppendOrder): Promise<void> {
+  const stored = connection.thread.call('append', order)
+  if (faults === noFaults) return stored
   const played = afterSend(faults)
   const [storing, playing] = await Promise.allSettled([stored, played])
   if (storing.status === 'rejected') throw storing.reason
@@ -246,14 +276,14 @@ async function letGo(connection: Connection, draft: number): Promise<void> {
 }
 
 async function afterSend(faults: Faults): Promise<void> {
-  if (faults === noFaults) return
   // Calls leave at the end of the turn in which they were made; this comes right after.
   await Promise.resolve()
   await faults.at('journal.append.sent')
 }
 
-function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder {
+function appendOrder({ row, entries, expected, snapshot }: Append): AppendOrder & { readonly row: SessionSummary } {
   return {
+    id: row.id,
     row,
     expected,
     last: expected + entries.length,

@@ -262,3 +262,17 @@ test('a worker thread that dies fails its open and all later requests, and frees
   expect(await next.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
   await next.close()
 })
+
+test('what another program has written to a session that works is noticed by its next append', async () => {
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  const row = { phase: 'working' } as const
+  for (const seq of [0, 1, 2]) await journal.append(appendOf('s', seq, { count: 1, row }))
+  const other = openDatabase(join(directory, 'journal.db'), {})
+  other.exec("INSERT INTO entries (session, seq, at, count, body) SELECT session, 4, at, 1, '{}' FROM entries LIMIT 1")
+  other.close()
+  await expect(journal.append(appendOf('s', 3, { count: 1, row }))).rejects.toMatchObject({
+    code: 'JOURNAL_CONFLICT',
+    details: { found: 4 },
+  })
+  await journal.close()
+})

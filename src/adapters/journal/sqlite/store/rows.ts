@@ -56,15 +56,16 @@ export class SessionRows {
     return listed
   }
 
-  insert(row: SessionSummary, key: number | null = null, packed = 0): number {
+  insert(row: SessionSummary, key: number | null = null, packed = 0): SessionRecord {
     const sql = `INSERT INTO sessions (key, packed_seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-    return this.#statements.run(sql, key, packed, ...columnsOf(row))
+    const columns = columnsOf(row)
+    return { key: this.#statements.run(sql, key, packed, ...columns), columns }
   }
 
-  /** `lastAt`: when the last of the entries that come with it was stored. Answers its key. */
-  update(stored: SessionRecord, row: SessionSummary, lastAt: number | undefined): number {
+  /** `lastAt`: when the last of the entries that come with it was stored. Answers what stands there now. */
+  update(stored: SessionRecord, row: SessionSummary, lastAt: number | undefined): SessionRecord {
+    if (mayWait(rowOf(stored.columns), row, lastAt)) return stored
     const columns = columnsOf(row)
-    if (mayWait(stored.columns, columns, lastAt)) return stored.key
     const [, ...rest] = columns
     this.#statements.run(
       `UPDATE sessions SET cwd = ?, additional_directories = ?, agent = ?, title = ?, phase = ?, last_seq = ?, created_at = ?, updated_at = ?, standing = ?
@@ -72,7 +73,7 @@ export class SessionRows {
       ...rest,
       stored.key,
     )
-    return stored.key
+    return { key: stored.key, columns }
   }
 
   /** Sessions whose rows are exact, in the order of their index. */
@@ -133,11 +134,21 @@ function newestFirst(one: ListKey, other: ListKey): number {
   return Buffer.compare(Buffer.from(escapeText(one.id)), Buffer.from(escapeText(other.id)))
 }
 
-/** Whether the stored row still says everything that the last entry does not. */
-function mayWait(stored: SessionColumns, next: SessionColumns, lastAt: number | undefined): boolean {
-  const age = next[UPDATED_AT] - stored[UPDATED_AT]
-  if (next[PHASE] !== 'working' || next[UPDATED_AT] !== lastAt || age < 0 || age >= ROW_PERIOD_MS) return false
-  return next.every((value, column) => column === LAST_SEQ || column === UPDATED_AT || value === stored[column])
+/** Whether the row that is stored still says everything that the last entry does not, which was stored at `lastAt`. */
+export function mayWait(stored: SessionSummary, next: SessionSummary, lastAt: number | undefined): boolean {
+  const age = next.updatedAt - stored.updatedAt
+  if (next.phase !== 'working' || next.updatedAt !== lastAt || age < 0 || age >= ROW_PERIOD_MS) return false
+  return SETTLED.every((field) => stored[field] === next[field]) && isSame(stored, next)
+}
+
+const SETTLED = ['id', 'cwd', 'agent', 'title', 'phase', 'createdAt'] as const
+
+function isSame(one: SessionSummary, other: SessionSummary): boolean {
+  return sameJson(one.additionalDirectories, other.additionalDirectories) && sameJson(one.standing, other.standing)
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** A row of the table `sessions`. */
@@ -154,7 +165,7 @@ type SessionColumns = readonly [
   standing: string | null,
 ]
 
-const [PHASE, LAST_SEQ, UPDATED_AT] = [5, 6, 8] as const
+const [PHASE, LAST_SEQ] = [5, 6] as const
 
 type KeyAndColumns = readonly [key: number, ...columns: SessionColumns]
 

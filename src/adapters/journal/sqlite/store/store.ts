@@ -6,7 +6,7 @@ import { Statements } from '../../../../sqlite/statements.ts'
 import { type EntryRow, packEntries, unpackEntries } from '../../journal-base.ts'
 import { checkJournal } from '../file/check.ts'
 import { Forks } from './forks.ts'
-import { ROW_BYTES, insertRows, rowsAfter, SessionRows } from './rows.ts'
+import { ROW_BYTES, type SessionRecord, insertRows, rowsAfter, SessionRows } from './rows.ts'
 import type { AppendOrder, FindAnswer, FindOrder, PageAnswer, PageOrder } from '../worker/messages.ts'
 
 /** How many entries of a deleted session one transaction removes: other writers wait for no longer than that takes. */
@@ -24,6 +24,9 @@ export class Store {
   readonly #path: string
   readonly #statements: Statements
   readonly #sessions: SessionRows
+  /** Sessions that work and how far they are: their next append need not look that up. */
+  readonly #working = new Map<string, { readonly stored: SessionRecord; readonly last: number }>()
+  #version: number | undefined
 
   constructor(db: Database, path: string) {
     this.#db = db
@@ -36,18 +39,36 @@ export class Store {
   /** After an error, before anything else is asked. */
   renew(): void {
     this.#statements.renew()
+    this.#working.clear()
+  }
+
+  begin(): void {
+    this.#statements.run('BEGIN IMMEDIATE')
+    // Changes with each write of another connection, of which there should be none.
+    const version = this.#statements.number('PRAGMA data_version')
+    if (version !== this.#version) this.#working.clear()
+    this.#version = version
+  }
+
+  commit(): void {
+    this.#statements.run('COMMIT')
   }
 
   /** Throws JOURNAL_CONFLICT before anything is written. */
-  append({ row, expected, last, lastAt, rows, snapshot }: AppendOrder): void {
-    const stored = this.#sessions.find(row.id)
-    const lastSeq = stored === undefined ? 0 : this.#sessions.lastSeq(stored)
-    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: row.id, expected, found: lastSeq })
-    const session = stored === undefined ? this.#sessions.insert(row) : this.#sessions.update(stored, row, lastAt)
+  append({ id, row, expected, last, lastAt, rows, snapshot }: AppendOrder): void {
+    const known = this.#working.get(id)
+    const stored = known?.stored ?? this.#sessions.find(id)
+    const lastSeq = known?.last ?? (stored === undefined ? 0 : this.#sessions.lastSeq(stored))
+    if (lastSeq !== expected) fail('JOURNAL_CONFLICT', { session: id, expected, found: lastSeq })
+    const record = this.#write(id, stored, { row, lastAt })
+    const session = record.key
     insertRows(this.#statements, session, rows)
+    const isWorking = row === undefined || row.phase === 'working'
+    if (isWorking) this.#working.set(id, { stored: record, last })
+    else this.#working.delete(id)
     if (
-      row.phase === 'idle' ||
-      row.phase === 'closed' ||
+      row?.phase === 'idle' ||
+      row?.phase === 'closed' ||
       Math.floor(last / PACK_EVERY) > Math.floor(expected / PACK_EVERY)
     )
       this.#pack(session, last)
@@ -60,9 +81,19 @@ export class Store {
       )
   }
 
+  #write(
+    id: string,
+    stored: SessionRecord | undefined,
+    { row, lastAt }: Pick<AppendOrder, 'row' | 'lastAt'>,
+  ): SessionRecord {
+    if (row === undefined) return stored ?? fail('JOURNAL_CONFLICT', { session: id, expected: 0, found: 0 })
+    return stored === undefined ? this.#sessions.insert(row) : this.#sessions.update(stored, row, lastAt)
+  }
+
   /** Deletes the session's row, and the session with it. Its entries become orphans, which readers do not see. */
   deleteSession(id: string): boolean {
     const session = this.#sessions.find(id)?.key
+    this.#working.delete(id)
     if (session === undefined) return false
     this.#statements.run('DELETE FROM sessions WHERE key = ?', session)
     this.#statements.run('DELETE FROM snapshots WHERE session = ?', session)

@@ -1,6 +1,6 @@
 /** The calls between the journal and its worker thread. Entries cross packed into rows: few strings cross faster than many. */
 import type { FaultsSpec } from '../../../../ports/fault.ts'
-import type { ListQuery, SessionHead, SessionSummary, Snapshot } from '../../../../ports/journal.ts'
+import type { ListQuery, SessionHead, SessionId, SessionSummary, Snapshot } from '../../../../ports/journal.ts'
 import type { CallOf } from '../../../../threads/worker-port.ts'
 import type { WatchOrder } from '../../../watchdog/stall-watch.ts'
 import type { EntryRow } from '../../journal-base.ts'
@@ -18,7 +18,9 @@ export interface WorkerOrder {
 }
 
 export interface AppendOrder {
-  readonly row: SessionSummary
+  readonly id: SessionId
+  /** Undefined while the thread has it: a session works, and nothing of its row has changed but how far it is and since when. */
+  readonly row: SessionSummary | undefined
   readonly expected: number
   /** The number of the last entry. */
   readonly last: number
@@ -56,7 +58,7 @@ export interface FillOrder {
 
 export interface FinishOrder {
   readonly draft: number
-  readonly append: AppendOrder
+  readonly append: AppendOrder & { readonly row: SessionSummary }
 }
 
 export interface PageOrder {
