@@ -15,6 +15,7 @@ cleanUpTerminals()
 const usual = createServer()
 beforeAll(async () => {
   usual.listen(7777, '127.0.0.1')
+  // Another program of this machine may have it already.
   await once(usual, 'listening').catch(() => undefined)
 })
 afterAll(() => void usual.close())

@@ -8,6 +8,7 @@ import {
   jsonLines,
   killServer,
   parley,
+  parleyProcess,
   sessionIdIn,
   sessionsIn,
   shareServer,
@@ -259,7 +260,7 @@ describe('parley with prompts from a pipe', () => {
   test.concurrent('leaves none of its pipes to the server that it has started', async () => {
     const run = await alone({ chunk: 'Hi.' })
     // `finished` is when the last holder of its pipes has closed them.
-    expect(await parley([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
+    expect(await parleyProcess([], run, 'one\n')).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
     expect(readPidFile(run.home)).toMatchObject({ isServer: true })
   })
 

@@ -3,13 +3,14 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { beforeAll } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { startServer } from '../../src/server/launch/launch.ts'
 import type { Fields } from './message.ts'
+import { type RunningCommand, runCommand } from './command-scope.ts'
 import { binary, freshDirectory, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 
@@ -42,19 +43,7 @@ export class Cli {
 
   constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
     this.home = home
-    const inherited = Object.entries(cleanEnvironment()).filter(
-      ([name]) => !/^(?:NO_COLOR|FORCE_COLOR|CI$)/u.test(name),
-    )
-    this.child = spawn(process.execPath, [program, ...args], {
-      cwd,
-      env: {
-        ...Object.fromEntries(inherited),
-        XDG_CONFIG_HOME: join(home, 'config'),
-        PARLEY_HOME: home,
-        ...(agent === undefined ? {} : { PARLEY_AGENT: agent }),
-        ...env,
-      },
-    })
+    this.child = spawn(process.execPath, [program, ...args], { cwd, env: environmentOf({ home, agent, env }) })
     started.add(this)
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#heard({ stdout: text }))
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#heard({ stderr: text }))
@@ -83,6 +72,23 @@ export class Cli {
   }
 }
 
+interface Surroundings {
+  readonly home: string
+  readonly agent?: string | undefined
+  readonly env?: Run['env']
+}
+
+function environmentOf({ home, agent, env = {} }: Surroundings): Record<string, string> {
+  const inherited = Object.entries(cleanEnvironment()).filter(([name]) => !/^(?:NO_COLOR|FORCE_COLOR|CI$)/u.test(name))
+  return {
+    ...Object.fromEntries(inherited),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    PARLEY_HOME: home,
+    ...(agent === undefined ? {} : { PARLEY_AGENT: agent }),
+    ...env,
+  }
+}
+
 /** Homes whose server serves a whole file. */
 const shared = new Set<string>()
 
@@ -94,6 +100,7 @@ const started = new PerTest<Cli>(async (opened) => {
 
 /** Call once in a test file: no server that a command has started in the background outlives its test. */
 export function endServers(): void {
+  hosted.closeAfterEach()
   started.closeAfterEach()
 }
 
@@ -111,9 +118,8 @@ export interface Lodging extends Run {
 export function shareServer(): (...steps: readonly Fields[]) => Promise<Lodging> {
   const home = join(freshDirectory(), 'home')
   shared.add(home)
-  afterAll(() => {
-    killServer(home)
-  })
+  hosted.closeAfterAll()
+  beforeAll(() => serveHere(home))
   return async (...steps) => {
     const directory = freshDirectory()
     const cwd = join(directory, 'work')
@@ -147,19 +153,61 @@ export async function ask(place: Pick<Run, 'home' | 'agent'>, method: string, pa
   return result
 }
 
-/** `kill -9`. False when there is none. */
+/** `kill -9`. False when there is none that has a process of its own. */
 export function killServer(home: string): boolean {
   const holder = readPidFile(home)
-  if (holder?.isServer !== true) return false
+  if (holder?.isServer !== true || holder.pid === process.pid) return false
   process.kill(holder.pid, 'SIGKILL')
   return true
 }
 
-/** Runs it to its end with `input` on stdin. */
-export function parley(args: readonly string[], run: Run, input = ''): Promise<Finished> {
+/**
+ * Runs it to its end with `input` on stdin: in the process of the tests, for what a command prints and does. What cannot share
+ * one has its own: another build, a command that is to die, one that others find by its id, and one that a server elsewhere
+ * runs, which a process knows for one command alone.
+ */
+export async function parley(args: readonly string[], run: Run, input = ''): Promise<Finished> {
+  const needsProcess =
+    run.program !== undefined ||
+    ['acp', 'serve'].includes(args[0] ?? '') ||
+    args.includes('--server') ||
+    ['PARLEY_FAULTS', 'PARLEY_SERVER'].some((name) => run.env?.[name] !== undefined)
+  if (needsProcess) return parleyProcess(args, run, input)
+  const command = runCommand(args, { env: environmentOf(run), cwd: run.cwd ?? workIn(run.home) })
+  let [stdout, stderr] = ['', '']
+  command.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  command.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  command.stdin.end(input)
+  return { code: await command.ended, signal: null, stdout, stderr }
+}
+
+/** The same in a process of its own, for what is said of processes: that it ends, what it inherits, whom it signals. */
+export function parleyProcess(args: readonly string[], run: Run, input = ''): Promise<Finished> {
   const cli = new Cli(args, run)
   cli.child.stdin.end(input)
   return cli.finished
+}
+
+/** A server in the process of the tests, until its test or file is over. */
+const hosted = new PerTest<RunningCommand>(async (all) => {
+  await Promise.all(
+    all.map((server) => {
+      server.signal('SIGTERM')
+      server.signal('SIGTERM')
+      return server.ended
+    }),
+  )
+})
+
+/** Serves a state directory from the process of the tests, for commands and clients that are not about the server's process. */
+export async function serveHere(home: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const server = runCommand(['serve'], {
+    // The tests may be busy for long.
+    env: { ...environmentOf({ home }), PARLEY_MAX_STALL_SECONDS: '0', ...env },
+    cwd: '/',
+  })
+  hosted.add(server)
+  await server.printed('listens on')
 }
 
 /** Of the session that the output of `run --json` is about. */

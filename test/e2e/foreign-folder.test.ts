@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { endServers, parley, workIn } from './cli.ts'
+import { Cli, endServers, parley, workIn } from './cli.ts'
 import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 
 endServers()
@@ -44,13 +44,14 @@ describe('a project that names a script as its agent', () => {
 
   test.concurrent('a server that is started there by hand serves other directories with the agent of the user', async () => {
     const { home, work, ran } = await foreignFolder(settings)
-    const serving = parley(['serve'], { home, cwd: work })
+    const serving = new Cli(['serve'], { home, cwd: work })
+    await serving.until('listens on')
     const other = join(home, 'other')
     mkdirSync(other)
     const { stdout } = await parley(['run', 'hi'], { home, cwd: other })
     expect(stdout).not.toContain('Said by the script')
     await parley(['stop'], { home })
-    await serving
+    await serving.finished
     expect(ran()).toBe(false)
   })
 })
@@ -76,7 +77,7 @@ describe('an exported session in the folder, imported', () => {
     const { home, work, ran } = await foreignFolder('')
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })
     const [id = ''] = (await parley(['ls', '--json'], { home })).stdout.match(/[0-9a-f-]{36}/u) ?? []
-    await parley(['export', id, '--format', 'jsonl', '-o', 'session.jsonl'], { home })
+    await parley(['export', id, '--format', 'jsonl', '-o', join(work, 'session.jsonl')], { home })
     rmSync(join(work, 'ran-unasked'))
     const elsewhere = freshDirectory()
     const imported = (await parley(['import', 'session.jsonl'], { home: elsewhere, cwd: work })).stdout.trim()
