@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { ask, endServers, killServer, parley, sessionsIn } from '../e2e/cli.ts'
+import { serveHere } from '../e2e/hosted-server.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import type { Case } from '../fake-agent/case.ts'
@@ -52,6 +53,7 @@ const importedIn = (rows: readonly Row[]): readonly Imported[] =>
 
 test.concurrent('five are imported; twice makes no doubles, and one that was deleted stays deleted [39]', async () => {
   const { fake, home, work, run, imported } = user()
+  await serveHere({ home })
   for (const n of [1, 2, 3, 4, 5]) own(fake, `own-${n}`, work, [`question ${n}`, `answer ${n}`], ['more', `more ${n}`])
   own(fake, 'never-prompted', work)
   const first = await imported('--all')
@@ -76,6 +78,7 @@ test.concurrent('five are imported; twice makes no doubles, and one that was del
 
 test.concurrent('a session that is imported enters the live list at once', async () => {
   const { fake, home, work, imported } = user()
+  await serveHere({ home })
   own(fake, 'own-1', work, ['a question', 'an answer'])
   await ask({ home, agent: 'guide' }, 'session/new', { cwd: work, mcpServers: [] })
   const watching = await RawSocket.open(socketPathOf(home), { notifications: ['sessions'] })
@@ -89,7 +92,8 @@ test.concurrent('a session that is imported enters the live list at once', async
 })
 
 test.concurrent('an imported session has all that was said, says what is lost, and goes on in the agent', async () => {
-  const { fake, work, run, imported } = user(LISTS, '[agents.fake.quirks]\nreplayLoses = ["thoughts"]\n')
+  const { fake, home, work, run, imported } = user(LISTS, '[agents.fake.quirks]\nreplayLoses = ["thoughts"]\n')
+  await serveHere({ home })
   own(fake, 'own-1', work, ['the first question', 'the first answer'], ['the second', 'another answer'])
   own(fake, 'elsewhere', '/somewhere/else', ['not here', 'no'])
   const rows = await imported('--cwd', '.', '--all')
@@ -118,6 +122,7 @@ test.concurrent('a session that cannot be read is not there in part, and the oth
     ...LISTS,
     on: { 'session/load': [{ if: 'own-1', moves: [{ update: chunk }, { fail: broken }] }] },
   })
+  await serveHere({ home })
   own(fake, 'own-1', work, ['one', 'a'])
   own(fake, 'own-2', work, ['two', 'b'])
   const rows = await imported('--all')
@@ -181,7 +186,8 @@ test.concurrent('an import whose server is killed has whole sessions only, and g
 })
 
 test.concurrent('of an agent with more sessions than Parley reads, the first are listed, and that is said [38]', async () => {
-  const { fake, work, run } = user({ ...LISTS, pageSize: 4_000 })
+  const { fake, home, work, run } = user({ ...LISTS, pageSize: 4_000 })
+  await serveHere({ home })
   for (let n = 0; n < 10_001; n += 1)
     writeFileSync(join(fake.home, 'sessions', `own-${n}.jsonl`), `${JSON.stringify({ cwd: work })}\n`)
   const { stdout, stderr } = await run('agents', 'import', 'fake', '--json')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type ConnectionEvent, connect, overWebSocket, textIn } from '../../src/client.ts'
-import { remote } from '../e2e/remote-place.ts'
+import { remote, remoteProcess } from '../e2e/remote-place.ts'
 import { cleanUpServers, requirePid, pidIn, start } from '../e2e/server.ts'
 
 cleanUpServers()
@@ -11,7 +11,7 @@ const info = { name: 'mine', title: 'Mine', version: '1' }
 const open = (url: string, protocols: readonly string[]) => new WebSocket(url, [...protocols])
 
 test('comes back by itself after kill -9, with its session and its one result', async () => {
-  const { place, cli, url, port, token } = await remote([], { script: [{ chunk: 'w{n} ', times: 400, everyMs: 5 }] })
+  const { place, cli, url, port, token } = await remoteProcess([], [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
   const right = token('admin')
   const events: ConnectionEvent['kind'][] = []
   let text = ''

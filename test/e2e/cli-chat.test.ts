@@ -1,7 +1,8 @@
 /** The chat as a place to work in: what a person types, sees and is asked at a real terminal. */
 import { describe, expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { endServers, shareServer } from './cli.ts'
-import { cleanUpServers, placeWith, startInBackground } from './server.ts'
+import { cleanUpServers, placeWith } from './server.ts'
 import type { Fields } from './message.ts'
 import { Terminal, cleanUpTerminals } from './terminal.ts'
 
@@ -134,7 +135,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
 describe.runIf(process.platform === 'linux')('two people in one session', { timeout: LONG }, () => {
   async function twoChats(): Promise<readonly [Terminal, Terminal]> {
     const place = await placeWith(BUSY)
-    await startInBackground(place)
+    await serveHere({ home: place.home })
     const ann = new Terminal([], place)
     await ann.until('Ctrl-D leaves')
     await ann.enter('one')

@@ -1,8 +1,9 @@
 /** What commands outside the chat show at a terminal. */
 import { expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { jsonLines, parley } from './cli.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 import { Terminal, cleanUpTerminals } from './terminal.ts'
 
 cleanUpServers()
@@ -18,7 +19,7 @@ test.concurrent('a wrong key at a permission question says which keys answer', a
 
 test.concurrent('ls has headings and the newest twenty, and all of them on demand; programs read all in any case', async () => {
   const place = await placeWith()
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   for (let session = 0; session < 23; session += 1) await openSession(client, place)
   const newest = new Terminal(['ls'], place)
@@ -33,7 +34,7 @@ test.concurrent('ls has headings and the newest twenty, and all of them on deman
 
 test.concurrent('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes', async () => {
   const place = await placeWith()
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   const id = await openSession(client, place)
   const listed = async () => (await parley(['ls', '--json'], place)).stdout.includes(id)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley, sessionIdIn, workIn } from './cli.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
+import { serveHere } from './hosted-server.ts'
 import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 
@@ -125,6 +126,7 @@ describe('parley import', () => {
     const lines = await jsonl(home, id)
     const file = join(home, 'session.jsonl')
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''))
+    await serveHere({ home })
     const again = await parley(['import', file], { home })
     expect(again).toMatchObject({ code: 0, stderr: '' })
     const other = again.stdout.trim()
@@ -140,12 +142,12 @@ describe('parley import', () => {
       stderr: expect.stringContaining(`Session ${id} exists already.`),
     })
     const elsewhere = freshDirectory()
+    await serveHere({ home: elsewhere })
     expect(await parley(['import', '--keep-id', file], { home: elsewhere })).toMatchObject({
       code: 0,
       stdout: `${id}\n`,
     })
     expect(await jsonl(elsewhere, id)).toEqual(lines)
-    killServer(elsewhere)
   })
 
   test.concurrent('of a session whose turn runs ends that turn here, and the session goes on from there', async () => {
@@ -159,6 +161,7 @@ describe('parley import', () => {
     const file = join(home, 'session.jsonl')
     writeFileSync(file, lines.join('\n'))
     const elsewhere = freshDirectory()
+    await serveHere({ home: elsewhere })
     const short = await scriptAgent(elsewhere, [{ chunk: 'And on.' }])
     const id = (await parley(['import', file], { home: elsewhere })).stdout.trim()
     const shown = (await parley(['show', id], { home: elsewhere })).stdout
@@ -211,6 +214,7 @@ describe('parley import', () => {
       ],
     ]
     const elsewhere = freshDirectory()
+    await serveHere({ home: elsewhere })
     const file = join(elsewhere, 'bad.jsonl')
     writeFileSync(file, '')
     const { code, stdout, stderr } = await parley(['import', file], { home: elsewhere })

@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
+import { serveHere } from './hosted-server.ts'
 import type { Fields } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, openSession, placeWith, startInBackground } from './server.ts'
+import { type Place, cleanUpServers, openSession, placeWith } from './server.ts'
 import { Terminal, cleanUpTerminals } from './terminal.ts'
 
 cleanUpServers()
@@ -38,7 +39,7 @@ async function scene(script: string, args: Fields = {}): Promise<Scene> {
   const server = { command: process.execPath, args: [PROGRAM, script, log.path] }
   const lines = Object.entries(server).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
   writeFileSync(join(settings, 'parley.toml'), `[mcp.s]\n${lines.join('')}`)
-  await startInBackground(place)
+  await serveHere({ home: place.home })
   return { place, heard: () => log.read() }
 }
 

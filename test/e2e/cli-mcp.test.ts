@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
+import { serveHere } from './hosted-server.ts'
 import { parley } from './cli.ts'
 import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -114,7 +115,7 @@ describe('the servers of the configuration', () => {
     const directory = join(place.home, 'config/parley')
     mkdirSync(directory, { recursive: true })
     writeFileSync(join(directory, 'parley.toml'), server('mine') + rules + server('both') + needy)
-    await serve(place, { MCP_TEST_TOKEN: 'sentinel-secret' })
+    await serveHere({ ...place, env: { MCP_TEST_TOKEN: 'sentinel-secret' } })
     const client = await RawSocket.open(place.socket, { agent: place.agent })
     const both = { name: 'both', command: 'no-such-server', args: [], env: [] }
     const id = await openSession(client, place, [both])

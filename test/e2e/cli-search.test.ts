@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
 import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 import { RawSocket } from './raw-socket.ts'
 
 endServers()
@@ -98,7 +99,7 @@ describe('the index of an owner', () => {
 describe('_parley/search', () => {
   test.concurrent('finds at once what was just said, and says what is wrong with the question', async () => {
     const place = await placeWith([{ chunk: 'a needle in the haystack' }])
-    await serve(place)
+    await serveHere(place)
     const client = await RawSocket.open(place.socket)
     const sessionId = await openSession(client, place)
     await client.request('session/prompt', promptOf(sessionId, 'look'))

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { EventReader, HttpClient } from '../wire/raw-http.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
+import { serveHere } from './hosted-server.ts'
 import { jsonLines, parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, openSession, placeWith, startInBackground } from './server.ts'
+import { type Place, cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -25,7 +26,7 @@ async function shared() {
     },
     { chunk: 'An answer.' },
   ])
-  await startInBackground(place, { PARLEY_LISTEN: '0' })
+  await serveHere({ home: place.home, env: { PARLEY_LISTEN: '0' } })
   const owner = await RawSocket.open(place.socket, { agent: place.agent })
   const [sessionId, other] = [await openSession(owner, place), await openSession(owner, place)]
   await owner.request('session/prompt', promptOf(sessionId, 'Hi'))

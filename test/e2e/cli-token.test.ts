@@ -1,8 +1,9 @@
 /** Commands before a server that demands a token: it is taken from PARLEY_CLIENT_TOKEN, and without it nobody hears of any session. */
 import { expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { type Run, endServers, jsonLines, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
-import { cleanUpServers, placeWith, serve } from './server.ts'
+import { cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
 endServers()
@@ -12,7 +13,7 @@ const TOKEN = 'open sesame'
 /** Whoever runs a command here has this token, or none. */
 async function demanding(): Promise<(token?: string) => Run> {
   const place = await placeWith([{ chunk: 'Hello.' }])
-  await serve(place, { PARLEY_SERVER_TOKEN: TOKEN, PARLEY_CLIENT_TOKEN: TOKEN })
+  await serveHere({ ...place, env: { PARLEY_SERVER_TOKEN: TOKEN, PARLEY_CLIENT_TOKEN: TOKEN } })
   const agent = await scriptAgent(freshDirectory(), [{ chunk: 'Hello.' }])
   return (token) => ({
     home: place.home,

@@ -5,12 +5,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
-import { cleanEnvironment } from './environment.ts'
+import { cleanEnvironment, environmentOf } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { startServer } from '../../src/server/launch/launch.ts'
 import type { Fields } from './message.ts'
-import { type RunningCommand, runCommand } from './command-scope.ts'
+import { runCommand } from './command-scope.ts'
+import { endHosted, endSharedHosted, serveHere } from './hosted-server.ts'
 import { binary, freshDirectory, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 
@@ -72,23 +73,6 @@ export class Cli {
   }
 }
 
-interface Surroundings {
-  readonly home: string
-  readonly agent?: string | undefined
-  readonly env?: Run['env']
-}
-
-function environmentOf({ home, agent, env = {} }: Surroundings): Record<string, string> {
-  const inherited = Object.entries(cleanEnvironment()).filter(([name]) => !/^(?:NO_COLOR|FORCE_COLOR|CI$)/u.test(name))
-  return {
-    ...Object.fromEntries(inherited),
-    XDG_CONFIG_HOME: join(home, 'config'),
-    PARLEY_HOME: home,
-    ...(agent === undefined ? {} : { PARLEY_AGENT: agent }),
-    ...env,
-  }
-}
-
 /** Homes whose server serves a whole file. */
 const shared = new Set<string>()
 
@@ -100,7 +84,7 @@ const started = new PerTest<Cli>(async (opened) => {
 
 /** Call once in a test file: no server that a command has started in the background outlives its test. */
 export function endServers(): void {
-  hosted.closeAfterEach()
+  endHosted()
   started.closeAfterEach()
 }
 
@@ -118,8 +102,8 @@ export interface Lodging extends Run {
 export function shareServer(): (...steps: readonly Fields[]) => Promise<Lodging> {
   const home = join(freshDirectory(), 'home')
   shared.add(home)
-  hosted.closeAfterAll()
-  beforeAll(() => serveHere(home))
+  endSharedHosted()
+  beforeAll(() => serveHere({ home }))
   return async (...steps) => {
     const directory = freshDirectory()
     const cwd = join(directory, 'work')
@@ -186,28 +170,6 @@ export function parleyProcess(args: readonly string[], run: Run, input = ''): Pr
   const cli = new Cli(args, run)
   cli.child.stdin.end(input)
   return cli.finished
-}
-
-/** A server in the process of the tests, until its test or file is over. */
-const hosted = new PerTest<RunningCommand>(async (all) => {
-  await Promise.all(
-    all.map((server) => {
-      server.signal('SIGTERM')
-      server.signal('SIGTERM')
-      return server.ended
-    }),
-  )
-})
-
-/** Serves a state directory from the process of the tests, for commands and clients that are not about the server's process. */
-export async function serveHere(home: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
-  const server = runCommand(['serve'], {
-    // The tests may be busy for long.
-    env: { ...environmentOf({ home }), PARLEY_MAX_STALL_SECONDS: '0', ...env },
-    cwd: '/',
-  })
-  hosted.add(server)
-  await server.printed('listens on')
 }
 
 /** Of the session that the output of `run --json` is about. */

@@ -2,12 +2,13 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
+import { serveHere } from './hosted-server.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUp as cleanUpRelays, killServer, placeWith as relayPlace, startRelay } from './relays.ts'
-import { type Place, cleanUpServers, placeWith, serve } from './server.ts'
+import { type Place, cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
 cleanUpRelays()
@@ -32,7 +33,7 @@ interface Company {
 
 /** Two clients of one server that can both do everything, in one session. */
 async function company(place: Place, mcpServers: readonly Fields[] = []): Promise<Company> {
-  await serve(place)
+  await serveHere(place)
   const [ada, bob] = [await connect(place), await connect(place)]
   const { result } = await ada.request('session/new', { cwd: place.cwd, mcpServers })
   const sessionId = String(result?.['sessionId'])

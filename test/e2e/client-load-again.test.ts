@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { type Client, connect } from '../../src/client/client.ts'
 import { openLineTransport } from '../../src/client/connection/transport.ts'
 import type { UpdateParams } from '../../src/client/incoming/updates.ts'
-import { type Place, cleanUpServers, placeWith, serve } from './server.ts'
+import { serveHere } from './hosted-server.ts'
+import { type Place, cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -67,7 +68,7 @@ const saidIn = (updates: readonly UpdateParams[]): string =>
 
 test.each([1, 3, 5])('cut after %s updates of its replay, a load again has all of it', async (cut) => {
   const place = await placeWith([{ chunk: 'w{n} ', times: 20 }])
-  await serve(place)
+  await serveHere(place)
   const wire = new Wire()
   const updates: UpdateParams[] = []
   const client = await open(place, wire, updates)

@@ -89,8 +89,8 @@ export interface RunningCommand {
   readonly stderr: PassThrough
   /** The exit code. */
   readonly ended: Promise<number>
-  /** Resolves when stdout has had `text`; rejects when it ends without. */
-  printed(text: string): Promise<void>
+  /** Resolves with the whole line that has `text`; rejects when it ends without. */
+  printed(text: string): Promise<string>
   signal(name: 'SIGINT' | 'SIGTERM'): void
 }
 
@@ -118,12 +118,16 @@ export function runCommand(args: readonly string[], { env, cwd }: CommandPlace):
 }
 
 function printed(text: string, { stdout, stderr, ended }: Pick<RunningCommand, 'stdout' | 'stderr' | 'ended'>) {
-  return new Promise<void>((resolve, reject) => {
+  return new Promise<string>((resolve, reject) => {
     let heard = ''
     for (const stream of [stdout, stderr])
       stream.on('data', (chunk: Buffer | string) => {
         heard += String(chunk)
-        if (heard.includes(text)) resolve()
+        const line = heard
+          .split('\n')
+          .slice(0, -1)
+          .find((one) => one.includes(text))
+        if (line !== undefined) resolve(`${line}\n`)
       })
     void ended.then((code) => reject(new Error(`ended with ${code} and without ${text}: ${heard}`)), reject)
   })

@@ -2,10 +2,11 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import type { Fields, Message } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Place, cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { type Place, cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -16,7 +17,7 @@ test.concurrent('a line with a blank that only Unicode knows leads to a question
     toolCall: { name: 'run_command', arguments: { command: `echo${blank}a` }, ask: true },
   }))
   const place = await placeWith(calls)
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   const sessionId = await openSession(client, place)
   const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
@@ -51,7 +52,7 @@ interface Trial {
 /** Which of the commands of the script are asked about. Every question is answered with no, so that none of these runs. */
 async function askedAbout({ place, mode }: Trial): Promise<readonly string[]> {
   // Whatever was not asked about would find no program to run.
-  await serve(place, { PATH: '/nowhere' })
+  await serveHere({ ...place, env: { PATH: '/nowhere' } })
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   const sessionId = await openSession(client, place)
   await client.request('session/set_mode', { sessionId, modeId: mode })

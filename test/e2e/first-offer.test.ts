@@ -2,11 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { socketPathOf } from '../../src/config/socket.ts'
+import { serveHere } from './hosted-server.ts'
 import type { Fields } from './message.ts'
 import type { RawClient } from './raw-client.ts'
 import { cleanUp, connect, placeWith } from './relays.ts'
-import { startInBackground } from './server.ts'
 
 cleanUp()
 
@@ -28,7 +27,7 @@ test.each([
   const first = await connect(alone, { args: [], env })
   expect((await first.request('session/list', {})).error).toMatchObject({ data: { code: 'SERVER_CANNOT_START' } })
   const served = await placeWith([])
-  await startInBackground({ ...served, socket: socketPathOf(served.home) }, env)
+  await serveHere({ home: served.home, env })
   const second = await connect(served, { args: [], env })
   expect(offered(first)).toEqual(offered(second))
 })

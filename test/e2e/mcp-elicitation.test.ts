@@ -1,8 +1,9 @@
 /** What an MCP server asks of a person reaches the client whose prompt it works for, through the real server, and nobody else. */
 import { expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
+import { serveHere } from './hosted-server.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 import { promptOf } from './parley.ts'
 
 cleanUpServers()
@@ -13,7 +14,7 @@ const isAsked = ({ method }: { readonly method?: unknown }) => method === 'elici
 
 async function companyOf(script: string, args: Readonly<Record<string, unknown>>) {
   const place = await placeWith([{ toolCall: { name: 'asker__do', arguments: args } }, { end: 'end_turn' }])
-  await serve(place)
+  await serveHere(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent, capabilities })
   const bob = await RawSocket.open(place.socket, { agent: place.agent, capabilities })
   const asker = { name: 'asker', command: process.execPath, args: [program, script, messageLog().path], env: [] }

@@ -1,9 +1,10 @@
 /** Prompts of MCP servers are commands of the session, through the real server: offered between turns, filled in when they are typed. */
 import { expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
+import { serveHere } from './hosted-server.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -24,7 +25,7 @@ test.concurrent.each(['script', 'guide'])(
   'they come, change and are filled in with the agent %s [X5]',
   async (agent) => {
     const place = await placeWith([{ toolCall: { name: 's__do' } }, { end: 'end_turn' }])
-    await serve(place)
+    await serveHere(place)
     const ada = await RawSocket.open(place.socket, { agent: agent === 'guide' ? agent : place.agent })
     const log = messageLog()
     const server = {
@@ -58,7 +59,7 @@ test.concurrent.each(['script', 'guide'])(
 
 test.concurrent('what is typed behind one can be completed, by its arguments, and is asked for once [X7]', async () => {
   const place = await placeWith([{ end: 'end_turn' }])
-  await serve(place)
+  await serveHere(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })
   const log = messageLog()
   const server = { name: 's', command: process.execPath, args: [program, 'suggests what is meant', log.path], env: [] }

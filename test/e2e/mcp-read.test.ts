@@ -1,9 +1,10 @@
 /** What MCP servers offer to be read reaches the agent through two tools of our own, with the real server. */
 import { expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
+import { serveHere } from './hosted-server.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -11,7 +12,7 @@ const program = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).p
 
 async function turnOf(calls: readonly object[]) {
   const place = await placeWith([...calls.map((toolCall) => ({ toolCall })), { end: 'end_turn' }])
-  await serve(place)
+  await serveHere(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })
   const args = [program, 'tells of resources that were read', messageLog().path]
   const id = await openSession(ada, place, [{ name: 's', command: process.execPath, args, env: [] }])

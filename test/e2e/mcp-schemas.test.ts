@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hostileSchemas } from '../fixtures/tools/hostile-schemas.ts'
+import { serveHere } from './hosted-server.ts'
 import { updatesIn } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, logOf, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, logOf, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -26,7 +27,7 @@ test('a schema that takes for ever holds up no other client', async () => {
     { toolCall: { name: 'good__answer', arguments: {} } },
     { end: 'end_turn' },
   ])
-  await serve(place)
+  await serveHere(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })
   const bob = await RawSocket.open(place.socket, { agent: place.agent })
   writeFileSync(join(place.cwd, 'bad.json'), JSON.stringify({ tools, results }))

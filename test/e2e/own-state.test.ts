@@ -1,10 +1,11 @@
 /** Parley's own state, on the real binary with a session above it: no list and no search tells of it unasked. */
 import { expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import type { Fields, Message } from './message.ts'
 import { dirname } from 'node:path'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith } from './server.ts'
 
 cleanUpServers()
 
@@ -18,7 +19,7 @@ test('lists and searches of a directory above leave it out, and a call that name
     call('find_files', { pattern: '**', path: 'home' }),
     call('list_directory', { path: 'home' }),
   ])
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   const sessionId = await openSession(client, { ...place, cwd: dirname(place.cwd) })
   const id = client.ask('session/prompt', promptOf(sessionId, 'go'))

@@ -2,11 +2,12 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { type Finished, type Lodging, endServers, parley, shareServer } from './cli.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, openSession, placeWith as serverPlace, serve } from './server.ts'
+import { cleanUpServers, openSession, placeWith as serverPlace } from './server.ts'
 
 endServers()
 cleanUpServers()
@@ -156,7 +157,7 @@ test.concurrent('a client is asked for no file that a rule keeps, also not behin
   write(join(place.home, 'config/parley/parley.toml'), '[permissions]\ndeny = [{ path = "secret/**" }]\n')
   for (const name of ['secret/notes.md', 'open.md']) write(join(place.cwd, name), 'stored')
   linked({ home: place.home, cwd: place.cwd })
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, {
     agent: place.agent,
     capabilities: { fs: { readTextFile: true } },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
 import { carrying, until } from '../fixtures/process/running.ts'
-import { parley } from './cli.ts'
+import { parley, shareServer } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, initialize, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
@@ -22,6 +22,8 @@ import {
 } from './relays.ts'
 
 cleanUp()
+/** For relays that neither start nor end their server. */
+const lodge = shareServer()
 
 const SHORT = [{ chunk: 'w{n} ', times: 5 }]
 const SLOW = [{ chunk: 'w{n} ', times: 200, everyMs: 5 }]
@@ -70,7 +72,7 @@ test.concurrent('a client that must wait for a server is told at once what it of
 })
 
 test.concurrent('a client that closes stdin in mid-turn ends its relay, and another finds that the turn went on', async () => {
-  const place = await placeWith(SLOW)
+  const place = await lodge(...SLOW)
   const client = await connect(place)
   const sessionId = await newSession(client, place.cwd)
   client.ask('session/prompt', promptOf(sessionId, 'go'))
@@ -84,7 +86,7 @@ test.concurrent('a client that closes stdin in mid-turn ends its relay, and anot
 })
 
 test.concurrent('what was asked before stdin closed is answered, be the last line ended or not', async () => {
-  const place = await placeWith(SHORT)
+  const place = await lodge(...SHORT)
   const client = startRelay(place)
   client.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
   client.write('{"jsonrpc":"2.0","id":2,"method":"session/list"}')
@@ -94,7 +96,7 @@ test.concurrent('what was asked before stdin closed is answered, be the last lin
 })
 
 test.concurrent('half a line of the client is sent when it is whole, and never when it is not', async () => {
-  const place = await placeWith(SHORT)
+  const place = await lodge(...SHORT)
   const client = await connect(place)
   const line = Buffer.from('{"jsonrpc":"2.0","id":"ü","method":"session/list","params":{}}\n')
   client.asked.set('ü', 'session/list')
@@ -106,7 +108,7 @@ test.concurrent('half a line of the client is sent when it is whole, and never w
 })
 
 test.concurrent('lines that are no messages get the one answer that the server gives', async () => {
-  const place = await placeWith(SHORT)
+  const place = await lodge(...SHORT)
   const client = await connect(place)
   client.write('{"jsonrpc":"2.0",\n')
   client.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]))
@@ -120,7 +122,7 @@ test.concurrent('lines that are no messages get the one answer that the server g
 })
 
 test.concurrent('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
-  const client = await connect(await placeWith(SHORT))
+  const client = await connect(await lodge(...SHORT))
   client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
   await client.request('session/list', {})
   expect(client.received.slice(1).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
@@ -130,7 +132,7 @@ test.concurrent('a line of 40 MiB is refused in one answer, and the next one is 
 })
 
 test.concurrent('two clients of one session see the same, but for what one of them has asked itself', async () => {
-  const place = await placeWith(SHORT)
+  const place = await lodge(...SHORT)
   const { one, other, sessionId } = await connectTwo(place)
   await one.request('session/prompt', promptOf(sessionId, 'go'))
   await other.until((message) => said([message]).endsWith('w5 '))
@@ -143,7 +145,7 @@ test.concurrent('two clients of one session see the same, but for what one of th
 
 test.concurrent('a client that stops reading costs the relay no memory, and gets everything once it reads on', async () => {
   const padding = 'x'.repeat(20_000)
-  const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 2_000 }])
+  const place = await lodge({ chunk: `<{n}>${padding}`, times: 2_000 })
   const { one, other, sessionId } = await connectTwo(place)
   other.child.stdout.pause()
   await one.request('session/prompt', promptOf(sessionId, 'go'))
@@ -155,7 +157,7 @@ test.concurrent('a client that stops reading costs the relay no memory, and gets
 })
 
 test.concurrent('a session gets the agent that the relay was given', async () => {
-  const place = await placeWith(SHORT)
+  const place = await lodge(...SHORT)
   const guided = await connect(place, { args: [] })
   const sessionId = await newSession(guided, place.cwd)
   await guided.request('session/prompt', promptOf(sessionId, 'hello'))

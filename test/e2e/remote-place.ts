@@ -2,12 +2,12 @@
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import type { Role } from '../../src/credentials/roles.ts'
 import type { Cli } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import type { Fields } from './message.ts'
 import { type Place, placeWith, start } from './server.ts'
 
 export interface Remote {
   readonly place: Place
-  readonly cli: Cli
   /** Of the endpoint. */
   readonly url: string
   readonly port: number
@@ -23,11 +23,24 @@ export async function remote(
   }: { readonly script?: readonly Fields[]; readonly env?: Record<string, string> } = {},
 ): Promise<Remote> {
   const place = await placeWith(script)
-  const cli = start(place, ['serve', '--listen', '0', ...args], env)
+  return remoteOf(place, await serveHere({ ...place, env }, ['--listen', '0', ...args]))
+}
+
+/** The same with a process of its own, which a test may kill. */
+export async function remoteProcess(
+  args: readonly string[] = [],
+  script: readonly Fields[] = [{ chunk: 'Hello.' }],
+): Promise<Remote & { readonly cli: Cli }> {
+  const place = await placeWith(script)
+  const cli = start(place, ['serve', '--listen', '0', ...args])
   await cli.until('/acp')
-  const [url = '', port = ''] = /wss?:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(cli.stdout) ?? []
+  return { ...remoteOf(place, cli.stdout), cli }
+}
+
+function remoteOf(place: Place, printed: string): Remote {
+  const [url = '', port = ''] = /wss?:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(printed) ?? []
   const tokens = new AccessTokens(place.home, Date)
   let names = 0
   const token: Remote['token'] = (role, name = `${role}-${(names += 1)}`) => tokens.add(name, role)
-  return { place, cli, url, port: Number(port), token }
+  return { place, url, port: Number(port), token }
 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { freshDirectory } from './parley.ts'
 import { parley } from './cli.ts'
-import { type Remote, remote } from './remote-place.ts'
+import { type Remote, remote, remoteProcess } from './remote-place.ts'
 import { cleanUpSharedServers, placeWith } from './server.ts'
 
 cleanUpSharedServers()
@@ -135,7 +135,7 @@ test('a certificate past its last day is used, with a sentence for the user; ano
   execFileSync('openssl', request, { stdio: 'ignore' })
   const signing = ['x509', '-req', '-in', at('over.csr'), '-signkey', at('over.key'), '-days', '-1']
   execFileSync('openssl', [...signing, '-out', at('over.pem')], { stdio: 'ignore' })
-  const { cli, port } = await remote(['--tls-cert', at('over.pem'), '--tls-key', at('over.key')])
+  const { cli, port } = await remoteProcess(['--tls-cert', at('over.pem'), '--tls-key', at('over.key')])
   expect(await nameShown(port)).toBe('over')
   await expect
     .poll(() => cli.stderr)

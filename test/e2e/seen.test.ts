@@ -2,14 +2,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { serveHere } from './hosted-server.ts'
 import { RawSocket } from './raw-socket.ts'
-import { cleanUpServers, placeWith, serve } from './server.ts'
+import { cleanUpServers, placeWith } from './server.ts'
 
 cleanUpServers()
 
 test('the marks of a session that is deleted are deleted too', async () => {
   const place = await placeWith([{ chunk: 'Hello.' }])
-  await serve(place)
+  await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
   const stored = () => readFileSync(join(place.home, 'seen.json'), 'utf8')
   const opened = async () => {

@@ -8,6 +8,7 @@ import { socketPathOf } from '../../src/config/socket.ts'
 import { type LaunchOptions, startServer } from '../../src/server/launch/launch.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Cli } from './cli.ts'
+import { endHosted, endSharedHosted } from './hosted-server.ts'
 import type { Fields } from './message.ts'
 import { binary, freshDirectory, scriptAgent } from './parley.ts'
 import type { RawSocket } from './raw-socket.ts'
@@ -27,7 +28,7 @@ type Opened = { readonly cli: Cli } | { readonly directory: string; readonly hom
 const opened = new PerTest<Opened>(async (all) => {
   for (const one of all) if ('cli' in one) one.cli.child.kill('SIGKILL')
   const places = all.flatMap((one) => ('home' in one ? one : []))
-  const pids = places.flatMap(({ home }) => pidIn(home) ?? [])
+  const pids = places.flatMap(({ home }) => pidIn(home) ?? []).filter((pid) => pid !== process.pid)
   for (const pid of pids.filter(runs)) process.kill(pid, 'SIGKILL')
   await until(() => !pids.some(runs))
   for (const { directory } of places) rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
@@ -36,11 +37,13 @@ const opened = new PerTest<Opened>(async (all) => {
 /** Call once in a test file: no server outlives its test, however that ends. */
 export function cleanUpServers(): void {
   opened.closeAfterEach()
+  endHosted()
 }
 
 /** The same for a file whose tests share their servers. */
 export function cleanUpSharedServers(): void {
   opened.closeAfterAll()
+  endSharedHosted()
 }
 
 /** A state directory that is not there yet, a working directory and a script. */
@@ -107,6 +110,7 @@ export function pidIn(home: string): number | undefined {
 /** A signal to process 0 would end the tests themselves. */
 export function requirePid(pid: number | undefined): number {
   if (pid === undefined) throw new Error('no server runs where the test expects one')
+  if (pid === process.pid) throw new Error('this server is in the process of the tests; start one with serve')
   return pid
 }
 

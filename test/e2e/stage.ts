@@ -3,12 +3,13 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
+import { serveHere } from './hosted-server.ts'
 import type { Fields } from './message.ts'
 import { type Start, freshDirectory, initialize, scriptAgent, startParley } from './parley.ts'
 import { RawClient } from './raw-client.ts'
 import { RawSocket } from './raw-socket.ts'
 import { deviations } from './schema.ts'
-import { type Place, cleanUpSharedServers, placeWith, startInBackground } from './server.ts'
+import { type Place, cleanUpSharedServers, placeWith } from './server.ts'
 
 export interface Stage {
   readonly home: string
@@ -81,7 +82,7 @@ export function connectionsToOneServer(): (agent: readonly Fields[] | 'guide') =
   let place: Place
   beforeAll(async () => {
     place = await placeWith()
-    await startInBackground(place)
+    await serveHere(place)
   })
   return async (wanted) => {
     const directory = freshDirectory()

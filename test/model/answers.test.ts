@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { serveHere } from '../e2e/hosted-server.ts'
 import { jsonLines, parley } from '../e2e/cli.ts'
 import type { Fields, Message } from '../e2e/message.ts'
 import { promptOf } from '../e2e/parley.ts'
@@ -51,7 +52,7 @@ function said(client: RawSocket, from = 0): string {
 
 test('of two clients that answer at once one counts, and both get the same result', LIMIT, async () => {
   const { place, env, ran, client } = await given()
-  await serve(place, env)
+  await serveHere({ ...place, env })
   const [one, other] = [await client(), await client()]
   const sessionId = await openSession(one, place)
   await other.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
@@ -86,7 +87,7 @@ test('a question waits through kill -9, and never, once said, holds until it is 
   ])
   first.child.kill('SIGKILL')
   await deaf(place.socket)
-  await serve(place, env)
+  await serveHere({ ...place, env })
   const after = await client()
   await after.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
   answer(after, await question(after), 'reject_always')

@@ -8,7 +8,7 @@ import { type Client, connect } from '../../../src/client/client.ts'
 import type { ClientDelegate } from '../../../src/client/client-delegate.ts'
 import { openLineTransport } from '../../../src/client/connection/transport.ts'
 import type { UpdateParams } from '../../../src/client/incoming/updates.ts'
-import { Cli, type Finished } from '../../e2e/cli.ts'
+import { Cli, type Finished, type Run, parley } from '../../e2e/cli.ts'
 import type { Fields, Message } from '../../e2e/message.ts'
 import { until } from '../../fixtures/process/running.ts'
 
@@ -67,16 +67,21 @@ export class Scene {
 
   /** `parley run` to its end. */
   run(...args: readonly string[]): Promise<Finished> {
-    return this.start(...args).finished
+    return parley(this.#words(args), this.#place)
   }
 
   start(...args: readonly string[]): Cli {
+    return new Cli(this.#words(args), this.#place)
+  }
+
+  get #place(): Run {
+    return { home: join(this.directory, 'home'), cwd: this.cwd }
+  }
+
+  #words(args: readonly string[]): readonly string[] {
     const words = [process.execPath, AGENT, JSON.stringify(this.#book), this.#log]
     const command = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
-    return new Cli(['run', 'Do it.', '--agent-command', command, ...args], {
-      home: join(this.directory, 'home'),
-      cwd: this.cwd,
-    })
+    return ['run', 'Do it.', '--agent-command', command, ...args]
   }
 
   /** Our client on the agent's pipes, without a face. */
