@@ -145,6 +145,9 @@ export function killServer(home: string): boolean {
   return true
 }
 
+/** Read by Node itself, or by what a process does only once. */
+const OF_A_PROCESS = /^(?:NODE_.*|TMPDIR|PARLEY_FAULTS|PARLEY_SERVER)$/u
+
 /**
  * Runs it to its end with `input` on stdin: in the process of the tests, for what a command prints and does. What cannot share
  * one has its own: another build, a command that is to die, one that others find by its id, and one that a server elsewhere
@@ -155,7 +158,7 @@ export async function parley(args: readonly string[], run: Run, input = ''): Pro
     run.program !== undefined ||
     ['acp', 'serve'].includes(args[0] ?? '') ||
     args.includes('--server') ||
-    ['PARLEY_FAULTS', 'PARLEY_SERVER'].some((name) => run.env?.[name] !== undefined)
+    Object.keys(run.env ?? {}).some((name) => OF_A_PROCESS.test(name))
   if (needsProcess) return parleyProcess(args, run, input)
   const command = runCommand(args, { env: environmentOf(run), cwd: run.cwd ?? workIn(run.home) })
   let [stdout, stderr] = ['', '']
