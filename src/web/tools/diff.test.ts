@@ -14,6 +14,13 @@ test('a changed line is a removal and an insertion, with the changed words marke
     '/2 +const [now] = 1',
   ]))
 
+test('words are marked where a line was changed and another inserted', () =>
+  expect(shown('const old = 1\n', 'const now = 1\nlog(now)\n')).toEqual([
+    '1/ -const [old] = 1',
+    '/1 +const [now] = 1',
+    '/2 +log(now)',
+  ]))
+
 test('lines with little in common are not compared by words', () =>
   expect(shown('abc\n', 'xyz\n')).toEqual(['1/ -abc', '/1 +xyz']))
 

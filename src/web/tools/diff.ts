@@ -125,14 +125,15 @@ class Numbering {
   }
 }
 
-/** Where as many lines came as went, each pair is compared by its words. */
+/** What came is compared by its words with what went, in order, as the two stand side by side. */
 function withWords(lines: readonly DiffLine[]): readonly DiffLine[] {
   const out = [...lines]
   for (let at = 0; at < out.length; at += 1) {
     const removed = runFrom(out, at, 'removed')
     const added = runFrom(out, at + removed, 'added')
-    if (removed > 0 && removed === added && removed <= MAX_PAIRS)
-      for (let pair = 0; pair < removed; pair += 1) comparePair(out, at + pair, at + removed + pair)
+    const pairs = Math.min(removed, added)
+    if (pairs <= MAX_PAIRS)
+      for (let pair = 0; pair < pairs; pair += 1) comparePair(out, at + pair, at + removed + pair)
     at += Math.max(0, removed + added - 1)
   }
   return out
