@@ -6,7 +6,8 @@ test.each([
   ['ECONNRESET', 'unknown'],
   ['57P01', 'unknown'],
   ['23505', 'alone'],
-  ['42P01', 'failed'],
+  ['42P01', 'absent'],
+  ['42601', 'failed'],
 ])('after %s the outcome of a statement is %s', (code, outcome) => {
   expect(outcomeOf(Object.assign(new Error('refused'), { code }))).toBe(outcome)
 })
