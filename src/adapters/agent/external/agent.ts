@@ -13,7 +13,7 @@ import type {
 } from '../../../ports/agent.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
-import { fieldsOf } from '../../../rpc/json-rpc.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 import type { PeerListener } from './process/peer.ts'
 import { type Quirks, SAFE } from './quirks.ts'
 import { type AgentConversation, closeConversation, takeInOutside } from './reattach/conversation.ts'
@@ -31,6 +31,15 @@ import { type SaidUpdate, readUpdate } from './updates/read-update.ts'
 
 /** How long a new session waits for the offer of an agent that never ran here. */
 const FIRST_OFFER_MS = 3_000
+/** Updates of the session as a whole have no turn. */
+const ABOUT_SESSION: ReadonlySet<SaidUpdate['kind']> = new Set([
+  'title',
+  'usage',
+  'commands',
+  'mode',
+  'options',
+  'nothing',
+])
 
 export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgent {
   /** Its full name. */
@@ -173,28 +182,31 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
 
   // What the agent says
 
-  async notified(method: string, params: unknown): Promise<void> {
-    const { sessionId, update } = fieldsOf(params)
-    if (method === 'elicitation/complete') return this.#requests.completed(params)
-    if (method !== 'session/update') return this.noise(`ignored the notification ${method}`)
+  notified(method: string, params: unknown): Promise<void> | undefined {
+    if (method === 'session/update') return this.#updated(fieldsOf(params))
+    if (method === 'elicitation/complete') this.#requests.completed(params)
+    else this.noise(`ignored the notification ${method}`)
+    return undefined
+  }
+
+  /** What the agent has said since is bounded by one read of its output. */
+  readonly room = (): Promise<void> | undefined => this.#turns.room()
+
+  #updated({ sessionId, update }: Fields): Promise<void> | undefined {
     const process = this.#starter.process
     const said = readUpdate(process === undefined ? update : process.secrets.maskJson(update))
     if (this.#replay !== undefined) return this.#replayed(this.#replay, said)
     const known = this.#conversation?.sessionId
     if (known !== undefined && known !== sessionId)
       return this.noise(`ignored an update of session ${String(sessionId)}`)
-    if (await this.#aboutSession(said)) {
-      if (endsOwnTurn(update, this.#quirks.turnSignals)) this.#turns.endOwn()
-      return undefined
-    }
-    await this.#turns.spoken(said)
+    return ABOUT_SESSION.has(said.kind) ? this.#aboutSession(said, update) : this.#turns.spoken(said)
   }
 
   requested(method: string, params: unknown): Promise<unknown> | undefined {
     return this.#requests.answer(method, params, this.#quirks)
   }
 
-  noise(line: string): void {
+  noise(line: string): undefined {
     this.#starter.process?.note(line)
   }
 
@@ -284,27 +296,24 @@ export class ExternalAgent implements Agent, PeerListener, AskingAgent, LiveAgen
     this.#settings.closed()
   }
 
-  /** Updates of the session as a whole have no turn. */
-  async #aboutSession(said: SaidUpdate): Promise<boolean> {
+  async #aboutSession(said: SaidUpdate, update: unknown): Promise<void> {
     switch (said.kind) {
       case 'title':
       case 'usage':
         await this.#session.update(said.kind === 'title' ? said : { kind: 'usage', usage: said.usage })
-        return true
+        break
       case 'commands':
       case 'mode':
       case 'options':
         // The answer of the request that opens the conversation is handled before what follows it.
         this.#settings.heard(said)
-        return true
-      case 'nothing':
-        return true
+        break
       default:
-        return false
     }
+    if (endsOwnTurn(update, this.#quirks.turnSignals)) this.#turns.endOwn()
   }
 
-  #replayed(replay: Replay, said: SaidUpdate): void {
+  #replayed(replay: Replay, said: SaidUpdate): undefined {
     replay.take(said)
     if (said.kind === 'commands' || said.kind === 'mode' || said.kind === 'options') this.#settings.replayed(said)
   }

@@ -27,12 +27,27 @@ export class Secrets {
     return this.#values.reduce((masked, secret) => masked.replaceAll(secret, MASK), text)
   }
 
-  /** JSON with every text in it masked. */
+  /** JSON with every text in it masked; the value itself if it has none of them, which is found out without a copy. */
   maskJson(value: unknown): unknown {
-    if (this.#values.length === 0) return value
-    const text = JSON.stringify(value)
-    if (text === undefined) return value
-    const masked = this.mask(text)
-    return masked === text ? value : (JSON.parse(masked) as unknown)
+    if (this.#values.length === 0 || !this.#isIn(value)) return value
+    const text = JSON.stringify(value, (_key, one: unknown) => (typeof one === 'string' ? this.mask(one) : one))
+    // What is left of them are keys.
+    return JSON.parse(this.mask(text)) as unknown
+  }
+
+  /** Without recursion: an agent may nest as deep as it likes. */
+  #isIn(value: unknown): boolean {
+    const open: unknown[] = [value]
+    while (open.length > 0) {
+      const one = open.pop()
+      if (typeof one === 'string') {
+        if (this.#values.some((secret) => one.includes(secret))) return true
+      } else if (Array.isArray(one)) {
+        for (const part of one) open.push(part)
+      } else if (typeof one === 'object' && one !== null) {
+        for (const [key, part] of Object.entries(one)) open.push(key, part)
+      }
+    }
+    return false
   }
 }

@@ -26,8 +26,10 @@ const MAX_NOISE_CHARS = 500
 
 /** The part of Parley that speaks with this agent. */
 export interface PeerListener {
-  /** Reading continues once this resolves. */
-  notified(method: string, params: unknown): Promise<void>
+  /** The next message is handled once this resolves; at once where there is nothing to wait for. */
+  notified(method: string, params: unknown): Promise<void> | undefined
+  /** Resolves when there is room for more; asked once for all the lines of a read. Absent, there always is. */
+  readonly room?: () => Promise<void> | undefined
   /** Called in the order of arrival; reading continues meanwhile. Undefined for a method that Parley does not have. */
   requested(method: string, params: unknown, id: RequestId): Promise<unknown> | undefined
   /** A line on stdout that is no message, or a message that fits nothing. */
@@ -123,26 +125,31 @@ export class AgentPeer {
         this.#isTooLong = true
         return false
       }
-      await this.#line(frame)
+      // A read holds hundreds of tokens: waiting for each of them, though nothing is to be waited for, costs more than they do.
+      const handled = this.#line(frame)
+      if (handled !== undefined) await handled
     }
+    const room = this.#listener.room?.()
+    if (room !== undefined) await room
     return true
   }
 
-  async #line(bytes: Uint8Array): Promise<void> {
+  #line(bytes: Uint8Array): Promise<void> | undefined {
     this.#heard += 1
     const text = (decodeUtf8(bytes) ?? Buffer.from(bytes).toString('utf8')).trim()
-    if (text === '') return
+    if (text === '') return undefined
     const message = text.startsWith('{') ? (refuseCostly(text) ?? parseMessage(text, 'lenient')) : undefined
     if (message === undefined || message.kind === 'unreadable') return this.#unreadable(text, message)
-    await this.#handle(message)
+    return this.#handle(message)
   }
 
-  async #handle(message: Message): Promise<void> {
+  #handle(message: Message): Promise<void> | undefined {
     switch (message.kind) {
       case 'notification':
         return this.#listener.notified(message.method, message.params)
       case 'request':
-        return this.#requested(message)
+        this.#requested(message)
+        return undefined
       case 'response': {
         const waiter = this.#pending.take(message.id)
         if (waiter === undefined) this.#listener.noise(`a response to request ${String(message.id)}, which is not open`)
@@ -175,11 +182,12 @@ export class AgentPeer {
     void this.#write(text).catch(() => undefined)
   }
 
-  #unreadable(text: string, message: Unreadable | undefined): void {
+  #unreadable(text: string, message: Unreadable | undefined): undefined {
     const why = message === undefined ? '' : ` (${message.reason})`
     this.#listener.noise(`not a message${why}: ${text.slice(0, MAX_NOISE_CHARS)}`)
     if (message !== undefined && message.id !== null)
       this.#refuse(message.id, new RefusedRequest(-32_600, message.reason))
+    return undefined
   }
 
   #write(message: string): Promise<void> {

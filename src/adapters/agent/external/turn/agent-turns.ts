@@ -27,6 +27,8 @@ export class AgentTurns {
   #beginning: Promise<OwnTurn | undefined> | undefined
   #watch: QuietWatch | undefined
   #last: { readonly updates: TurnUpdates; readonly at: number } | undefined
+  /** Resolves when there is room for more than what was said last. */
+  #room: Promise<void> | undefined
 
   /** `quietMs`: how long an agent says nothing in a turn before clients are notified. */
   constructor(session: AgentSession, clock: Clock, quietMs: number) {
@@ -113,16 +115,34 @@ export class AgentTurns {
     if (this.#prompt?.isOver === false) await waitAtMost(this.#prompt.settled, { clock: this.#clock, ms: LATE_MS })
   }
 
-  /** Words and calls, in a turn and outside of one. */
-  async spoken(said: SaidUpdate): Promise<void> {
+  /** Words and calls, in a turn and outside of one. The promise of what must be done before anything else is handled, if any. */
+  spoken(said: SaidUpdate): Promise<void> | undefined {
     const updates = this.promptTurn
     // Once the core has ended a cancelled turn, what the agent still says of it comes late.
-    if (updates !== undefined && !this.#isEndedByCore(updates)) return updates.apply(said).catch(() => this.#late(said))
-    if (updates !== undefined || this.#isLate(said)) return this.#late(said)
+    if (updates !== undefined && !this.#isEndedByCore(updates)) return this.#inTurn(updates, said)
+    return updates !== undefined || this.#isLate(said) ? this.#late(said) : this.#unasked(said)
+  }
+
+  /** Undefined if the last words were stored as they came. */
+  room(): Promise<void> | undefined {
+    const room = this.#room
+    this.#room = undefined
+    return room
+  }
+
+  /** What becomes an entry is in its place as soon as it is said; a notice is shown after all that came before it. */
+  #inTurn(updates: TurnUpdates, said: SaidUpdate): Promise<void> | undefined {
+    const applied = updates.apply(said)?.catch(() => this.#late(said))
+    if (said.kind === 'notice') return applied
+    this.#room = applied ?? this.#room
+    return undefined
+  }
+
+  async #unasked(said: SaidUpdate): Promise<void> {
     const own = await this.ownTurn()
     if (own === undefined) return this.#late(said)
     own.heard()
-    return own.updates.apply(said).catch(() => this.#late(said))
+    return this.#inTurn(own.updates, said)
   }
 
   #isEndedByCore({ turn }: TurnUpdates): boolean {

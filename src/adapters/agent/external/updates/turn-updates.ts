@@ -78,7 +78,8 @@ export class TurnUpdates {
     if (!this.#calls.has(toolCallId)) this.#calls.set(toolCallId, { isOpen: false, title: undefined })
   }
 
-  async apply(said: SaidUpdate): Promise<void> {
+  /** The turn has it when this returns. Resolves when there is room for more; a notice, when it was shown. */
+  apply(said: SaidUpdate): Promise<void> | undefined {
     const { turn } = this
     switch (said.kind) {
       case 'chunk':
@@ -107,10 +108,10 @@ export class TurnUpdates {
     }
   }
 
-  async #chunk({ role, content, messageId }: SaidUpdate & { readonly kind: 'chunk' }): Promise<void> {
+  #chunk({ role, content, messageId }: SaidUpdate & { readonly kind: 'chunk' }): Promise<void> | undefined {
     const { turn } = this
-    const part = { messageId }
     if (role === 'user') return this.#fromUser(content, messageId)
+    const part = { messageId }
     if (messageId !== undefined) this.#messageIds.add(messageId)
     if (role === 'thought') {
       this.#hasSaid = true
@@ -128,11 +129,15 @@ export class TurnUpdates {
   }
 
   /** The prompt is known here; anything else that the user is said to have said stays as it came. */
-  async #fromUser(content: Content, messageId: string | undefined): Promise<void> {
+  #fromUser(content: Content, messageId: string | undefined): Promise<void> | undefined {
     const isPrompt =
       content.type === 'text' && this.turn.prompt.some((block) => block.type === 'text' && block.text === content.text)
-    if (isPrompt) return
-    await this.turn.foreign(PROTOCOL, { sessionUpdate: 'user_message_chunk', content, ...(messageId && { messageId }) })
+    if (isPrompt) return undefined
+    return this.turn.foreign(PROTOCOL, {
+      sessionUpdate: 'user_message_chunk',
+      content,
+      ...(messageId && { messageId }),
+    })
   }
 
   #patch({ toolCallId, patch, raw }: SaidUpdate & { readonly kind: 'call' }): ToolCallPatch {
