@@ -45,7 +45,8 @@ const TRIES = 10
 const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'kill the server': ({ town }) => end(town.server()),
   'end the journal thread': ({ orders }) => writeFileSync(join(orders, 'end the journal thread'), 'now'),
-  'kill a relay': ({ cast, chance }) => void cast.relays[chance.between(0, 1)]?.child.kill('SIGKILL'),
+  // One that is only just dying would be asked once more.
+  'kill a relay': async ({ cast, chance }) => void (await cast.relays[chance.between(0, 1)]?.kill()),
   'kill the follower': ({ cast }) => cast.follower.kill(),
   'kill the runner': ({ cast }) => void cast.runner.child.kill('SIGKILL'),
   'cut the raw client': ({ cast }) => cast.goer.cut(),
