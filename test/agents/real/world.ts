@@ -35,6 +35,8 @@ export class World {
   readonly #home: string
   readonly #state: string
   readonly #frames: string
+  /** Only what this world has started carries it: `PARLEY_HOME` may be set in the user's own shell. */
+  readonly #mark: string
   readonly #env: Readonly<Record<string, string>>
   readonly #clients: RawClient[] = []
 
@@ -48,6 +50,7 @@ export class World {
     mkdirSync(this.cwd, { recursive: true })
     this.#frames = join(directory, `${setup.name}-frames.jsonl`)
     rmSync(this.#frames, { force: true })
+    this.#mark = `REAL_AGENTS_FRAMES=${this.#frames}`
     const recording = { NODE_OPTIONS: `--require=${RECORDER}`, REAL_AGENTS_FRAMES: this.#frames }
     this.#env = {
       ...cleanEnvironment(),
@@ -88,7 +91,7 @@ export class World {
 
   /** Every process of the agent, whoever started it. */
   get agentProcesses(): readonly number[] {
-    const ours = new Set(carrying(`PARLEY_HOME=${this.#state}`))
+    const ours = new Set(carrying(this.#mark))
     return carrying(`HOME=${this.#home}`).filter((pid) => !ours.has(pid))
   }
 
@@ -149,7 +152,7 @@ export class World {
   async close(): Promise<void> {
     for (const client of this.#clients) if (!client.gone) await client.kill()
     await until(() => {
-      const left = [...carrying(`PARLEY_HOME=${this.#state}`), ...carrying(`HOME=${this.#home}`)]
+      const left = [...carrying(this.#mark), ...carrying(`HOME=${this.#home}`)]
       for (const pid of left) kill(pid)
       return left.length === 0
     })
