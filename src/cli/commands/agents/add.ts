@@ -91,7 +91,8 @@ async function meet(id: string, tools: AgentTools, signal: AbortSignal): Promise
 }
 
 function tellAdded({ id, version }: { readonly id: string; readonly version: string }, { login, problem }: Met): void {
-  process.stdout.write(`Added ${id} ${version}. Use it with: parley --agent ${id}\n`)
+  const use = id === 'node' ? 'Agents that need it find it there.' : `Use it with: parley --agent ${id}`
+  process.stdout.write(`Added ${id} ${version}. ${use}\n`)
   if (login === 'needed') process.stdout.write(`It wants a login first: parley agents login ${id}\n`)
   if (problem !== undefined) complain(oneLine(`it could not be asked what it can do: ${problem}`, 500))
 }
