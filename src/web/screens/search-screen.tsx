@@ -1,5 +1,4 @@
 /** Search over all sessions; a hit opens its session at the passage. */
-import { useState } from 'preact/hooks'
 import type { FoundPassage } from '../../client/connection/responses.ts'
 import { words } from '../i18n/language.ts'
 import { piecesOf, spelledOut } from '../markdown/invisible.ts'
@@ -15,8 +14,7 @@ const BEFORE = 60
 const LENGTH = 260
 
 export function SearchScreen({ app, query }: { readonly app: App; readonly query: string }) {
-  const [text, setText] = useState(query)
-  const { result, trouble } = useSearch(app, text, { limit: MAX_PASSAGES })
+  const { result, trouble } = useSearch(app, query, { limit: MAX_PASSAGES })
   const { search, findHint, back, passages, nothingFound, moreFound } = words()
   return (
     <main class="screen" id="main" tabIndex={-1}>
@@ -30,11 +28,8 @@ export function SearchScreen({ app, query }: { readonly app: App; readonly query
           aria-label={findHint}
           placeholder={findHint}
           autoFocus
-          value={text}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value)
-            app.router.go({ screen: 'search', query: currentTarget.value }, 'replace')
-          }}
+          value={query}
+          onInput={({ currentTarget }) => app.router.go({ screen: 'search', query: currentTarget.value }, 'replace')}
         />
       </form>
       {trouble !== '' && (
@@ -48,7 +43,7 @@ export function SearchScreen({ app, query }: { readonly app: App; readonly query
       </p>
       <ol class="hits">
         {result?.passages.map((passage) => (
-          <Hit key={`${passage.sessionId} ${passage.seq} ${passage.by}`} app={app} passage={passage} query={text} />
+          <Hit key={`${passage.sessionId} ${passage.seq} ${passage.by}`} app={app} passage={passage} query={query} />
         ))}
       </ol>
     </main>
