@@ -39,7 +39,7 @@ const heavy = [
   'src/adapters/mcp/oauth/two-processes.test.ts',
 ]
 
-/** In one browser, which the files share. */
+/** In a browser, which the files of a worker share. */
 const page = 'test/page/*.test.ts'
 
 const common = {
@@ -76,7 +76,14 @@ export default defineConfig({
       },
       { test: { ...common, name: 'alone', include: alone, exclude: heavy, isolate: false } },
       {
-        test: { ...common, name: 'page', include: [page], globalSetup: ['test/page/browser.setup.ts'], isolate: false },
+        test: {
+          ...common,
+          name: 'page',
+          include: [page],
+          isolate: false,
+          // Each look at a page costs a message through four processes.
+          expect: { poll: { ...common.expect.poll, interval: 50 } },
+        },
       },
       { test: { ...common, name: 'heavy', include: heavy } },
     ],

@@ -90,7 +90,7 @@ test('38: a picture is made smaller, a text goes whole, an SVG, a large and a st
 
   // Another device sees the same.
   const other = await stage.device()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await other.locator('.prompt', { hasText: 'Look.' }).locator('img.bitmap').waitFor()
 })
 
@@ -185,7 +185,7 @@ test('22: a prompt that another device has sent can be withdrawn from its queue'
   await field(page).press('Enter')
   await page.getByText('Working on it.').waitFor()
   const other = await stage.device()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await field(page).fill('Waits.')
   await field(page).press('Enter')
   await other.locator('.queue li', { hasText: 'Waits.' }).getByRole('button', { name: 'Withdraw' }).click()
@@ -243,7 +243,7 @@ test('40: a file that was made after the last look is found', async () => {
 test('a directory for a new session is completed as it is written', async () => {
   mkdirSync(join(stage.server.work, 'src'), { recursive: true })
   const page = await stage.device()
-  await page.goto(`${stage.server.url}?new`)
+  await stage.show(page, '?new')
   await page.getByLabel('Directory on the server').fill(join(stage.server.work, 's'))
   await page.locator(`#recent option[value="${join(stage.server.work, 'src')}"]`).waitFor({ state: 'attached' })
 })
@@ -251,7 +251,7 @@ test('a directory for a new session is completed as it is written', async () => 
 test('41: a mode that is changed elsewhere shows at once; one that asks nothing more is confirmed and marked', async () => {
   const page = await session()
   const other = await stage.device()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await other.locator('.chip select').selectOption('allow-all')
   await other.getByText('does everything without asking').waitFor()
   expect(await page.locator('.chip select').inputValue()).toBe('ask')
@@ -274,14 +274,6 @@ test('42: a context that is nearly full warns, one that shrinks does not any lon
   await use(20_000)
   await page.getByText('20 % of the context').waitFor()
   expect(await page.locator('.context.full, .context.nearly').count()).toBe(0)
-})
-
-test('62: a device that may only read sees why it cannot write', async () => {
-  const page = await session()
-  const reader = await stage.device({ role: 'read' })
-  await reader.goto(page.url())
-  await reader.getByText('You can read this session.').waitFor()
-  expect(await field(reader).count()).toBe(0)
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

@@ -2,6 +2,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Network } from './network.ts'
+import { still } from './reader.ts'
 import { PageStage } from './stage.ts'
 
 let stage: PageStage
@@ -130,17 +131,13 @@ test('27, 30: what was said while there was no line is there once after it, and 
   await page.getByText('The end.').waitFor()
   await page.locator('.rows').press('PageUp')
   await page.locator('.pill').waitFor()
-  const other = await stage.device()
-  await other.goto(stage.server.url + new URL(page.url()).search)
-  await message(other).waitFor()
+  await still(page)
   const place = () => page.locator('.rows').evaluate((rows) => rows.scrollTop)
   const before = await place()
   network.cut()
   await offline(page).waitFor()
   stage.server.play([{ chunk: 'away {n}. ', times: 5_000 }, { chunk: 'All of it.' }])
-  await message(other).fill('Say much.')
-  await other.keyboard.press('Enter')
-  await other.getByText('All of it.').waitFor()
+  await stage.server.prompt(new URL(page.url()).searchParams.get('session') ?? '', 'Say much.')
   await sleep(page, 2 * 60 * 60 * 1000)
   network.open()
   await lookAgain(page)
@@ -152,20 +149,6 @@ test('27, 30: what was said while there was no line is there once after it, and 
   // A long paragraph is shown in pieces, which begin on lines of their own.
   const said = (await answer.innerText()).replaceAll(/\s+/gu, ' ').match(/away \d+\./gu)
   expect(said).toEqual(Array.from({ length: 5_000 }, (_one, n) => `away ${n + 1}.`))
-})
-
-test('32: a device that is removed while it reads is disconnected at once, and its draft is there when it is back', async () => {
-  stage.server.play([{ chunk: 'Go on. ', times: 20_000, everyMs: 20 }])
-  const page = await stage.device()
-  await stage.newSession(page, 'Talk.')
-  await page.getByText('Go on.').first().waitFor()
-  await message(page).fill('Half a thought')
-  stage.server.removeToken()
-  await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
-  await stage.admit(page.context())
-  await lookAgain(page)
-  await expect.poll(() => message(page).inputValue()).toBe('Half a thought')
-  await page.getByRole('button', { name: 'Stop' }).click()
 })
 
 test('33: a server that was updated under the page offers to reload it', async () => {

@@ -15,10 +15,10 @@ afterAll(() => stage.close())
 /** A session with a long answer, and its turn over. */
 async function longSession(): Promise<Page> {
   stage.server.play([{ chunk: LONG, times: 60 }, { chunk: 'The end of the first.' }])
-  const page = await stage.device()
-  await stage.newSession(page, 'Say much.')
+  const [page, id] = await Promise.all([stage.device(), stage.server.newSession('Say much.', 'ended')])
+  await stage.show(page, `?session=${id}`)
   await page.getByText('The end of the first.').waitFor()
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  await page.locator('.composer textarea').waitFor()
   return page
 }
 
@@ -163,7 +163,7 @@ test('11, 12: what is prompted in one window is in the other once, with the same
   const page = await stage.device()
   await stage.newSession(page)
   const other = await stage.device()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await other.getByLabel('Message to the agent').waitFor()
   await prompt(page, 'Only once, please.')
   for (const one of [page, other]) await one.getByText('Both see it.').waitFor()

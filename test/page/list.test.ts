@@ -28,7 +28,7 @@ async function session(prompt: string, answer = 'Answered.'): Promise<Page> {
 /** A reader who looks at the list, and at nothing else. */
 async function onlooker(query = ''): Promise<Page> {
   const page = await stage.device()
-  await page.goto(stage.server.url + query)
+  await stage.show(page, query)
   await page.locator('.list li').first().waitFor()
   return page
 }

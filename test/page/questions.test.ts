@@ -32,7 +32,7 @@ async function asked(title: string, more = {}): Promise<Page> {
 test('13: asked on two devices, answered on one: on the other no button is left, and the call says how it was answered', async () => {
   const page = await asked('Run the tests')
   const other = await stage.device()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await button(other, 'Always allow this').click()
   for (const one of [page, other]) {
     await one.getByText('After Run the tests.').waitFor()
@@ -127,15 +127,6 @@ test('20: all of a long command can be read, and what cannot be seen is marked',
   await button(page, 'Reject').click()
 })
 
-test('21: a question is answered from the list, without going to its session', async () => {
-  const page = await asked('From the list')
-  await page.getByRole('button', { name: 'New session' }).click()
-  await page.getByLabel('First prompt').waitFor()
-  await page.locator('.list').getByText('From the list').waitFor()
-  await page.locator('.list li', { hasText: 'From the list' }).getByRole('button', { name: 'Allow once' }).click()
-  await page.locator('.list').getByText('From the list').waitFor({ state: 'detached' })
-})
-
 test('22, 23: prompts wait in their order, one is withdrawn, and the next starts when a turn of another device is cancelled for it', async () => {
   stage.server.play([question('Hold'), { chunk: 'Went on.' }])
   const page = await stage.device()
@@ -156,19 +147,6 @@ test('22, 23: prompts wait in their order, one is withdrawn, and the next starts
   await page.keyboard.press('Control+Enter')
   await page.locator('.prompt', { hasText: 'Before the fourth' }).waitFor()
   expect(await queue.allInnerTexts()).toEqual(['Fourth'])
-})
-
-test('24: Stop ends the turn, and what waits comes back to be written', async () => {
-  stage.server.play([{ chunk: 'Begun. ' }, { sleepMs: 600_000 }, { chunk: 'Never.' }])
-  const page = await stage.device()
-  await stage.newSession(page, 'Long.')
-  await page.getByText('Begun.').waitFor()
-  await page.getByLabel('Message to the agent').fill('And then this')
-  await page.keyboard.press('Enter')
-  await page.locator('.queue').getByText('And then this').waitFor()
-  await page.getByRole('button', { name: 'Stop' }).click()
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
-  await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('And then this')
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
-import { connect, overWebSocket } from '../../src/client.ts'
+import { type Client, connect, overWebSocket } from '../../src/client.ts'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import type { Role } from '../../src/credentials/roles.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
@@ -23,8 +23,7 @@ export class PageServer {
   /** The last one runs, unless it was killed. */
   readonly #children: ChildProcessWithoutNullStreams[] = []
   #tokens = 0
-  /** The token of `newSession`. */
-  #program = ''
+  #programToken = ''
   readonly #environment: Readonly<Record<string, string>>
   port = 0
 
@@ -36,7 +35,7 @@ export class PageServer {
     const server = new PageServer(environment)
     mkdirSync(server.work)
     server.play(steps)
-    server.#program = server.token('admin')
+    server.#programToken = server.token('admin')
     await server.listen()
     return server
   }
@@ -54,24 +53,36 @@ export class PageServer {
     writeFileSync(this.#script, steps.map((step) => JSON.stringify(step)).join('\n'))
   }
 
-  /** A session that a program has made and left, with this prompt if any. */
-  async newSession(firstPrompt = ''): Promise<string> {
+  /** A session that a program has made and left, with this prompt if any: at its first word, or when its turn has ended. */
+  async newSession(firstPrompt = '', leaves: 'begun' | 'ended' = 'begun'): Promise<string> {
     let heard: () => void = () => undefined
     const hasBegun = new Promise<void>((resolve) => (heard = resolve))
-    const open = (url: string, protocols: readonly string[]) => new WebSocket(url, [...protocols])
-    const client = await connect(
-      overWebSocket(`ws://127.0.0.1:${this.port}/acp`, { token: this.#program, open }),
-      { updated: () => heard(), ask: () => new Promise(() => undefined) },
-      { info: { name: 'program', title: 'Program', version: '1' } },
-    )
+    const client = await this.#program(() => heard())
     const sessionId = await client.newSession(this.work)
     if (firstPrompt !== '') {
-      // The connection ends before the turn.
-      client.prompt(sessionId, firstPrompt).catch(() => undefined)
-      await hasBegun
+      // The connection may end before the turn.
+      const ended = client.prompt(sessionId, firstPrompt).catch(() => undefined)
+      await (leaves === 'begun' ? hasBegun : ended)
     }
     client.close()
     return sessionId
+  }
+
+  /** A whole turn of a program that leaves then. */
+  async prompt(sessionId: string, text: string): Promise<void> {
+    const client = await this.#program()
+    await client.resumeSession({ sessionId, cwd: this.work })
+    await client.prompt(sessionId, text)
+    client.close()
+  }
+
+  #program(updated = (): void => undefined): Promise<Client> {
+    const open = (url: string, protocols: readonly string[]) => new WebSocket(url, [...protocols])
+    return connect(
+      overWebSocket(`ws://127.0.0.1:${this.port}/acp`, { token: this.#programToken, open }),
+      { updated, ask: () => new Promise(() => undefined) },
+      { info: { name: 'program', title: 'Program', version: '1' } },
+    )
   }
 
   token(role: Role): string {

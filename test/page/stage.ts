@@ -1,6 +1,5 @@
-/** The page in a real browser before a real server. One server for a file; all files share a browser, and a worker’s its devices. */
-import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core'
-import type { Role } from '../../src/credentials/roles.ts'
+/** The page in a real browser before a real server. One server for a file; the files of a worker share a browser and its devices. */
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { browserPath, openBrowser } from '../docs-search/page/look.ts'
 import { PageServer, type Step } from './server.ts'
 
@@ -17,10 +16,16 @@ export interface Look {
   readonly colorScheme?: 'light' | 'dark'
 }
 
-/** What the files of a worker share; it ends with the worker. */
-let connection: Promise<Browser> | undefined
+/** What the files of a worker share, since to start one costs as much as several tests; it ends with the worker. */
+let shared: Promise<Browser> | undefined
 /** Devices of tests that are over, in whichever file. */
 const idle: Page[] = []
+
+async function browserHere(): Promise<Browser> {
+  const executablePath = browserPath(process.env)
+  if (executablePath === undefined) throw new Error(NO_BROWSER)
+  return openBrowser(executablePath)
+}
 
 export class PageStage {
   readonly server: PageServer
@@ -29,6 +34,10 @@ export class PageStage {
   readonly complaints: string[] = []
   /** Addresses that pages have asked for. */
   readonly requested = new Set<string>()
+  /** Of tests that are over, each with the page of this server in it, signed in: to load it costs more than most tests. */
+  readonly #warm: Page[] = []
+  /** Given as devices of an admin. */
+  readonly #admins = new Set<Page>()
 
   /** Calls what it is given when the test that runs now is over, if one does. */
   readonly #atEndOfTest: (clean: () => Promise<void>) => boolean
@@ -39,14 +48,12 @@ export class PageStage {
     this.server = server
     this.browser = browser
     this.#atEndOfTest = atEndOfTest
-    this.#ends = [() => server.close()]
+    this.#ends = [() => server.close(), () => this.#coolDown()]
   }
 
   /** For a script, with a browser of its own. */
   static async openAlone(steps: readonly Step[] = []): Promise<PageStage> {
-    const executablePath = browserPath(process.env)
-    if (executablePath === undefined) throw new Error(NO_BROWSER)
-    const [server, browser] = await Promise.all([PageServer.start(steps), openBrowser(executablePath)])
+    const [server, browser] = await Promise.all([PageServer.start(steps), browserHere()])
     // Its devices end with the browser.
     const stage = new PageStage(server, browser, () => true)
     stage.#ends.push(() => browser.close())
@@ -59,11 +66,9 @@ export class PageStage {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<PageStage> {
     // A script has no test runner to load.
-    const { TestRunner, inject, onTestFinished } = await import('vitest')
-    const address = inject('browser')
-    if (address === '') throw new Error(NO_BROWSER)
-    connection ??= chromium.connect(address)
-    const [server, browser] = await Promise.all([PageServer.start(steps, environment), connection])
+    const { TestRunner, onTestFinished } = await import('vitest')
+    shared ??= browserHere()
+    const [server, browser] = await Promise.all([PageServer.start(steps, environment), shared])
     return new PageStage(server, browser, (clean) => {
       if (TestRunner.getCurrentTest() === undefined) return false
       onTestFinished(clean)
@@ -72,13 +77,16 @@ export class PageStage {
   }
 
   /**
-   * A device that the server knows by its cookie, with nothing of an earlier test but its process: a browser takes longer for
-   * a new one than for the rest of most tests. What cannot be undone, as init scripts and WebSocket routes, needs `newDevice`.
+   * A device that the server knows by its cookie, perhaps one of an earlier test of this file, whose page is still there; it
+   * stores nothing more of that test. What cannot be undone, as init scripts and WebSocket routes, needs `newDevice`.
    */
-  async device({ role = 'admin', ...look }: Look & { readonly role?: Role } = {}): Promise<Page> {
-    const page = await this.stranger(look)
-    await this.admit(page.context(), role)
-    return page
+  async device(look: Look = {}): Promise<Page> {
+    const page = this.#warm.pop()
+    if (page !== undefined) return this.#given(page, look)
+    const cold = await this.stranger(look)
+    await this.admit(cold.context())
+    this.#admins.add(cold)
+    return cold
   }
 
   /** A browser of its own that the server knows. */
@@ -91,18 +99,42 @@ export class PageStage {
   }
 
   /** The server knows this browser from now on. */
-  async admit(context: BrowserContext, role: Role = 'admin'): Promise<void> {
+  async admit(context: BrowserContext): Promise<void> {
     const { port, url } = this.server
-    await context.addCookies([{ name: `parley-${port}`, value: this.server.token(role), url, sameSite: 'Strict' }])
+    await context.addCookies([{ name: `parley-${port}`, value: this.server.token('admin'), url, sameSite: 'Strict' }])
   }
 
   /** One that the server does not know. */
-  async stranger({ viewport = DESKTOP, colorScheme = 'light' }: Look = {}): Promise<Page> {
-    const page = idle.pop() ?? (await (await this.#context()).newPage())
+  async stranger(look: Look = {}): Promise<Page> {
+    return this.#given(idle.pop() ?? (await (await this.#context()).newPage()), look)
+  }
+
+  async #given(page: Page, { viewport = DESKTOP, colorScheme = 'light' }: Look): Promise<Page> {
     this.#later(() => this.#clean(page))
     await page.setViewportSize(viewport)
     await page.emulateMedia({ colorScheme })
     return this.#watch(page)
+  }
+
+  /** Goes to this address of the server, by the page itself where it is there already. */
+  async show(page: Page, address = ''): Promise<void> {
+    const url = new URL(address, this.server.url).href
+    if (!(await this.#isThere(page))) return void (await page.goto(url))
+    await page.evaluate((url) => {
+      history.pushState('ours', '', url)
+      dispatchEvent(new PopStateEvent('popstate'))
+    }, url)
+  }
+
+  /** Whether the page is connected, and in the language of the tests. */
+  async #isThere(page: Page): Promise<boolean> {
+    if (!page.url().startsWith(this.server.url)) return false
+    return page.evaluate(
+      () =>
+        document.documentElement.lang === 'en' &&
+        document.querySelector('.panes') !== null &&
+        document.querySelector('.offline, .toast') === null,
+    )
   }
 
   /** One tab more of a device. */
@@ -123,14 +155,13 @@ export class PageStage {
 
   /** Opens a new session on a page that may be new itself. */
   async newSession(page: Page, firstPrompt = ''): Promise<void> {
-    const sessionId = await this.server.newSession(firstPrompt)
-    await page.goto(`${this.server.url}?session=${sessionId}`)
+    await this.show(page, `?session=${await this.server.newSession(firstPrompt)}`)
     await page.locator('.composer textarea').waitFor()
   }
 
   /** Makes a session by the page's own form. */
   async newSessionByForm(page: Page, firstPrompt = ''): Promise<void> {
-    await page.goto(`${this.server.url}?new`)
+    await this.show(page, '?new')
     await page.getByLabel('Directory on the server').fill(this.server.work)
     await page.getByLabel('First prompt').fill(firstPrompt)
     await page.getByRole('button', { name: 'Start session' }).click()
@@ -164,13 +195,28 @@ export class PageStage {
       for (const other of context.pages()) if (other !== page) await other.close()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       for (const event of ['console', 'pageerror', 'request', 'websocket'] as const) page.removeAllListeners(event)
-      // The process stays for what is of the same server.
-      await page.goto(`${this.server.url}icon.svg`)
-      await page.evaluate(() => [localStorage, sessionStorage].forEach((storage) => storage.clear()))
+      const isWarm = this.#admins.has(page) && (await this.#isThere(page))
+      // Else the process stays for what is of the same server.
+      await (isWarm ? this.show(page) : page.goto(`${this.server.url}icon.svg`))
+      await page.evaluate(() => {
+        for (const storage of [localStorage, sessionStorage]) storage.clear()
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+      })
+      if (isWarm) return void this.#warm.push(page)
+      this.#admins.delete(page)
       await context.clearCookies()
       idle.push(page)
     } catch {
       await context.close()
+    }
+  }
+
+  /** Other files have servers of their own. */
+  async #coolDown(): Promise<void> {
+    for (const page of this.#warm.splice(0)) {
+      await page.goto(`${this.server.url}icon.svg`)
+      await page.context().clearCookies()
+      idle.push(page)
     }
   }
 }

@@ -57,9 +57,9 @@ export function launchOptions(executablePath: string): { readonly executablePath
 /** What is wrong with the page that is open, in lines; empty: nothing. */
 export async function faultsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate('document.fonts.ready')
-  // The page forbids the scripts of others, so it comes in by the back door.
-  await page.evaluate(await readFile(axe, 'utf8'))
-  const { violations } = (await page.evaluate('axe.run()')) as Verdict
+  // The page forbids the scripts of others, so it comes in by the back door; it stays until the page is left.
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(await readFile(axe, 'utf8'))
+  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as Verdict
   const wide = (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) as boolean
   return [
     ...violations.map(
