@@ -8,6 +8,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '': 'test/kill/main.ts',
     model: 'test/model/kill-main.ts',
     docs: 'test/docs-search/kill-main.ts',
+    failover: 'test/kill/failover/main.ts',
     page: 'test/page/kill-main.ts',
     mcp: 'test/torture/main.ts',
     agents: 'test/agents/mutants-main.ts',
@@ -21,7 +22,12 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     agents: 'test/agents/real/main.ts',
     together: 'test/agents/real/together.ts',
   },
-  bench: { '': 'bench/main.ts', docs: 'bench/docs/main.ts', stall: 'test/stall/main.ts' },
+  bench: {
+    '': 'bench/main.ts',
+    cluster: 'bench/cluster/main.ts',
+    docs: 'bench/docs/main.ts',
+    stall: 'test/stall/main.ts',
+  },
   eval: {
     '': 'test/eval/main.ts',
     search: 'test/docs-search/judged/main.ts',

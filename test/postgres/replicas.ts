@@ -57,6 +57,16 @@ export class Replicas {
     return filled
   }
 
+  /** This standby is not waited for any more. */
+  async loosen(): Promise<void> {
+    await this.#primary.query('ALTER SYSTEM RESET synchronous_standby_names')
+    await this.#primary.query('SELECT pg_reload_conf()')
+  }
+
+  signalStandby(signal: NodeJS.Signals): void {
+    for (const pid of this.#standby?.processes() ?? []) process.kill(pid, signal)
+  }
+
   /** Resolves when there is a standby. */
   whole(): Promise<void> {
     return this.#changing
@@ -71,7 +81,8 @@ export class Replicas {
   async #failOver(old: 'dies' | 'goes on'): Promise<void> {
     const [before, next] = [this.#primary, this.#standby]
     if (next === undefined) return
-    if (old === 'dies') await before.stop('SIGQUIT')
+    if (old === 'dies') await before.kill()
+    this.signalStandby('SIGCONT')
     await next.promote()
     this.#primary = next
     this.#standby = undefined

@@ -5,7 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, stat
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { childrenOf } from '../fixtures/process/running.ts'
+import { childrenOf, runs, until } from '../fixtures/process/running.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
 
@@ -38,6 +38,14 @@ function directoryOf(megabytes: number | undefined): string {
   return directory
 }
 
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has ended already.
+  }
+}
+
 function isMounted(directory: string): boolean {
   return statSync(directory).dev !== statSync(join(directory, '..')).dev
 }
@@ -58,7 +66,7 @@ export class PostgresServer {
   /** `settings` as in `fsync=off`. With `megabytes` it is on a disk of its own of that size, where this user may make one. */
   static async start(settings: readonly string[] = [], megabytes?: number): Promise<PostgresServer> {
     const server = new PostgresServer(directoryOf(megabytes), settings)
-    server.#init()
+    await server.#init()
     await server.run()
     return server
   }
@@ -153,6 +161,15 @@ export class PostgresServer {
     await ended
   }
 
+  /** With all its processes, as a machine does that loses its power; resolves when none runs any more. */
+  async kill(): Promise<void> {
+    const pids = this.processes()
+    const ended = this.#server && !this.#isGone() ? once(this.#server, 'exit') : undefined
+    for (const pid of pids) signal(pid, 'SIGKILL')
+    await ended
+    await until(() => pids.every((pid) => !runs(pid)))
+  }
+
   /** Nothing is left on its disk for a while; a server that has ended over it is started again. False where it has no disk of its own. */
   async fillDisk(ms: number): Promise<boolean> {
     if (!isMounted(this.#directory)) return false
@@ -189,18 +206,20 @@ export class PostgresServer {
   }
 
   async #runs(program: string, args: readonly string[]): Promise<void> {
-    const child = spawn(join(this.#programs, program), args, { ...user(), cwd: this.#directory, stdio: 'ignore' })
+    const child = spawn(join(this.#programs, program), args, {
+      ...user(),
+      cwd: this.#directory,
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir() },
+      stdio: 'ignore',
+    })
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code !== 0) throw new Error(`${program} ended with ${code}`)
   }
 
-  #init(): void {
+  /** Not at once: who waits here may have others to answer. */
+  async #init(): Promise<void> {
     const given = ['-U', 'parley', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
-    execFileSync(join(this.#programs, 'initdb'), ['-D', this.#data, ...given], {
-      ...user(),
-      cwd: this.#directory,
-      env: { PATH: process.env['PATH'] ?? '', TMPDIR: tmpdir() },
-    })
+    await this.#runs('initdb', ['-D', this.#data, ...given])
   }
 
   async #answers(): Promise<boolean> {

@@ -1,11 +1,12 @@
 /**
- * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--over NAME] [--jobs N] [--patience SECONDS] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
+ * `npm run conformance [-- [--mutants] [--page] [--only TEXT] [--over NAME] [--front] [--jobs N] [--patience SECONDS] [-- COMMAND ARGS…]]`: holds Parley, or any agent that
  * speaks ACP on its pipes, to the standard. Ends with 1 when something fails that must be.
  */
 import { setup } from '../../build.setup.ts'
 import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
+import { throughAFront } from './front.ts'
 import { type Judged, pageTable, sideBySide, sumOf, textTable } from './table.ts'
 import { type Transport, command, embedded, http, stdio, unixSocket, webSocket } from './transport.ts'
 
@@ -14,6 +15,8 @@ interface Wish {
   /** As a page of Markdown. */
   readonly page: boolean
   readonly only: string | undefined
+  /** Over the socket of a node that has no session itself, beside the server that has: takes a PostgreSQL. */
+  readonly front: boolean
   /** The transports whose names contain this. */
   readonly over: string
   readonly jobs: number
@@ -30,6 +33,7 @@ function wishIn(args: readonly string[]): Wish {
     mutants: ours.includes('--mutants'),
     page: ours.includes('--page'),
     only: after('--only'),
+    front: ours.includes('--front'),
     over: after('--over') ?? '',
     jobs: Number(after('--jobs') ?? 4),
     patience: Number(after('--patience') ?? 20),
@@ -78,7 +82,10 @@ async function main(): Promise<boolean> {
   await setup()
   if (wish.mutants) return mutants()
   const judged: Judged[] = []
-  for (const transport of [embedded(), stdio(), unixSocket(), webSocket(), http()])
+  const transports = wish.front
+    ? [unixSocket(), throughAFront()]
+    : [embedded(), stdio(), unixSocket(), webSocket(), http()]
+  for (const transport of transports)
     if (transport.name.includes(wish.over)) judged.push(await judge(transport))
     else await transport.close()
   if (judged.length === 0) throw new Error(`no transport's name has "${wish.over}" in it`)

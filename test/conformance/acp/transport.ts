@@ -202,11 +202,11 @@ class Homes {
   }
 }
 
-function started(home: string, env: Place['env']): Promise<void> {
+export function started(home: string, env: Place['env']): Promise<void> {
   return startServer({ home, socket: socketPathOf(home), environment: environment(home, env), program: binary })
 }
 
-async function endServer(home: string): Promise<void> {
+export async function endServer(home: string): Promise<void> {
   await until(() => {
     const left = carrying(`PARLEY_HOME=${home}`)
     for (const pid of left) kill(pid)
@@ -266,7 +266,7 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
   }
 }
 
-async function socketEnds(path: string): Promise<Ends> {
+export async function socketEnds(path: string): Promise<Ends> {
   const connection = connectTo(path)
   await once(connection, 'connect')
   const closed = new Promise<void>((resolve) => connection.on('close', () => resolve()))

@@ -1,0 +1,63 @@
+/**
+ * `npm run kill -- failover`: the primary of a cluster is killed under load, again and again, and what was acknowledged is compared with
+ * what its standby has.
+ */
+import { parseArgs } from 'node:util'
+import { Replicas } from '../../postgres/replicas.ts'
+import { type FailoverResult, type Standby, failOver, findingsIn } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '20' },
+    seed: { type: 'string', default: '1' },
+    asynchronous: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const USAGE = `npm run kill -- failover [--runs N] [--seed S] [--asynchronous]
+  --runs          how many times the primary is killed (20)
+  --seed          the seed of the first run; the next one has the next (1)
+  --asynchronous  the standby is not waited for: entries must get lost, and JOURNAL_WENT_BACK must name each session`
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(USAGE)
+    return 0
+  }
+  const standby: Standby = values.asynchronous ? 'asynchronous' : 'synchronous'
+  const results: FailoverResult[] = []
+  let failed = 0
+  const replicas = await Replicas.start()
+  try {
+    for (let run = 0; run < Number(values.runs); run += 1) {
+      const seed = Number(values.seed) + run
+      const result = await failOver(replicas, seed, standby)
+      results.push(result)
+      const findings = findingsIn(result, standby)
+      if (findings.length > 0) failed += 1
+      for (const finding of findings) console.log(`seed ${seed}: ${finding}`)
+    }
+  } finally {
+    await replicas.close()
+  }
+  report(results, standby)
+  return failed === 0 ? 0 : 1
+}
+
+function report(results: readonly FailoverResult[], standby: Standby): void {
+  const sum = (of: (result: FailoverResult) => number) => results.reduce((total, result) => total + of(result), 0)
+  const pauses = results.map(({ pauseMs }) => pauseMs).toSorted((left, right) => left - right)
+  const ms = (pause = Number.NaN) => `${pause.toFixed(0)} ms`
+  console.log(`${results.length} times the primary was killed and its ${standby} standby promoted:`)
+  console.log(`  ${sum((one) => one.acknowledged)} appends acknowledged, ${sum((one) => one.lost)} of them lost`)
+  console.log(
+    `  ${sum((one) => one.losers.length)} sessions lost entries, ${sum((one) => one.named.length)} were named`,
+  )
+  console.log(`  ${sum((one) => one.wrong.length)} sessions with entries doubled or out of order`)
+  console.log(
+    `  pause until the next acknowledgement: p50 ${ms(pauses[pauses.length >> 1])}, at most ${ms(pauses.at(-1))}`,
+  )
+}
+
+process.exit(await main())
