@@ -41,9 +41,9 @@ async function main(): Promise<void> {
     paper: async () => onPaper(),
   }
   const wanted = values.only?.split(',') ?? Object.keys(parts)
+  const chosen = Object.entries(parts).filter(([name]) => wanted.includes(name))
   try {
-    for (const [name, measure] of Object.entries(parts))
-      if (wanted.includes(name)) for (const line of await measure()) console.log(line)
+    for (const [, measure] of chosen) for (const line of await measure()) console.log(line)
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   }

@@ -12,16 +12,19 @@ export class TestNode {
   readonly name: string
   readonly home: string
   readonly env: Environment
+  readonly #options: readonly string[]
   #server: Cli | undefined
 
-  constructor(name: string, env: Environment) {
+  /** `options` of `parley serve`. */
+  constructor(name: string, env: Environment, options: readonly string[] = []) {
     this.name = name
     this.home = join(freshDirectory(), 'home')
+    this.#options = options
     this.env = { ...env, PARLEY_NODE: name }
   }
 
-  static async start(name: string, env: Environment): Promise<TestNode> {
-    const node = new TestNode(name, env)
+  static async start(name: string, env: Environment, options: readonly string[] = []): Promise<TestNode> {
+    const node = new TestNode(name, env, options)
     await node.start()
     return node
   }
@@ -41,7 +44,7 @@ export class TestNode {
   }
 
   async start(): Promise<void> {
-    this.#server = new Cli(['serve'], { home: this.home, agent: 'guide', env: this.env })
+    this.#server = new Cli(['serve', ...this.#options], { home: this.home, agent: 'guide', env: this.env })
     await this.#server.until('listens on')
   }
 

@@ -176,7 +176,7 @@ export class PostgresServer {
     const ballast = join(this.#directory, 'ballast')
     const { bavail, bsize } = statfsSync(this.#directory)
     try {
-      writeFileSync(ballast, Buffer.alloc(Number(bavail) * bsize))
+      writeFileSync(ballast, Buffer.alloc(bavail * bsize))
     } catch {
       // It is full.
     }

@@ -36,11 +36,17 @@ export function makeCluster({ urls, schema }: ClusterSettings): Promise<string> 
   return initCluster({ urls, schema }, systemClock.id())
 }
 
+export interface CheckedDatabase extends ShardFitness {
+  /** It acknowledges no change now. */
+  readonly isWaiting: boolean
+}
+
 /** What an acknowledgement means in each database. Throws what keeps one from being used. */
-export async function clusterFitness(settings: ClusterSettings): Promise<readonly ShardFitness[]> {
+export async function clusterFitness(settings: ClusterSettings): Promise<readonly CheckedDatabase[]> {
   const journal = await open(settings)
   try {
-    return journal.fitness()
+    const waiting = await journal.waiting()
+    return journal.fitness().map((one) => Object.assign(one, { isWaiting: waiting.includes(one.address) }))
   } finally {
     await journal.close()
   }

@@ -17,16 +17,14 @@ import {
 } from '../../adapters/journal/postgres/postgres-journal.ts'
 import { takeLock } from '../../adapters/journal/sqlite/lock/lock.ts'
 import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
-import { type RemoteAccess, requireSafe } from '../../config/listen.ts'
+import type { RemoteAccess } from '../../config/listen.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
-import { localUser } from '../../edge/method-access.ts'
-import { readTls } from '../../edge/http/certificate-files.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionOwnership } from '../../ports/ownership.ts'
 import { serverInfo } from '../server-info.ts'
 import { ClusterNode, type ClusterTables } from './cluster-node.ts'
-import { openNodeLink } from './links/node-link.ts'
-import { NodeListener } from './links/node-listener.ts'
+import { openListener } from './links/open-listener.ts'
+import { requireOwnName } from './links/own-name.ts'
 import { suits } from './placement.ts'
 
 export interface ClusterOrder {
@@ -98,7 +96,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
   const boot = systemClock.id()
   const { urls, schema, unsafe } = cluster
   const shared = { schema, boot, clock: systemClock }
-  const listener = access && (await openListener(cluster, access))
+  const listener = access && (await openListener(cluster, access, systemClock))
   const journal = await openPostgresJournal({ ...shared, urls, unsafe, report })
   let ownership: PostgresOwnership | undefined
   try {
@@ -150,13 +148,6 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
   }
 }
 
-async function openListener({ listen }: ClusterSettings, access: RemoteAccess): Promise<NodeListener> {
-  requireSafe([listen], { ...access, publicUrl: undefined })
-  const { tls } = access
-  const pair = tls && readTls({ ...tls, clientCaFile: undefined })
-  return NodeListener.open(listen, pair, systemClock)
-}
-
 const startedAt = systemClock.now()
 
 interface Standing {
@@ -184,23 +175,6 @@ function recordOf(
     ...(serves !== undefined && { serves }),
     labels,
   }
-}
-
-/** A node that was killed a moment ago stands in the table still, and does not answer. Throws NODE_NAME_TAKEN. */
-async function requireOwnName(nodes: PostgresOwnership, { name, token }: Named): Promise<void> {
-  await nodes.look()
-  const namesakes = nodes.others.filter((other) => other.name === name && other.address !== '')
-  const links = namesakes.map((other) => openNodeLink(other, token, { principal: localUser('unix socket') }))
-  for (const link of await Promise.allSettled(links)) {
-    if (link.status === 'rejected') continue
-    link.value.destroy()
-    fail('NODE_NAME_TAKEN', { node: name })
-  }
-}
-
-interface Named {
-  readonly name: string
-  readonly token: string
 }
 
 /** What processes that are gone left half made. */

@@ -50,6 +50,8 @@ export interface SessionOwner {
 export interface PostgresJournal extends ImportingJournal {
   /** As the newest connection to each database found it. */
   fitness(): readonly ShardFitness[]
+  /** The addresses of the databases that acknowledge no change now. */
+  waiting(): Promise<readonly string[]>
   /** Who may append to a session by the tables; undefined where there is none. */
   owner(id: SessionId): Promise<SessionOwner | undefined>
   /** Whether this process may append to it, as far as it knows. */
@@ -172,6 +174,11 @@ class ShardedJournal implements PostgresJournal {
 
   fitness(): readonly ShardFitness[] {
     return this.#shards.flatMap(({ fitness, shown }) => (fitness === undefined ? [] : [{ ...fitness, address: shown }]))
+  }
+
+  async waiting(): Promise<readonly string[]> {
+    const asked = this.#shards.map(async (shard) => ((await shard.acknowledges()) ? [] : [shard.shown]))
+    return (await Promise.all(asked)).flat()
   }
 
   async owner(id: SessionId): Promise<SessionOwner | undefined> {

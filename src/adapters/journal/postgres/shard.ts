@@ -36,6 +36,8 @@ const WRITERS = 2
 const READERS = 2
 /** After this the connection is given up: a server that died need not say so. */
 const READ_TIMEOUT_MS = 10_000
+/** A change that is not acknowledged in this time waits for something. */
+const PROBE_MS = 3_000
 const READ_ATTEMPTS = 5
 const PAUSE = { firstMs: 50, longestMs: 500 }
 const LIST_ROWS = 200
@@ -94,6 +96,15 @@ export class Shard {
   /** As the newest connection found it. */
   get fitness(): Fitness | undefined {
     return this.#fitness
+  }
+
+  /** Whether a change is acknowledged soon: it may wait for a standby that is away. */
+  async acknowledges(): Promise<boolean> {
+    const probed = this.#reader().query(this.statements.probe, [], PROBE_MS)
+    return probed.then(
+      () => true,
+      () => false,
+    )
   }
 
   /** Throws PG_UNSAFE, PG_UNFIT, and CLUSTER_UNREACHABLE. Undefined where no cluster was made. */

@@ -1,5 +1,7 @@
 /** `parley cluster status`: the nodes that live, as the database knows them. */
-import { type ListedNode, clusterNodes } from '../../../server/cluster/cluster-reading.ts'
+import type { ClusterSettings } from '../../../config/settings.ts'
+import { isParleyError } from '../../../errors/parley-error.ts'
+import { type ListedNode, clusterFitness, clusterNodes } from '../../../server/cluster/cluster-reading.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
@@ -16,9 +18,25 @@ export async function run(input: CommandInput): Promise<number> {
         `${name}  ${isDraining ? 'drains' : 'serves'}  ${working} of ${sessions} sessions at work  pid ${pid}  version ${version}${[...listen, ...purposeOf(node)].map((one) => `  ${one}`).join('')}\n`,
       )
   }
+  if (input.options['json'] !== true) for (const line of await databasesOf(cluster)) process.stdout.write(`${line}\n`)
   if (nodes.length === 0)
     process.stderr.write('No node serves this cluster; start one with: parley serve --cluster ADDRESS\n')
   return OK
+}
+
+/** What an acknowledgement means in each database; where one is refused, why. */
+async function databasesOf(cluster: ClusterSettings): Promise<readonly string[]> {
+  try {
+    const databases = await clusterFitness(cluster)
+    return databases.map(({ address, durability, unsafe, warnings, isWaiting }) =>
+      [address, isWaiting ? 'acknowledges no change now' : `durability: ${durability}`, ...unsafe, ...warnings].join(
+        '  ',
+      ),
+    )
+  } catch (error) {
+    if (isParleyError(error)) return [error.message]
+    throw error
+  }
 }
 
 /** Which directories it serves, if not all, and its labels. */

@@ -175,6 +175,8 @@ function ofDrafts(s: string) {
         SELECT count(*) FROM d`,
     },
     swept: { name: 'parley_swept', text: `DELETE FROM ${s}.orphan WHERE session = $1::bigint AND boot IS NULL` },
+    /** Changes nothing, and is acknowledged like any change. */
+    probe: { name: 'parley_probe', text: `UPDATE ${s}.meta SET value = value WHERE name = 'layout'` },
     meta: { name: 'parley_meta', text: `SELECT name, value FROM ${s}.meta` },
   }
 }
