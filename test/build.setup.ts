@@ -1,6 +1,6 @@
 /** Builds the bundles that tests run, once before all of them, and only when a source is newer than what is there. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,6 +42,7 @@ async function setUpPage(): Promise<void> {
   try {
     const { buildPage } = await import('../scripts/build-page.ts')
     await buildPage(draft)
+    mkdirSync(dist, { recursive: true })
     discard(page)
     renameSync(draft, page)
   } catch (error) {
