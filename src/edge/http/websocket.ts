@@ -186,8 +186,10 @@ export class WebSocketTransport implements Transport, Holder {
     if (this.#bytesBeforeGreeting > GREETING_BYTES) this.cut('tooMuch')
   }
 
+  /** Sooner where the client would have been silent for too long by then. */
   #pingLater(): void {
-    this.#ping = this.#clock.setTimer(PING_MS, () => {
+    const left = DEAD_MS - (this.#clock.monotonicNow() - this.#lastHeard)
+    this.#ping = this.#clock.setTimer(Math.min(PING_MS, left), () => {
       // While we do not read, nothing can be heard.
       if (this.#socket.isPaused) this.#lastHeard = this.#clock.monotonicNow()
       if (this.#clock.monotonicNow() - this.#lastHeard >= DEAD_MS) return this.destroy()
