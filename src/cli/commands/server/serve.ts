@@ -1,5 +1,6 @@
 /** `parley serve`: runs the server, in the foreground until a signal, or as the background process of another command. */
 import { isIP } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
 import { configFor } from '../../configured.ts'
 import type { RemoteAccess } from '../../../config/listen.ts'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
@@ -13,7 +14,14 @@ import { FAILED, OK, TRY_AGAIN } from '../../runtime/exit-codes.ts'
 import { dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
 import { complain } from '../../say.ts'
 
+/**
+ * How much of a function V8 runs before it optimizes it, in bytes of its bytecode; four times its own choice. While models speak at
+ * their pace, a fifth of a server's processor time would go into optimizing. A version of Node without this flag says so and goes on.
+ */
+const V8_PATIENCE = '--interrupt-budget=500000'
+
 export async function run({ options }: CommandInput): Promise<number> {
+  setFlagsFromString(V8_PATIENCE)
   const background = options['background'] === true
   const server = await opened(background, options)
   if (server === undefined) return EXIT_UNRECOVERABLE
