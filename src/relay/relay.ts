@@ -182,6 +182,7 @@ class Relay {
       const frames = framing.push(bytes)
       if (frames.length === 0) return
       if (!this.#write(this.#fromServer(frames))) void this.#pauseUntilRead(socket)
+      if (this.#state.isRefused) return void socket.destroy()
       if (this.#server.kind === 'connected' && !this.#server.isProven) this.#prove(this.#server)
     })
     await closed(socket)

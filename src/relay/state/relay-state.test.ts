@@ -236,6 +236,19 @@ describe('after the loss of the server', () => {
     expect(of(talk.restore(), 'session/resume')).toEqual([])
   })
 
+  test('a session whose database or node is away is resumed over the next connection, and its prompts wait', () => {
+    const talk = opened()
+    talk.prompt(2)
+    talk.lose()
+    const [resume] = of(talk.restore(), 'session/resume')
+    expect(talk.server({ id: resume?.id, error: { data: { code: 'CLUSTER_UNREACHABLE' } } })).toEqual([])
+    expect(talk.conversation.isRefused).toBe(true)
+    expect(talk.lose()).toEqual([])
+    expect(talk.conversation.isRefused).toBe(false)
+    const [again] = of(talk.restore(), 'session/resume')
+    expect(metaOf(again)['parley/prompts']).toEqual(metaOf(resume)['parley/prompts'])
+  })
+
   test('a cancel is repeated for a prompt that is still queued', () => {
     const talk = opened()
     talk.prompt(2)

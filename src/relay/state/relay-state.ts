@@ -47,6 +47,8 @@ export interface RelayStateOptions {
 
 const NOTHING = Buffer.alloc(0)
 
+/** The database of a cluster, or the node that has the session, is away for the moment. */
+const AWAY: ReadonlySet<unknown> = new Set(['CLUSTER_UNREACHABLE', 'NODE_SILENT', 'SESSION_ELSEWHERE'])
 const CANCELS: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
 
 export class RelayState {
@@ -62,10 +64,16 @@ export class RelayState {
   readonly #repeated = new Set<unknown>()
   readonly #handshake = new HandshakeResult()
   readonly #upgrade: ServerUpgrade
+  #isRefused = false
 
   constructor(options: RelayStateOptions) {
     this.#options = options
     this.#upgrade = new ServerUpgrade(options.handshake.version)
+  }
+
+  /** A session could not be resumed for the moment: another connection has to be made, over which it is asked for again. */
+  get isRefused(): boolean {
+    return this.#isRefused
   }
 
   /** How the connection to the server ends if it ends now. */
@@ -156,6 +164,7 @@ export class RelayState {
   lose(): Buffer {
     const withdrawn = this.#serverRequests.lose().map(lineOf)
     this.#own.takeAll()
+    this.#isRefused = false
     this.#resuming.clear()
     this.#repeated.clear()
     const isStopping = this.#upgrade.lose() === 'stopping'
@@ -339,6 +348,10 @@ export class RelayState {
   #resumed(sessionId: string, { error }: Response): Buffer {
     // Such a server is about to end, and the next one is asked again.
     if (error?.code === 'SERVER_STOPPING') return NOTHING
+    if (AWAY.has(error?.code)) {
+      this.#isRefused = true
+      return NOTHING
+    }
     this.#resuming.delete(sessionId)
     this.#sendHeld(sessionId)
     if (error === undefined) return this.#repeatCancels(sessionId)
