@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Cli, jsonLines, parley } from './cli.ts'
+import { jsonLines, parley } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import type { Fields, Message } from './message.ts'
 import { promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -20,20 +21,14 @@ const files = {
 const call = { toolCall: { name: 'files__think', arguments: { ms: 0, note: 'sentinel-argument' }, ask: true } }
 const modes = { currentModeId: 'ask', availableModes: ['ask', 'plan', 'allow-all'].map((id) => ({ id, name: id })) }
 
-interface Life {
-  readonly place: Place
-  readonly server: Cli
-  readonly client: RawSocket
-}
-
-async function begin(steps: readonly Fields[] = [call]): Promise<Life> {
+async function begin(steps: readonly Fields[] = [call]) {
   const place = await placeWith(steps)
-  return { place, ...(await connected(place)) }
+  await serveHere(place)
+  return { place, client: await connected(place) }
 }
 
-async function connected(place: Place): Promise<Omit<Life, 'place'>> {
-  const server = await serve(place)
-  return { server, client: await RawSocket.open(place.socket, { agent: place.agent }) }
+function connected(place: Place): Promise<RawSocket> {
+  return RawSocket.open(place.socket, { agent: place.agent })
 }
 
 /** What a prompt leads to: a question, or its end with the calls that ran. */
@@ -61,7 +56,9 @@ const ran = 'completed unasked'
 const refused = 'failed unasked'
 
 test.concurrent('always in this project is a rule for all sessions of this directory, after kill -9 too, until it is taken away', async () => {
-  const { place, server, client } = await begin()
+  const place = await placeWith([call])
+  const server = await serve(place)
+  const client = await connected(place)
   const first = await openSession(client, place, [files])
   expect(await outcome(client, first, 'allow_always_project')).toBe('completed when asked')
   expect(await outcome(client, first)).toBe(ran)
@@ -72,9 +69,10 @@ test.concurrent('always in this project is a rule for all sessions of this direc
 
   server.child.kill('SIGKILL')
   await deaf(place.socket)
+  await serveHere(place)
   const next = await connected(place)
-  const later = await openSession(next.client, place, [files])
-  expect(await outcome(next.client, later)).toBe(ran)
+  const later = await openSession(next, place, [files])
+  expect(await outcome(next, later)).toBe(ran)
 
   const directory = join(place.home, 'rules')
   const stored = readdirSync(directory).map((name) => join(directory, name))
@@ -86,7 +84,7 @@ test.concurrent('always in this project is a rule for all sessions of this direc
   const [rule] = jsonLines(listed.stdout)
   expect(rule).toMatchObject({ effect: 'allow', subject: { tool: 'files__think' }, from: 'stored', project: place.cwd })
   expect((await parley(['rules', 'rm', String(rule?.['id']), '--cwd', place.cwd], place)).code).toBe(0)
-  expect(await outcome(next.client, later)).toBe(asked)
+  expect(await outcome(next, later)).toBe(asked)
 })
 
 test.concurrent('always in this session is listed and taken back, and the next call is asked about', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 import { jsonLines, parley } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
 import { RawSocket } from './raw-socket.ts'
 import {
@@ -79,7 +80,7 @@ describe('a server that is to stop', () => {
     await client.closed
     expect((await server.finished).code).toBe(0)
 
-    await serve(place)
+    await serveHere(place)
     const next = await RawSocket.open(place.socket)
     await next.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
     expect(said(next.received)).toContain(said(client.received).trim())
@@ -97,7 +98,7 @@ describe('a server that is to stop', () => {
     expect(result).toEqual({ stopping: true, working: 0 })
     expect((await server.finished).code).toBe(0)
 
-    await serve(place)
+    await serveHere(place)
     const next = await RawSocket.open(place.socket)
     await next.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
     await next.until(({ method }) => method === 'session/request_permission')
@@ -140,7 +141,7 @@ describe('a server that is to stop', () => {
 
   test.concurrent('goes on if it was only to stop when idle, and was not', async () => {
     const place = await placeWith(BRIEF)
-    await serve(place)
+    await serveHere(place)
     const { client, prompt } = await beginTurn(place)
     expect((await client.request('_parley/stop', { ifIdle: true })).result).toEqual({ stopping: false, working: 1 })
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
@@ -175,7 +176,7 @@ describe('a server that is to stop', () => {
 
   test.concurrent('refuses an order that it does not understand', async () => {
     const place = await placeWith()
-    await serve(place)
+    await serveHere(place)
     const client = await RawSocket.open(place.socket)
     const wrong = [{ graceMs: -1 }, { graceMs: '5' }, { ifIdle: 'yes' }]
     const answers = await Promise.all(wrong.map((params) => client.request('_parley/stop', params)))
