@@ -1,5 +1,6 @@
 /** Addresses that the server listens on for remote clients, and which of them may be used without TLS. */
 import { fail } from '../errors/parley-error.ts'
+import { isLoopback } from '../net-policy/loopback.ts'
 
 export interface ListenAddress {
   /** A name or an address, without brackets. */
@@ -36,10 +37,6 @@ function addressIn(text: string): ListenAddress | undefined {
   const port = Number(digits)
   if (digits === '' || port > 65_535) return undefined
   return { host: bracketed ?? plain ?? LOOPBACK, port }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host)
 }
 
 /** As it stands in an address of the web. */

@@ -89,10 +89,11 @@ export const walls: Readonly<Record<string, Wall>> = {
       'path-rules',
       'workspace',
       'state-files',
+      'net-policy',
     ],
     node: 'any',
   },
-  config: { may: ['ports', 'errors', 'state-files', 'path-rules'], node: 'any' },
+  config: { may: ['ports', 'errors', 'state-files', 'path-rules', 'net-policy'], node: 'any' },
   server: {
     may: [
       'session',
@@ -109,6 +110,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'path-rules',
       'state-files',
       'workspace',
+      'net-policy',
       'adapters/*',
       'edge',
       'docs-search',

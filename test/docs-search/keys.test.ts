@@ -105,7 +105,8 @@ test('a key that opens something else now has to open a new session', async () =
 })
 
 test('plain HTTP is for this machine; elsewhere it takes TLS or a word of consent', async () => {
-  await expect(serve({ 'a.md': 'a' }, { host: '0.0.0.0' })).rejects.toMatchObject({ code: 'DOCS_PLAIN_HTTP' })
+  for (const host of ['0.0.0.0', '127.0.0.1.example.org'])
+    await expect(serve({ 'a.md': 'a' }, { host })).rejects.toMatchObject({ code: 'DOCS_PLAIN_HTTP' })
   await expect(serve({ 'a.md': 'a' }, { tls: { cert: 'no', key: 'no' } })).rejects.toMatchObject({ code: 'DOCS_TLS' })
   const pem = (name: string) => readFile(new URL(`../fixtures/docs-search/localhost.${name}.pem`, import.meta.url))
   const tls = { cert: await pem('cert'), key: await pem('key') }

@@ -48,7 +48,7 @@ const login = tableWith(
       .optional(),
     scope: text.optional(),
     redirect_url: z
-      .custom<string>(isLoopback, 'it must be an http URL of 127.0.0.1 or localhost, with a port')
+      .custom<string>(isLoopbackUrl, 'it must be an http URL of 127.0.0.1 or localhost, with a port')
       .optional(),
   },
   'it must be a table',
@@ -204,6 +204,6 @@ function isAddress(value: unknown): boolean {
 }
 
 /** The login comes back to this machine only. */
-function isLoopback(value: unknown): boolean {
+function isLoopbackUrl(value: unknown): boolean {
   return typeof value === 'string' && /^http:\/\/(?:127\.0\.0\.1|localhost):\d+(?:\/[^?#]*)?$/u.test(value)
 }

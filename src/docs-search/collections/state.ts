@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 import type { Collection } from '../index/collections.ts'
 import { tryLock } from '../../state-files/file-lock.ts'
-import { hashOf, type KnownKey } from '../keys/keys.ts'
+import { hashOf } from '../../credentials/secret.ts'
+import type { KnownKey } from '../keys/keys.ts'
 import { Records } from '../keys/records.ts'
 
 export interface KeyRecord {

@@ -2,7 +2,8 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { hashOf, DocsKeys, loadKey, withoutKeys } from './keys.ts'
+import { hashOf } from '../../credentials/secret.ts'
+import { DocsKeys, loadKey, withoutKeys } from './keys.ts'
 
 const STRONG = '0123456789abcdef'
 

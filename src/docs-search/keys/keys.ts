@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hashOf } from '../../credentials/secret.ts'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { createFile } from '../../state-files/atomic-file.ts'
 
@@ -90,10 +91,6 @@ export interface KnownKey {
   /** Of the key, in hexadecimal digits. Keys are random and long, so a plain hash gives nothing away. */
   readonly sha256: string
   readonly collections: 'all' | readonly string[]
-}
-
-export function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
 }
 
 /** Opens every collection. */

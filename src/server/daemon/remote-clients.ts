@@ -1,5 +1,6 @@
 /** Clients that reach the server over the network: who holds a token may connect, until the token is removed or changed. */
-import { type ListenAddress, type RemoteAccess, isLoopback } from '../../config/listen.ts'
+import type { ListenAddress, RemoteAccess } from '../../config/listen.ts'
+import { isLoopback } from '../../net-policy/loopback.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
 import { reaches } from '../../credentials/scope.ts'

@@ -5,6 +5,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
+import { isLoopback } from '../../../net-policy/loopback.ts'
 import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
@@ -110,10 +111,6 @@ export async function openHttpListener(options: HttpListenerOptions): Promise<Do
       await Promise.all([sessions.close(), modern.close(), closed(server)])
     },
   }
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
 function hostsOf({ host, allowedHosts }: HttpListenerOptions): readonly string[] {

@@ -1,5 +1,6 @@
 /** Who is signed in: a secret of its own for each browser, which is not the key and is worth nothing after a while. */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { hashOf } from '../../../credentials/secret.ts'
 import type { KeyHolder } from '../../keys/keys.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -50,10 +51,6 @@ export class WebSessions {
     clearTimeout(this.#visits.get(name)?.idle)
     this.#visits.delete(name)
   }
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url')
 }
 
 /** Browsers keep cookies by host and not by port, so the name distinguishes servers of one machine. */

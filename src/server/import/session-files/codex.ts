@@ -4,13 +4,12 @@ import {
   FileSessionBuilder,
   type FileSession,
   type SessionFile,
-  fieldsOf,
   imageOf,
   listOf,
   recordsOf,
   textOf,
 } from './file-session.ts'
-import type { Fields } from '../../../rpc/json-rpc.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 /** Throws IMPORT_INVALID. */
 export function readCodex(file: SessionFile): FileSession {

@@ -3,7 +3,7 @@ import { fail } from '../../../errors/parley-error.ts'
 import type { EarlierUpdate } from '../../../ports/agent.ts'
 import type { Content, ToolCallPatch, ToolKind } from '../../../ports/values/content.ts'
 import { isNestedDeeper } from '../../../text/nesting.ts'
-import type { Fields } from '../../../rpc/json-rpc.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 export interface SessionFile {
   readonly path: string
@@ -128,10 +128,6 @@ export function objectIn({ path, text }: SessionFile, line = 1): Fields {
 
 function unreadable(path: string, line: number, reason: string): never {
   return fail('IMPORT_INVALID', { path, line, reason })
-}
-
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
 export function listOf(value: unknown): readonly Fields[] {

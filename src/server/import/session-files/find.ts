@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { linesOfFile } from '../lines.ts'
-import { type FileSession, type SessionFile, fieldsOf } from './file-session.ts'
-import type { Fields } from '../../../rpc/json-rpc.ts'
+import type { FileSession, SessionFile } from './file-session.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 export const tools = ['claude', 'codex', 'gemini', 'opencode'] as const
 export type ForeignTool = (typeof tools)[number]

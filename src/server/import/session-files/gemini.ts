@@ -3,13 +3,12 @@ import {
   FileSessionBuilder,
   type FileSession,
   type SessionFile,
-  fieldsOf,
   listOf,
   objectIn,
   recordsOf,
   textOf,
 } from './file-session.ts'
-import type { Fields } from '../../../rpc/json-rpc.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 /** `directoryOf` finds the directory of this hash, if it can. Throws IMPORT_INVALID. */
 export function readGemini(file: SessionFile, directoryOf: (hash: string) => string | undefined): FileSession {

@@ -1,15 +1,7 @@
 /** OpenCode: a file for the session, one for each of its messages, and one for each part of these. */
 import type { Content } from '../../../ports/values/content.ts'
-import {
-  FileSessionBuilder,
-  type FileSession,
-  type SessionFile,
-  fieldsOf,
-  imageOf,
-  objectIn,
-  textOf,
-} from './file-session.ts'
-import type { Fields } from '../../../rpc/json-rpc.ts'
+import { FileSessionBuilder, type FileSession, type SessionFile, imageOf, objectIn, textOf } from './file-session.ts'
+import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 export interface MessageFiles {
   readonly message: SessionFile
