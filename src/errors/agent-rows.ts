@@ -38,7 +38,7 @@ export const agentRows = {
     INTERNAL,
     true,
     (d) =>
-      `${d.agent} has said nothing for ${d.seconds} s and was stopped, because stall_minutes says so${d.said}. Tool calls that had begun may have run. Prompt again to go on.`,
+      `${d.agent} has said nothing for ${d.seconds} s and was stopped, because stall_minutes says so${d.said}. Tool calls that had begun may have run. Prompt again to continue.`,
   ),
   AGENT_PROTOCOL: row<{ agent: string; found: string; wanted: number }>(
     INTERNAL,

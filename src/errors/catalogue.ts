@@ -63,7 +63,7 @@ export const catalogue = {
   SERVICE_COMMAND_FAILED: row<{ command: string; reason: string }>(
     INTERNAL,
     true,
-    (d) => `${d.command} failed: ${d.reason}. Mend that, then type parley service install again.`,
+    (d) => `${d.command} failed: ${d.reason}. Fix that, then type parley service install again.`,
   ),
   BUNDLE_UNWRITTEN: row<{ path: string; reason: string }>(
     INVALID_PARAMS,
@@ -74,7 +74,7 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `${d.path} cannot be changed safely: ${d.reason}. Mend it, or take the lines of parley setup --print into it yourself.`,
+      `${d.path} cannot be changed safely: ${d.reason}. Fix it, or copy the lines of parley setup --print into it yourself.`,
   ),
   STATE_IN_USE: row<{ path: string; pid: number | null; node?: string }>(INTERNAL, true, (d) =>
     d.node !== undefined
@@ -154,12 +154,12 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) =>
-      `Session ${d.session} is on the node ${d.node} of the cluster, which lives. Ask a server of the cluster for it.`,
+      `Session ${d.session} is on the node ${d.node} of the cluster, which is running. Ask a server of the cluster for it.`,
   ),
   NODE_ABSENT: row<{ node: string }>(
     INVALID_PARAMS,
     true,
-    (d) => `No node ${d.node} lives and takes sessions. See parley cluster status, and try again.`,
+    (d) => `No node ${d.node} is running and takes sessions. See parley cluster status, and try again.`,
   ),
   NODE_NAME_TAKEN: row<{ node: string }>(
     INVALID_PARAMS,
@@ -170,7 +170,7 @@ export const catalogue = {
   NO_NODE_SERVES: row<{ cwd: string; wanted: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `No node of the cluster that lives and takes sessions serves ${d.wanted}. See parley cluster status.`,
+    (d) => `No running node of the cluster that takes sessions serves ${d.wanted}. See parley cluster status.`,
   ),
   NODE_SILENT: row<{ node: string; reason: string }>(
     INTERNAL,
@@ -308,7 +308,7 @@ export const catalogue = {
     INVALID_PARAMS,
     false,
     ({ host }) =>
-      `Notifications are not sent to ${host}: it is no push service that Parley knows, or what the browser gave is no key of it. The setting push_services names others.`,
+      `Notifications are not sent to ${host}: Parley does not know it as a push service, or the key that the browser gave does not belong to it. The setting push_services names others.`,
   ),
   PAIRING_CODE_INVALID: row<{ reason: string }>(
     AUTH_REQUIRED,

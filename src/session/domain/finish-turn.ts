@@ -47,7 +47,7 @@ export function abortCopiedTurn(state: Busy, why: Failure = COPIED): readonly Bo
 const COPIED: Failure = {
   code: 'TURN_INTERRUPTED',
   message:
-    'Interrupted: this session was forked from another while that one was working on this. There it may have gone on; prompt again to go on here.',
+    'Interrupted: this session was forked from another while that one was working on this. There it may have gone on; prompt again to continue here.',
 }
 
 function abortTurn(state: Busy, error?: Failure): readonly Body[] {

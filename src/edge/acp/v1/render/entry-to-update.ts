@@ -20,7 +20,7 @@ import { type DisplayCapabilities, FULL_DISPLAY } from '../initialize/client-cap
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>
 
 const INTERRUPTED =
-  'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to go on.'
+  'Interrupted: the server stopped while it was working on this. What was said until then is kept; prompt again to continue.'
 
 /** Undefined for an entry that v1, or this client, has no update for. Never throws: an entry that cannot be shown becomes a sentence. */
 export function updateOf(entry: Entry, display: DisplayCapabilities = FULL_DISPLAY): Update | undefined {
