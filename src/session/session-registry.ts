@@ -25,7 +25,7 @@ import type {
   SessionDirectory,
   SessionProcess,
 } from './handle.ts'
-import { answerFromOutside } from './lifecycle/answer.ts'
+import { answerFromOutside } from './lifecycle/answer-from-outside.ts'
 import { conversationsToForget } from './lifecycle/conversations.ts'
 import { type OutlinePrompt, promptOutlineOf } from './log/find-entries.ts'
 import { exportPage } from './lifecycle/export-session.ts'

@@ -13,7 +13,7 @@ import {
 import { layoutOf } from './parts/document-text.ts'
 import { type Html, html, joinHtml } from './parts/html.ts'
 import { dateOf, pageLanguageOf, linkTo, name, noticeBlock, problemPage } from './parts/layout.ts'
-import { markdownBlocks } from './markdown.ts'
+import { markdownBlocks } from './render-markdown.ts'
 import type { TextRange } from '../../text/query.ts'
 import { marked } from './parts/marked.ts'
 import { formatCount } from '../../text/shorten.ts'

@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashOf } from '../../../src/docs-search/keys/keys.ts'
-import { Attempts } from '../../../src/credentials/attempts.ts'
+import { Attempts } from '../../../src/credentials/rate-limit.ts'
 import { type AtEnd, directoryWith, KEY, raw, serve, shared } from '../served.ts'
 import { Visitor } from './visitor.ts'
 

@@ -3,7 +3,7 @@ import type { Agent, Resumption, StopReason, Turn } from '../../../ports/agent.t
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Content, SlashCommand } from '../../../ports/values/content.ts'
 import { isNestedDeeper } from '../../../text/nesting.ts'
-import { answerQuestion } from './answer.ts'
+import { answerQuestion } from './answer-question.ts'
 import { readyTools } from '../ready-tools.ts'
 import { goOn, runTool } from './run-tool.ts'
 import { commandsOfServers, filledPrompt, showPrompt, typedIn } from '../server-prompts.ts'

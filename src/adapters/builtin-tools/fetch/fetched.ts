@@ -6,7 +6,7 @@ import { describeBinary, imageType } from '../../../workspace/file-type.ts'
 import { type ToolCall, longResult } from '../toolset/tool.ts'
 import { failTool } from '../toolset/tool-failure.ts'
 import { formatCount } from '../../../text/shorten.ts'
-import { readablePage } from './html.ts'
+import { readablePage } from './html-to-text.ts'
 import { type FetchedPage, getPage } from './page.ts'
 import { Forbidden, onlyPublic } from './reach.ts'
 

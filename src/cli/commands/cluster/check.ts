@@ -3,7 +3,7 @@ import { clusterFitness } from '../../../server/cluster/cluster-reading.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 const WORDS = {
   replicated: 'replicated: what was acknowledged is on the disks of the primary and of a synchronous standby',

@@ -2,7 +2,7 @@
 import { drainNode } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { config } = await clusterConfig(input)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { exportSessions } from '../../../server/cluster/copy-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { tellCopied } from './copied.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { cluster } = await clusterConfig(input)

@@ -4,7 +4,7 @@ import { importSessions } from '../../../server/cluster/copy-sessions.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { textOption } from '../../runtime/options.ts'
 import { tellCopied } from './copied.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { config, cluster } = await clusterConfig(input)

@@ -3,7 +3,7 @@ import { makeCluster } from '../../../server/cluster/cluster-reading.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { cluster } = await clusterConfig(input)

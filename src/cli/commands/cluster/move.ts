@@ -3,7 +3,7 @@ import { moveSession } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { complain } from '../../say.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { config } = await clusterConfig(input)

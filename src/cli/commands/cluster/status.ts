@@ -5,7 +5,7 @@ import { type ListedNode, clusterFitness, clusterNodes } from '../../../server/c
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
-import { clusterConfig } from './settings.ts'
+import { clusterConfig } from './cluster-settings.ts'
 
 export async function run(input: CommandInput): Promise<number> {
   const { cluster } = await clusterConfig(input)

@@ -8,7 +8,7 @@ import {
   toNodeHandler,
 } from '@modelcontextprotocol/node'
 import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server'
-import { Attempts } from '../../../credentials/attempts.ts'
+import { Attempts } from '../../../credentials/rate-limit.ts'
 import type { KeyHolder } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import type { Site } from '../../web/site/site.ts'

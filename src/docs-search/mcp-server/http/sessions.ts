@@ -9,7 +9,7 @@ import {
 import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
-import { asJson, endingWith } from './answer.ts'
+import { asJson, endingWith } from './response-body.ts'
 import { refusal } from './refusal.ts'
 
 /** One HTTP exchange: the request, its body, the principal of its key, and when it is over. */

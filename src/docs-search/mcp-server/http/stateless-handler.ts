@@ -3,7 +3,7 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 import type { KeyHolder } from '../../keys/keys.ts'
 import type { Change } from '../../collections/collection-set.ts'
 import type { ClientServer } from '../mcp.ts'
-import { endingWith } from './answer.ts'
+import { endingWith } from './response-body.ts'
 import type { McpExchange } from './sessions.ts'
 
 export interface StatelessHandlerOptions {

@@ -3,7 +3,7 @@ import type { Shown, ShownHeading } from '../../index/worker/protocol.ts'
 import { type Html, html, joinHtml } from './html.ts'
 import { pageLanguageOf, name } from './layout.ts'
 import { headingId, linkAddress } from '../links.ts'
-import { type MarkdownBlock, markdownBlocks } from '../markdown.ts'
+import { type MarkdownBlock, markdownBlocks } from '../render-markdown.ts'
 import type { TextRange } from '../../../text/query.ts'
 import { marked } from './marked.ts'
 

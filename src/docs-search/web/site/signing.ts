@@ -1,6 +1,6 @@
 /** Signing in with a key and out again, and who is signed in. */
 import type { IncomingMessage } from 'node:http'
-import { Attempts } from '../../../credentials/attempts.ts'
+import { Attempts } from '../../../credentials/rate-limit.ts'
 import type { KeyHolder } from '../../keys/keys.ts'
 import { offeredIn } from '../../keys/request-key.ts'
 import { ownAddress } from './addresses.ts'

@@ -1,7 +1,7 @@
 /** Lets a request in: by its host, its origin and its credential, in this order. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { TokenHolder } from '../../../credentials/access-tokens.ts'
-import { Attempts } from '../../../credentials/attempts.ts'
+import { Attempts } from '../../../credentials/rate-limit.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { TrustedProxies } from './client-address.ts'
 import type { RemoteClientele } from '../connections.ts'

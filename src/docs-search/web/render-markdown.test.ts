@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { markupOf } from './parts/html.ts'
 import { linkAddress } from './links.ts'
-import { markdownBlocks } from './markdown.ts'
+import { markdownBlocks } from './render-markdown.ts'
 import { marked } from './parts/marked.ts'
 
 function shown(source: string): string {

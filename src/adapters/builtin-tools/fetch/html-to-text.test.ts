@@ -1,6 +1,6 @@
 /** Converting an HTML page takes bounded time, also for a hostile page. */
 import { describe, expect, test } from 'vitest'
-import { readablePage } from './html.ts'
+import { readablePage } from './html-to-text.ts'
 
 const base = new URL('https://a.example/b/')
 
