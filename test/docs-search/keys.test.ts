@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { hashOf, type KnownKey } from '../../src/docs-search/keys/keys.ts'
+import type { KnownKey } from '../../src/docs-search/keys/keys.ts'
+import { hashOf } from '../../src/credentials/secret.ts'
 import {
   directoryWith,
   found,
