@@ -46,7 +46,11 @@ function replaceBy(newer: string, program: string): void {
 }
 
 function raise(path: string): void {
-  const text = readFileSync(path, 'utf8').replaceAll(`"${version}"`, '"99.0.0"')
+  // The minifier chooses the quotes.
+  const text = ['"', "'", '`'].reduce(
+    (before, quote) => before.replaceAll(`${quote}${version}${quote}`, `${quote}99.0.0${quote}`),
+    readFileSync(path, 'utf8'),
+  )
   writeFileSync(
     path,
     text.replaceAll(
