@@ -22,8 +22,8 @@ export interface SearchOptions {
 const COLLECT_MS = 200
 /** Changes are passed on after this long, even if more keep coming. A query does not wait for it: it passes them on itself. */
 const COLLECT_AT_MOST_MS = 10_000
-/** A server that starts has more urgent work. */
-const FOLLOW_DELAY_MS = 2_000
+/** A server that starts has more urgent work than the thread, which takes 45 ms to start. A query or a change starts it sooner. */
+const FOLLOW_DELAY_MS = 10_000
 /** The thread holds no transcripts; one that needs more memory is broken. */
 const HEAP_MB = 128
 /** Most of what the thread allocates is soon unused; a large young generation would only take memory. */
