@@ -94,6 +94,9 @@ test('“always allow” for a tool does not cover files that are executed later
   const given = { grants: [always(edit(`${root}/a.ts`))] }
   expect(decidePolicy(call, standing('ask', [], given))).toMatchObject({ decision: 'ask', eachTime: true })
   expect(decision(edit(`${root}/a.ts`), standing('ask', [], given))).toBe('allow by answer')
+  expect(decision(edit(`${root}/a.ts`, `${root}/.envrc`), standing('ask', [], given))).toBe('ask by tool')
+  const read = { ...reading(`${root}/.envrc`), tool: stranger }
+  expect(decision(read, standing('ask', [], { grants: [always(read)] }))).toBe('allow by answer')
   expect(decision(call, standing('ask', [rule('allow', { path: '.envrc' })], given))).toBe('allow by rule')
 })
 
@@ -153,6 +156,16 @@ describe('a mode decides', () => {
   })
 })
 
+test('what a rule denies stays closed to a call, also where the call itself names it', () => {
+  const { rules } = standing('ask', [rule('deny', { path: '.env' })])
+  expect(pathAccessFilterFor(reading(`${root}/.env`), rules)(`${root}/.env`)).toBe('denied')
+})
+
+test('an “always” for an address holds for its host alone', () => {
+  const subject = { tool: 'fetch_url', definition: 'parley', host: 'example.org' }
+  expect(grantSubjectOf(fetching('https://example.org/x?y'))).toEqual(subject)
+})
+
 describe('a rule', () => {
   const allows = (subject: RuleSubject, call: Parameters<typeof decidePolicy>[0]) =>
     decidePolicy(call, standing('ask', [rule('allow', subject)])).by === 'rule'
@@ -189,6 +202,8 @@ describe('a rule', () => {
     [{ host: 'example.org' }, fetching('https://example.org@evil.test/'), false],
     [{ host: 'example.org' }, fetching('https://example.org\\@evil.test/'), false],
     [{ host: '*' }, fetching('https://bücher.test/'), false],
+    [{ host: '*' }, { tool: stranger, preview: other }, false],
+    [{ command: '*' }, { tool: stranger, preview: other }, false],
   ])('that allows %j matches %j: %j', (subject, call, isFit) => expect(allows(subject, call)).toBe(isFit))
 
   test.each<[RuleSubject, Parameters<typeof decidePolicy>[0], boolean]>([
@@ -197,6 +212,7 @@ describe('a rule', () => {
     [{ command: 'git push' }, run("bash -c 'git push'"), true],
     [{ command: 'git push' }, run('g"i"t pu\\sh'), true],
     [{ command: 'git push *' }, run('git push'), true],
+    [{ command: ' git push ' }, run('git push origin'), true],
     [{ command: 'rm' }, run('/bin/RM x'), true],
     [{ command: 'rm' }, run('echo format'), false],
     [{ command: 'git push' }, run('git pull'), false],
@@ -367,6 +383,7 @@ describe('a command that names Parley’s own state', () => {
     ['cat $X', ['/**']],
     ['cat b', ['/home/ada/.state/parley-notes', '/home/ada/.state/other/parley']],
     ['cat /home/ada/.state/parley-notes', []],
+    ['./configure --prefix=/opt', []],
   ])('%s with %j does not ask', (line, places) => expect(decision(line, places)).toBe('allow'))
 })
 
@@ -386,6 +403,7 @@ describe('a rule for a command', () => {
     expect(allowed('git *', 'git -c core.pager=x log', ['-c'])).toBe(false)
     expect(allowed('git -c *', 'git -c core.pager=x log', ['-c'])).toBe(true)
     expect(allowed('GIT_PAGER=* git log', 'GIT_PAGER=x git log', ['GIT_PAGER'])).toBe(true)
+    expect(allowed('git diff --output=notes* *', 'git diff --output=notes.txt -w', ['--output'])).toBe(true)
     expect(allowed('*', 'GIT_PAGER=x git log', ['GIT_PAGER'])).toBe(false)
   })
 
