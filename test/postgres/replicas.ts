@@ -64,7 +64,7 @@ export class Replicas {
   }
 
   signalStandby(signal: NodeJS.Signals): void {
-    for (const pid of this.#standby?.processes() ?? []) process.kill(pid, signal)
+    this.#standby?.signal(signal)
   }
 
   /** Resolves when there is a standby. */

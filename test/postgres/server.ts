@@ -161,11 +161,16 @@ export class PostgresServer {
     await ended
   }
 
+  /** To all its processes. */
+  signal(name: NodeJS.Signals): void {
+    for (const pid of this.processes()) signal(pid, name)
+  }
+
   /** With all its processes, as a machine does that loses its power; resolves when none runs any more. */
   async kill(): Promise<void> {
     const pids = this.processes()
     const ended = this.#server && !this.#isGone() ? once(this.#server, 'exit') : undefined
-    for (const pid of pids) signal(pid, 'SIGKILL')
+    this.signal('SIGKILL')
     await ended
     await until(() => pids.every((pid) => !runs(pid)))
   }
