@@ -306,6 +306,19 @@ test.concurrent('an agent that goes on by itself has a turn of its own; a prompt
   expect(turns[2]).toMatchObject({ by: 'agent' })
 })
 
+test.concurrent('a permission that is asked for in one write with the end of a turn is asked all the same [20]', async () => {
+  await using stage = new Stage()
+  const params = { sessionId: '{session}', ...('permission' in asks && asks.permission) }
+  const request = { jsonrpc: '2.0', id: 'q', method: 'session/request_permission', params }
+  const both: Move = { glue: [{ answer: { stopReason: 'end_turn' } }, { raw: `${JSON.stringify(request)}\n` }] }
+  stage.fake({ prompts: { hi: [{ chunk: 'Bye.' }, both] } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  await until(() => reader.view?.questions.length === 1)
+  await session.dispatch({ kind: 'answer', requestId: reader.view?.questions[0]?.requestId ?? '', optionId: 'yes' })
+  await until(() => reader.view?.phase === 'idle')
+})
+
 test.concurrent('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
   await using stage = new Stage()
   stage.fake({

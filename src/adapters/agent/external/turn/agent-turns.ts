@@ -182,6 +182,9 @@ export class AgentTurns {
   }
 
   async #begun(): Promise<OwnTurn | undefined> {
+    // What comes in one read with the response of a prompt is handled before the core has ended that turn.
+    await this.#prompt?.settled
+    await this.#clock.nextTick()
     const given = new Promise<OwnTurn | undefined>((resolve) => (this.#owning = resolve))
     const hasBegun = await this.#session.beginTurn().catch(() => false)
     if (!hasBegun) return undefined
