@@ -145,14 +145,16 @@ test.concurrent('what keeps the sessions from being listed is said, and without 
   expect((await some.run('ls', '--json')).stdout).toBe('')
 })
 
-test.concurrent('what is imported has no secret of the agent, and deleting it leaves the own session of the agent [51] [54]', async () => {
+test.concurrent('what is imported says what its agent leaves out, has no secret of it, and deleting it leaves the own session [51] [54]', async () => {
   const deletes = { loadSession: true, sessionCapabilities: { list: {}, delete: {} } }
   const secret = 'sentinel-secret-1'
-  const { fake, work, run, imported } = user({ capabilities: deletes }, `env = { FAKE_KEY = "${secret}" }\n`)
+  const quirks = '[agents.fake.quirks]\nreplayLoses = ["thoughts", "diffs"]\n'
+  const { fake, work, run, imported } = user({ capabilities: deletes }, `env = { FAKE_KEY = "${secret}" }\n${quirks}`)
   own(fake, 'own-1', work, ['one', `the key is ${secret}`])
   const [{ sessionId: id } = { sessionId: '' }] = importedIn(await imported('--all'))
   const shown = (await run('show', id)).stdout + (await run('export', id, '--format', 'jsonl')).stdout
   expect(shown).toContain('the key is [secret]')
+  expect(shown).toContain('fake does not tell all of it again: lost are thoughts, the differences of files.')
   expect(shown).not.toContain(secret)
   await run('run', '--session', id, 'go on')
   await run('rm', id, '--yes')

@@ -5,7 +5,7 @@ import { type Quirks, SAFE } from '../../src/adapters/agent/external/quirks.ts'
 import { endsOwnTurn } from '../../src/adapters/agent/external/turn/own-turn.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import { until } from '../fixtures/process/running.ts'
-import { OPENING, Stage, called, prompted } from './stage.ts'
+import { OPENING, Stage, called, lastPrompt, prompted, sent } from './stage.ts'
 
 const says = (...moves: readonly Move[]): Case => ({ prompts: { '*': moves } })
 
@@ -103,6 +103,31 @@ test.concurrent.for(reopened)(
     const after = await stage.killed(session.id)
     await prompted(after.session, after.reader, 'two')
     expect(called(fake, ...OPENING)).toEqual(calls)
+  },
+)
+
+const cuts: readonly [keeps: Quirks['cutKeeps'], before: string, isSent: boolean][] = [
+  ['nothing', 'half', true],
+  ['prompt', 'half', true],
+  ['partial', 'half', false],
+  ['nothing', '', true],
+  ['prompt', '', false],
+]
+
+test.concurrent.for(cuts)(
+  'cutKeeps = %s, and the agent had said “%s”: the cut turn is sent with the next prompt: %s',
+  async ([cutKeeps, chunk, isSent]) => {
+    await using stage = new Stage()
+    const plan = { capabilities: { sessionCapabilities: { resume: {} } } }
+    const cut: readonly Move[] = [...(chunk === '' ? [] : [{ chunk }]), { mark: 'cut' }, { silent: true }]
+    const fake = stage.fake({ ...plan, prompts: { work: cut } }, { quirks: { cutKeeps } })
+    const { session, reader } = await stage.open()
+    await sent(session, 'work')
+    await fake.until(({ mark }) => mark === 'cut')
+    await until(() => reader.text.includes(chunk))
+    const after = await stage.killed(session.id)
+    await prompted(after.session, after.reader, 'two')
+    expect(lastPrompt(fake)[0]?.includes('User: work')).toBe(isSent)
   },
 )
 
