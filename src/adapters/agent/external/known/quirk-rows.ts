@@ -41,6 +41,7 @@ export const quirkRows: readonly QuirkRow[] = [
       'loads and resumes its sessions, with everything in them',
       'works on by itself after a turn, for background tasks',
       'begins in its mode auto, in which it runs and edits without asking: mode = "default" has it ask',
+      'does not start for root, unless IS_SANDBOX=1 in its environment says that this is a container',
     ],
     proof: 'measured',
     date: '2026-11',
