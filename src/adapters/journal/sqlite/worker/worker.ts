@@ -95,7 +95,7 @@ class RequestQueue {
   readonly #speaking = new Map<string, number>()
   #closeCall: number | undefined
   #arrived: (quiet: boolean) => void = () => {}
-  #arrivals = 0
+  #arrivedAt = systemClock.monotonicNow()
   #isTimed = false
 
   constructor(port: MessagePort) {
@@ -149,19 +149,21 @@ class RequestQueue {
     })
   }
 
-  /** One timer serves many waits: when it ends, it begins again if there was a call meanwhile. */
+  /** One timer serves many waits: when it ends, it goes on to the end of the silence since the last call. */
   #time(ms: number): void {
-    const arrivals = this.#arrivals
     this.#isTimed = true
-    systemClock.setTimer(ms, () => {
+    systemClock.setTimer(Math.max(1, this.#arrivedAt + ms - systemClock.monotonicNow()), () => {
       this.#isTimed = false
-      if (arrivals === this.#arrivals) this.#arrived(true)
-      else this.#time(ms)
+      const now = systemClock.monotonicNow()
+      if (now - this.#arrivedAt < ms - 1) return this.#time(ms)
+      // The next silence counts from here.
+      this.#arrivedAt = now
+      this.#arrived(true)
     })
   }
 
   #sort(calls: readonly WorkerCall[]): void {
-    this.#arrivals += 1
+    this.#arrivedAt = systemClock.monotonicNow()
     for (const call of calls) {
       switch (call[1]) {
         case 'append':
