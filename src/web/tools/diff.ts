@@ -132,8 +132,7 @@ function withWords(lines: readonly DiffLine[]): readonly DiffLine[] {
     const removed = runFrom(out, at, 'removed')
     const added = runFrom(out, at + removed, 'added')
     const pairs = Math.min(removed, added)
-    if (pairs <= MAX_PAIRS)
-      for (let pair = 0; pair < pairs; pair += 1) comparePair(out, at + pair, at + removed + pair)
+    if (pairs <= MAX_PAIRS) for (let pair = 0; pair < pairs; pair += 1) comparePair(out, at + pair, at + removed + pair)
     at += Math.max(0, removed + added - 1)
   }
   return out

@@ -48,7 +48,7 @@ const OFF =
   'OptimizationHints NetworkTimeServiceQuerying PreconnectToSearch DestroyProfileOnBrowserClose ThirdPartyStoragePartitioning ' +
   'AvoidUnnecessaryBeforeUnloadCheckSync AvoidCorsURLLoaderRestartOnRedirect'
 
-export function launchOptions(executablePath: string): { readonly executablePath: string; readonly args: string[] } {
+function launchOptions(executablePath: string): { readonly executablePath: string; readonly args: string[] } {
   // Its sandbox does not run as root, as CI does; it is shown nothing here but our own pages.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return { executablePath, args: [...sandbox, `--disable-features=${OFF.replaceAll(' ', ',')}`] }

@@ -16,12 +16,13 @@ import { complain } from '../../say.ts'
 
 /**
  * How much of a function V8 runs before it optimizes it, in bytes of its bytecode; four times its own choice. While models speak at
- * their pace, a fifth of a server's processor time would go into optimizing. A version of Node without this flag says so and goes on.
+ * their pace, a fifth of a server's processor time would go into optimizing. V8 of Node 22 and later has no such flag, and would
+ * write a line about it.
  */
 const V8_PATIENCE = '--interrupt-budget=500000'
 
 export async function run({ options }: CommandInput): Promise<number> {
-  setFlagsFromString(V8_PATIENCE)
+  if (process.versions.v8.startsWith('11.')) setFlagsFromString(V8_PATIENCE)
   const background = options['background'] === true
   const server = await opened(background, options)
   if (server === undefined) return EXIT_UNRECOVERABLE
