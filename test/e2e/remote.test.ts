@@ -14,8 +14,8 @@ import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
-import { type Remote, remote } from './remote-place.ts'
-import { cleanUpServers, pidIn, placeWith } from './server.ts'
+import { type Remote, remote, remoteProcess } from './remote-place.ts'
+import { cleanUpServers, pidIn, placeWith, requirePid } from './server.ts'
 
 cleanUpServers()
 
@@ -139,9 +139,10 @@ describe('a connection', () => {
   })
 
   test.concurrent('stays while the server can open no file for a moment, and ends with its token', async () => {
-    const { place, url, token } = await remote()
+    const { place, url, token } = await remoteProcess()
     const client = await RawWebSocket.greeted(url, token('approve', 'ada'))
-    const limit = (soft: string) => execFileSync('prlimit', ['--pid', String(pidIn(place.home)), `--nofile=${soft}:`])
+    const pid = String(requirePid(pidIn(place.home)))
+    const limit = (soft: string) => execFileSync('prlimit', ['--pid', pid, `--nofile=${soft}:`])
     limit('3')
     const log = logPathIn(place.home)
     await until(() => readFileSync(log, 'utf8').includes('EMFILE'))
@@ -173,7 +174,7 @@ describe('a connection', () => {
   })
 
   test.concurrent('is told that the server stops', async () => {
-    const { place, url, token } = await remote()
+    const { place, url, token } = await remoteProcess()
     const client = await RawWebSocket.greeted(url, token('read'))
     await parley(['stop'], { home: place.home })
     expect((await client.closed)[0]).toBe(1012)
