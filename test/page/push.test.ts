@@ -222,7 +222,8 @@ test('a browser names no address of its own: only push services that are known a
     }
     return answers
   }, service.subscription.keys)
-  for (const one of asked) expect(one).toMatch(/^400 Notifications are not sent to .+: it is no push service/u)
+  for (const one of asked)
+    expect(one).toMatch(/^400 Notifications are not sent to .+: Parley does not know it as a push service/u)
   stage.complaints.length = 0
 })
 

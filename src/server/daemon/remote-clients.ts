@@ -13,7 +13,6 @@ import { notificationRoutes } from '../../edge/http/page/notifications.ts'
 import { pageRoutes } from '../../edge/http/page/page-files.ts'
 import type { RemoteLimits } from '../../edge/http/admission/remote-limits.ts'
 import { RequestRate } from '../../edge/http/admission/request-rate.ts'
-import type { Tls } from '../../edge/http/server.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
@@ -167,7 +166,7 @@ export class RemoteClients implements RemoteClientele {
   }
 
   /** Throws CONFIG_INVALID. */
-  #tlsOf(files: CertificateFiles): Tls {
+  #tlsOf(files: CertificateFiles): ReturnType<typeof readTls> {
     const tls = readTls(files)
     this.remark = remarkOn(files, tls, this.#around.clock.now())
     if (this.remark !== undefined) this.#around.note(this.remark, {})

@@ -57,6 +57,9 @@ function launchOptions(executablePath: string): { readonly executablePath: strin
 /** What is wrong with the page that is open, in lines; empty: nothing. */
 export async function faultsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate('document.fonts.ready')
+  // What fades in has too little contrast until it is there. A spinner never ends.
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity).map((one) => one.finished.catch(() => {})))`)
   // The page forbids the scripts of others, so it comes in by the back door; it stays until the page is left.
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(await readFile(axe, 'utf8'))
   const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as Verdict
