@@ -131,8 +131,12 @@ function olderBuild({ home }: Place): string {
   for (const name of bundles) {
     const path = join(older, 'dist', name)
     const text = readFileSync(path, 'utf8')
-    const version = `version: "${versionIn(binary)}"`
-    if (text.includes(version)) writeFileSync(path, text.replaceAll(version, 'version: "0.0.1"'))
+    // The minifier chooses the quotes.
+    const changed = ['"', "'", '`'].reduce(
+      (before, quote) => before.replaceAll(`${quote}${versionIn(binary)}${quote}`, '"0.0.1"'),
+      text,
+    )
+    if (changed !== text) writeFileSync(path, changed)
   }
   return join(older, 'bin', 'parley.mjs')
 }
