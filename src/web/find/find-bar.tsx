@@ -1,5 +1,5 @@
 /** Looks for words in one session, also where it is not loaded: the index of the server is asked, and what is here is read. */
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Item } from '../../client/transcript/items.ts'
 import { words } from '../i18n/language.ts'
 import { IconButton } from '../page/controls.tsx'
@@ -24,9 +24,13 @@ export function FindBar({ app, session, find, seq, toWord }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const { hits, trouble } = useHits(app, session, find)
   useFoundWords(find, useWordInView(find, seq, toWord))
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const { place } = app.router
     // With a place it comes from a search, whose reader goes on to read.
-    if (seq === undefined) input.current?.focus()
+    if (seq !== undefined || input.current === null || place.value.screen !== 'session') return
+    // Letters may have come since this was drawn; the next one is written behind them.
+    input.current.value = place.value.find ?? ''
+    input.current.focus()
   }, [])
   const at = seq === undefined ? hits.length : hits.findLastIndex((one) => one <= seq)
   const go = (to: number | undefined): void => {
