@@ -1,10 +1,13 @@
-/** Nodes that reach each other over TLS, and a client of one whose files the agent of another reads. */
+/** What goes from node to node for a client: over TLS, with the client's files, and to another node once the session is there. */
 import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endServers, parley } from '../e2e/cli.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
-import { type Environment, TestNode, openedBy, said } from './nodes.ts'
+import type { RawSocket } from '../e2e/raw-socket.ts'
+import { type Environment, TestNode, cursorsIn, openedBy, said } from './nodes.ts'
+import { DatabaseProxy } from './proxy.ts'
 import { PostgresServer } from './server.ts'
 
 endServers()
@@ -26,6 +29,78 @@ function certificate(): { readonly pem: string; readonly key: string } {
   execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', pem, ...names], { stdio: 'ignore' })
   return { pem, key }
 }
+
+interface Talk {
+  readonly schema: string
+  readonly one: TestNode
+  /** Clients of the nodes one and two; bob has sent a prompt whose turn talks without end, on node one. */
+  readonly ada: RawSocket
+  readonly bob: RawSocket
+  readonly sessionId: string
+  readonly prompt: number
+  /** Its agent says one sentence from now on. */
+  calm(): Promise<void>
+}
+
+/** Node one has its database at `url`. */
+async function talk(url = server.url): Promise<Talk> {
+  const schema = server.schema()
+  const env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: schema }
+  await parley(['cluster', 'init'], { home: freshDirectory(), env })
+  const cwd = freshDirectory()
+  const [one, two] = await Promise.all([
+    TestNode.start('one', { ...env, PARLEY_CLUSTER: url }),
+    TestNode.start('two', env),
+  ])
+  const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 20_000, everyMs: 5 }])
+  const ada = await one.client({ agent, notifications: ['server'] })
+  const bob = await two.client()
+  const sessionId = await openedBy(ada, cwd)
+  await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+  const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
+  await expect.poll(() => said(bob.received, sessionId)).toContain('w20 ')
+  const calm = () => writeFile(join(cwd, 'script.jsonl'), `${JSON.stringify({ chunk: 'Here again.' })}\n`)
+  return { schema, one, ada, bob, sessionId, prompt, calm }
+}
+
+/** The turn of the prompt is interrupted, and the session goes on without another sign of it. */
+async function expectsToGoOn(held: Talk, clients: readonly RawSocket[]): Promise<void> {
+  const { bob, sessionId, prompt } = held
+  expect((await bob.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
+  await held.calm()
+  const { result } = await bob.request('session/prompt', promptOf(sessionId, 'And now?'))
+  expect(result).toEqual({ stopReason: 'end_turn' })
+  expect(bob.received.filter(({ id, method }) => id === prompt && method === undefined)).toHaveLength(1)
+  for (const { received } of clients) {
+    await expect.poll(() => said(received, sessionId)).toMatch(/Here again\.$/u)
+    expect(JSON.stringify(received)).not.toMatch(/JOURNAL_CONFLICT|"parley\/phase":"closed"/u)
+    const cursors = cursorsIn(received, sessionId)
+    expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+  }
+}
+
+test('a session that another node has claimed goes on there: its former node is alive, and sends its clients away', async () => {
+  const held = await talk()
+  const { schema, sessionId, ada, bob } = held
+  await server.query(
+    `UPDATE ${schema}.session SET epoch = epoch + 1,
+      boot = (SELECT boot FROM ${schema}.node WHERE record::json->>'name' = 'two') WHERE id = $1`,
+    [sessionId],
+  )
+  await expectsToGoOn(held, [ada, bob])
+})
+
+test('a node that is cut from the database and not from the others is counted out: its own are warned, and those of the others go on', async () => {
+  const proxy = await new DatabaseProxy(server.directory).open()
+  const held = await talk(proxy.url)
+  proxy.isStalled = true
+  await held.ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
+  await expectsToGoOn(held, [held.bob])
+  // It is cut off still, and has not heard of it.
+  expect(held.one.server.child.exitCode).toBeNull()
+  await held.one.kill()
+  await proxy.close()
+})
 
 test('over TLS a client of one node lends its files to the agent of another', async () => {
   const env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: server.schema() }

@@ -105,7 +105,12 @@ test('of many nodes that claim a session that is free one gets it', async () => 
 test('a node that hangs is counted out, another one goes on with its sessions, and the first one hears of it', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
   const [first, second] = [await join('first', proxy.url), await join('second')]
+  const lost: string[] = []
+  first.claims.whenLost((id) => lost.push(id))
   await first.journal.append(appendOf('s', 0, 2))
+  await first.journal.append(appendOf('deleted', 0, 1))
+  await first.journal.delete('deleted')
+  await expect(first.journal.append(appendOf('deleted', 1, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
   // Another node has counted this one out, and has died before its sessions were free.
   await server.query(
     `INSERT INTO ${schema}.node (name, boot, beat, dead, record) VALUES ('old', 'old-boot', 7, true, '{}')`,
@@ -123,6 +128,7 @@ test('a node that hangs is counted out, another one goes on with its sessions, a
   await expect.poll(() => second.buried).toEqual(new Set([first.boot, 'old-boot']))
   await second.journal.append(appendOf('s', 2, 1))
   await expect(first.journal.append(appendOf('s', 2, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
+  expect(lost).toEqual(['s'])
   // Stored, for nobody has claimed that name; but not acknowledged by a node that may be counted out.
   let isAcknowledged = false
   const refused = first.journal.append(appendOf('new', 0, 1)).then(

@@ -40,7 +40,10 @@ export class Incoming {
     const { attachments, delegate } = this.#deps
     if (method === 'session/update') return this.#updated(updateIn(params))
     if (method === '$/cancel_request') return this.#withdrawn(fieldsOf(params)['requestId'] as RequestId)
-    if (method === '_parley/server') return this.#deps.serverStopping()
+    if (method === '_parley/server') {
+      if (fieldsOf(params)['state'] === 'stopping') this.#deps.serverStopping()
+      return
+    }
     const notice = noticeOf(method, params, (promptId) => attachments.isMine(promptId))
     if (notice === undefined) return
     if (notice.kind === 'turn') attachments.setPhase(notice.sessionId, notice.phase)

@@ -4,28 +4,24 @@ import type { Principal } from '../../edge/method-access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'
 import type { ServerContext } from '../../edge/acp/version.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
-import { openStreamTransport } from '../../edge/transport/streams.ts'
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { CountedAnswer, OutsideAnswer } from '../../session/handle.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
-import { requestOver } from '../admin/one-request.ts'
 import type { AnsweredSessions } from '../push/push-desk.ts'
-import { linkedPair } from './links/linked-pair.ts'
-import type { LinkOrder, ReachableNode } from './links/node-link.ts'
+import type { LinkOrder } from './links/node-link.ts'
 import type { NodeListener } from './links/node-listener.ts'
+import { type LinkedNode, OpenLinks } from './links/open-links.ts'
 import { SessionEnd } from './links/session-end.ts'
 import { type NodePurpose, type PlacedNode, type Wish, lessBusy, suits, wished } from './placement.ts'
-import { ClientRouter } from './router/client-router.ts'
-import { type Located, type NodeServices, SessionNodes } from './router/session-nodes.ts'
+import { NodeClients } from './router/node-clients.ts'
+import type { Located, NodeServices } from './router/session-nodes.ts'
 
 /** How long a client may take to let go of a session that moves; then its connection is cut, and it resumes. */
 const LEAVE_MS = 3_000
 /** How long a node that stops may give its sessions away. */
 const STOP_MS = 5_000
-/** How long a question may take to be answered: longer than a session takes to come to another node. */
-const ANSWER_MS = 30_000
 /** Sessions that move at once. */
 const AT_ONCE = 16
 /** Before another try to move a session in which a turn has begun meanwhile. */
@@ -43,6 +39,8 @@ export interface ClusterTables {
   cwdOf(session: string): Promise<string | undefined>
   /** The other nodes that live, as of the last beat or look. `look` reads who they are now; it throws CLUSTER_UNREACHABLE. */
   readonly nodes: { readonly others: readonly OtherNode[]; look(): Promise<void> }
+  /** Whether the node is one of the cluster still. Throws CLUSTER_UNREACHABLE. */
+  isLiving(boot: string): Promise<boolean>
   /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
   give(session: string, boot: string): Promise<boolean>
   /** All sessions of this node are free. */
@@ -61,8 +59,9 @@ export interface ClusterNodeOptions {
 
 export class ClusterNode implements NodeServices {
   readonly clock: Clock
-  readonly token: string
+  readonly links: OpenLinks
   readonly #options: ClusterNodeOptions
+  readonly #clients: NodeClients
   /** What is served of sessions, each until it has ended. */
   readonly #ends = new Map<SessionEnd, Promise<void>>()
   /** Sessions that no client reaches for the moment. */
@@ -75,8 +74,9 @@ export class ClusterNode implements NodeServices {
 
   constructor(options: ClusterNodeOptions) {
     this.clock = options.clock
-    this.token = options.token
     this.#options = options
+    this.links = new OpenLinks({ token: options.token, isLiving: (boot) => options.tables.isLiving(boot) })
+    this.#clients = new NodeClients(this)
   }
 
   /** From now on clients are served, and those of other nodes too. `sessions` answers once they can be served. */
@@ -84,7 +84,7 @@ export class ClusterNode implements NodeServices {
     this.#contextOf = contextOf
     this.#sessions = sessions
     this.#options.listener?.begin({
-      token: this.token,
+      token: this.#options.token,
       refusalOf: ({ session = '' }) => this.#refusalOf(session),
       serve: (transport, order) => this.serve(new SessionEnd(transport, order.session), order),
     })
@@ -98,8 +98,7 @@ export class ClusterNode implements NodeServices {
 
   /** Serves a client of this node until it closes its side. */
   async serveClient(client: Transport, context: ServerContext): Promise<void> {
-    const router = new ClientRouter(client, new SessionNodes(context.principal, this))
-    await router.serve((main) => serveConnection(main, context))
+    await this.#clients.serve(client, context)
   }
 
   async locate(session: string): Promise<Located> {
@@ -114,7 +113,7 @@ export class ClusterNode implements NodeServices {
     return tables.locate(session)
   }
 
-  async place(wish: Wish): Promise<ReachableNode | undefined> {
+  async place(wish: Wish): Promise<LinkedNode | undefined> {
     const isOurs = suits(this.#options.purpose, wish)
     if (isOurs && !this.#isDraining) return undefined
     const suiting = () => this.#drawn(this.#takers().filter((taker) => suits(taker, wish)))
@@ -123,13 +122,24 @@ export class ClusterNode implements NodeServices {
     return suiting() ?? (isOurs ? undefined : fail('NO_NODE_SERVES', { cwd: wish.cwd, wanted: wished(wish) }))
   }
 
-  async placeFree(session: string): Promise<ReachableNode | undefined> {
+  async placeFree(session: string): Promise<LinkedNode | undefined> {
     const cwd = await this.#options.tables.cwdOf(session)
     if (cwd === undefined || (suits(this.#options.purpose, { cwd }) && !this.#isDraining)) return undefined
     const takers = this.#takers()
     const suiting = takers.filter((taker) => suits(taker, { cwd }))
     // Where none serves its directory it can still be read: here, if this node stays.
     return this.#drawn(suiting.length > 0 || !this.#isDraining ? suiting : takers)
+  }
+
+  /** No other node counts this one out for so many milliseconds. Its clients leave the nodes that were counted out. */
+  renewed(ms: number): void {
+    this.#clients.renewed(ms)
+    void this.links.cutDead(this.#options.tables.nodes.others)
+  }
+
+  /** Another node has claimed the session. Clients go there, before they see how it ends here. */
+  lost(session: string): void {
+    for (const end of this.#ends.keys()) if (end.session === session) end.destroy()
   }
 
   serve(end: SessionEnd, order: LinkOrder): void {
@@ -200,18 +210,14 @@ export class ClusterNode implements NodeServices {
   }
 
   close(): void {
+    this.#clients.end()
     this.#options.listener?.close()
     for (const end of this.#ends.keys()) end.destroy()
   }
 
-  /** As a client of this node would. */
-  async #answer(session: string, { requestId, optionId, by }: OutsideAnswer): Promise<CountedAnswer> {
-    const context = this.#contextOf?.({ transport: 'http', isLocalUser: false, role: 'approve', name: by })
-    if (context === undefined) return fail('SERVER_STOPPING', {})
-    const [front, back] = linkedPair()
-    this.serveClient(openStreamTransport(back, back), context).catch((error: unknown) => this.report(error))
-    const params = { sessionId: session, requestId, optionId }
-    return (await requestOver(front, { method: '_parley/answer', params, timeoutMs: ANSWER_MS })) as CountedAnswer
+  async #answer(session: string, answer: OutsideAnswer): Promise<CountedAnswer> {
+    const context = this.#contextOf?.({ transport: 'http', isLocalUser: false, role: 'approve', name: answer.by })
+    return context === undefined ? fail('SERVER_STOPPING', {}) : this.#clients.answer(session, answer, context)
   }
 
   #methods() {

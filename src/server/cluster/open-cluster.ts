@@ -107,6 +107,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const inherit = async (dead: string): Promise<void> => {
       if (inheriting.has(dead)) return
       inheriting.add(dead)
+      node?.links.cut(dead)
       try {
         await journal.disown(dead)
         claims?.orphaned()
@@ -121,7 +122,10 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       ...shared,
       url,
       record: () => recordOf(config, cluster, { address, ...node?.load }),
-      renewed: (ms) => claims?.renewed(ms),
+      renewed: (ms) => {
+        claims?.renewed(ms)
+        node?.renewed(ms)
+      },
       buried: (dead) => void inherit(dead).catch(report),
     })
     const others = ownership
@@ -134,11 +138,16 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
       nodes: ownership,
+      isLiving: async (other) => (await others.living(other)) !== undefined,
       cwdOf: async (session) => (await journal.head(session))?.row.cwd,
       give: (session, to) => journal.release(session, to),
       disown: () => journal.disown(boot),
     }
     node = new ClusterNode({ purpose, clock: systemClock, token, listener, tables, report })
+    const serving = node
+    claims.whenLost((session) => serving.lost(session))
+    // It was renewed before.
+    node.renewed(ownership.certainMs)
     return { journal, ownership, claims, node }
   } catch (error) {
     listener?.close()

@@ -2,12 +2,14 @@
  * One client of this node. What names a session goes to the node that has it, over a connection for that session alone; everything
  * else is answered here. The client sees one server.
  */
+import { parseClientCapabilities } from '../../../edge/acp/v1/initialize/client-capabilities.ts'
 import type { Received, Transport } from '../../../edge/transport/transport.ts'
 import {
   type Request,
   type RequestId,
   type Response,
   fieldsOf,
+  notificationMessage,
   parseMessage,
   refuseCostly,
 } from '../../../rpc/json-rpc.ts'
@@ -16,6 +18,7 @@ import { MainTransport } from './main-transport.ts'
 import { GREETING_ID, SessionWire, type WireOwner } from './session-wire.ts'
 import { SessionDialer } from './session-dialer.ts'
 import type { Made, SessionNodes } from './session-nodes.ts'
+import type { Certainty } from './standing.ts'
 
 /** They name a session and only read what is stored, or what this node knows. */
 const ANSWERED_HERE: ReadonlySet<string> = new Set(['_parley/page', '_parley/outline', '_parley/seen'])
@@ -63,6 +66,13 @@ export class ClientRouter implements WireOwner {
       await Promise.all([...this.#all].map((wire) => wire.end()))
       await serving
     }
+  }
+
+  /** For a client that asked for what befalls its server. */
+  stands(state: Certainty): void {
+    const hello = this.#greetings.find(({ method }) => method === 'initialize')
+    if (hello !== undefined && parseClientCapabilities(hello.params).wantsServerNotification)
+      this.#client.send([notificationMessage('_parley/server', { state })])
   }
 
   newId(): string {

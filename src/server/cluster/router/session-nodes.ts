@@ -4,13 +4,14 @@ import type { Principal } from '../../../edge/method-access.ts'
 import { openStreamTransport } from '../../../edge/transport/streams.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { linkedPair } from '../links/linked-pair.ts'
-import { type ReachableNode, openNodeLink } from '../links/node-link.ts'
+import type { LinkOrder } from '../links/node-link.ts'
+import type { LinkedNode, OpenLinks } from '../links/open-links.ts'
 import { SessionEnd } from '../links/session-end.ts'
 import type { Wish } from '../placement.ts'
 
 export type Located =
   | { readonly kind: 'ours' | 'free' | 'absent' }
-  | { readonly kind: 'elsewhere'; readonly node: ReachableNode }
+  | { readonly kind: 'elsewhere'; readonly node: LinkedNode }
 
 /** What a session is made of, as long as it has no id: a copy of `source`, or what the client asked for. */
 export interface Made {
@@ -20,14 +21,14 @@ export interface Made {
 
 export interface NodeServices {
   readonly clock: Clock
-  readonly token: string
+  readonly links: Pick<OpenLinks, 'open'>
   locate(session: string): Promise<Located>
   /** The node for a new session; undefined: this one. Throws NO_NODE_SERVES. */
-  place(wish: Wish): Promise<ReachableNode | undefined>
+  place(wish: Wish): Promise<LinkedNode | undefined>
   /** The node for a stored session that no node has. */
-  placeFree(session: string): Promise<ReachableNode | undefined>
+  placeFree(session: string): Promise<LinkedNode | undefined>
   /** Serves one session of a client on this node. Throws NODE_SILENT while it is on its way to another one. */
-  serve(end: SessionEnd, order: { readonly principal: Principal; readonly session?: string | undefined }): void
+  serve(end: SessionEnd, order: LinkOrder): void
   note(sentence: string): void
   report(error: unknown): void
 }
@@ -63,16 +64,16 @@ export class SessionNodes {
     const named = session ?? made.source
     const order = { principal: this.#principal, session }
     const node = await (named === undefined ? this.#services.place(made.wish) : this.#nodeOf(named))
-    return node === undefined ? this.#here(order) : openNodeLink(node, this.#services.token, order)
+    return node === undefined ? this.#here(order) : this.#services.links.open(node, order)
   }
 
-  async #nodeOf(session: string): Promise<ReachableNode | undefined> {
+  async #nodeOf(session: string): Promise<LinkedNode | undefined> {
     const located = await this.#services.locate(session)
     if (located.kind === 'elsewhere') return located.node
     return located.kind === 'free' ? this.#services.placeFree(session) : undefined
   }
 
-  #here(order: { readonly principal: Principal; readonly session: string | undefined }): Duplex {
+  #here(order: LinkOrder): Duplex {
     const [front, back] = linkedPair()
     this.#services.serve(new SessionEnd(openStreamTransport(back, back), order.session), order)
     return front

@@ -1,14 +1,15 @@
 /** The journal of a node: what it acknowledges is its own, and no other node can have taken it over meanwhile. */
-import type { ImportingJournal } from '../../../../ports/journal.ts'
-import type { SessionOwnership } from '../../../../ports/ownership.ts'
+import { isParleyError } from '../../../../errors/parley-error.ts'
+import type { Append, ImportingJournal } from '../../../../ports/journal.ts'
 import type { PostgresJournal } from '../postgres-journal.ts'
 import type { ChangesElsewhere } from './changes-elsewhere.ts'
 import type { PostgresOwnership } from './postgres-ownership.ts'
+import type { SessionClaims } from './session-claims.ts'
 
 /** Of this node among the others. */
 interface NodeOwnership {
   readonly ownership: Pick<PostgresOwnership, 'certain'>
-  readonly claims: Pick<SessionOwnership, 'claim'>
+  readonly claims: Pick<SessionClaims, 'claim' | 'lost'>
   readonly elsewhere: Pick<ChangesElsewhere, 'watch'>
 }
 
@@ -22,8 +23,20 @@ export function claimingJournal(
     await ownership.certain()
   }
 
+  async function append(what: Append): Promise<void> {
+    try {
+      await journal.append(what)
+    } catch (error) {
+      const { id } = what.row
+      // Of a session that was deleted nothing is found.
+      const isTaken = isParleyError(error, 'JOURNAL_CONFLICT') && error.details.found > 0 && !journal.holds(id)
+      if (isTaken) claims.lost(id)
+      throw error
+    }
+  }
+
   return {
-    append: (append) => acknowledged(journal.append(append)),
+    append: (what) => acknowledged(append(what)),
     fork: (source, append) => acknowledged(journal.fork(source, append)),
     importSession: (pieces, last) => acknowledged(journal.importSession(pieces, last)),
     async delete(id) {

@@ -107,7 +107,12 @@ export class Heartbeat {
 
   /** Whether no other node can have counted this one out by now. Costs nothing. */
   get isCertain(): boolean {
-    return !this.lost.aborted && this.#options.clock.monotonicNow() - this.#confirmed < CERTAIN_MS
+    return !this.lost.aborted && this.certainMs > 0
+  }
+
+  /** No other node counts this one out for so many milliseconds. */
+  get certainMs(): number {
+    return Math.max(0, this.#confirmed + CERTAIN_MS - this.#options.clock.monotonicNow())
   }
 
   /** Resolves at once, or with the next renewal that is confirmed. Throws once this node is declared dead, or has left. */
@@ -158,7 +163,7 @@ export class Heartbeat {
   }
 
   async #renew(sent: number): Promise<void> {
-    const { connection, statements, boot, clock } = this.#options
+    const { connection, statements, boot } = this.#options
     const values = [boot, this.#beat, JSON.stringify(this.#options.record())]
     const { rows, isHereOnly } = await connection.query(statements.beat, values, ANSWER_MS)
     if (rows[0] === undefined) return this.#findOut()
@@ -166,8 +171,7 @@ export class Heartbeat {
     // On one disk only: a failover may take it back.
     if (isHereOnly) return
     this.#confirmed = sent
-    const left = sent + CERTAIN_MS - clock.monotonicNow()
-    if (left > 0) this.#options.renewed(left)
+    if (this.certainMs > 0) this.#options.renewed(this.certainMs)
     for (const { resolve } of this.#waiting.splice(0)) resolve()
     await this.#bury()
   }

@@ -74,6 +74,11 @@ export class PostgresOwnership implements Ownership {
     return this.#heartbeat.certain()
   }
 
+  /** No other node counts this one out for so many milliseconds. */
+  get certainMs(): number {
+    return this.#heartbeat.certainMs
+  }
+
   /** The other nodes that live, as of the last beat or look. */
   get others(): readonly Node[] {
     return this.#heartbeat.others

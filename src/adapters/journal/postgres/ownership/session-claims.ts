@@ -22,6 +22,7 @@ export class SessionClaims implements SessionOwnership {
   readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
   readonly #orphaned = new Set<() => void>()
   readonly #renewed = new Set<(ms: number) => void>()
+  readonly #lost = new Set<(id: SessionId) => void>()
 
   constructor(journal: PostgresJournal, { nodes, takes }: SessionClaimsOptions) {
     this.#journal = journal
@@ -60,6 +61,16 @@ export class SessionClaims implements SessionOwnership {
   /** No other node counts this one out for so long. */
   renewed(ms: number): void {
     for (const listener of this.#renewed) listener(ms)
+  }
+
+  /** Calls `listener` when another node has claimed a session of this one, before any refusal of it can be seen. */
+  whenLost(listener: (id: SessionId) => void): void {
+    this.#lost.add(listener)
+  }
+
+  /** An append has found another owner. */
+  lost(id: SessionId): void {
+    for (const listener of this.#lost) listener(id)
   }
 
   async #stored(id: SessionId): Promise<{ readonly where: Whereabouts; readonly epoch: number }> {
