@@ -29,6 +29,6 @@ export interface SessionOwnership {
   takes(cwd: string): boolean
   /** Calls `listener` when another node has died: turns of its sessions may be open. */
   whenOrphaned(listener: () => void): void
-  /** Calls `listener` whenever it is certain for so many milliseconds from now that no other node has claimed what this one owns. */
+  /** Calls `listener` at once, and whenever it is certain for so many milliseconds from now that no other node has claimed what this one owns. */
   whenRenewed(listener: (ms: number) => void): void
 }

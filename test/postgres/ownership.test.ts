@@ -107,6 +107,9 @@ test('a node that hangs is counted out, another one goes on with its sessions, a
   const [first, second] = [await join('first', proxy.url), await join('second')]
   const lost: string[] = []
   first.claims.whenLost((id) => lost.push(id))
+  const leases: number[] = []
+  first.claims.whenRenewed((ms) => leases.push(ms))
+  expect(leases).toEqual([expect.toSatisfy((ms: number) => ms > 0 && ms <= 2_500)])
   await first.journal.append(appendOf('s', 0, 2))
   await first.journal.append(appendOf('deleted', 0, 1))
   await first.journal.delete('deleted')

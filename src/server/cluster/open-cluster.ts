@@ -107,9 +107,10 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const inherit = async (dead: string): Promise<void> => {
       if (inheriting.has(dead)) return
       inheriting.add(dead)
-      node?.links.cut(dead)
       try {
         await journal.disown(dead)
+        // Its clients find the sessions free.
+        node?.links.cut(dead)
         claims?.orphaned()
         await ownership?.forget(dead)
       } finally {
@@ -122,10 +123,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       ...shared,
       url,
       record: () => recordOf(config, cluster, { address, ...node?.load }),
-      renewed: (ms) => {
-        claims?.renewed(ms)
-        node?.renewed(ms)
-      },
+      renewed: (ms) => claims?.renewed(ms),
       buried: (dead) => void inherit(dead).catch(report),
     })
     const others = ownership
@@ -146,8 +144,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     node = new ClusterNode({ purpose, clock: systemClock, token, listener, tables, report })
     const serving = node
     claims.whenLost((session) => serving.lost(session))
-    // It was renewed before.
-    node.renewed(ownership.certainMs)
+    claims.whenRenewed((ms) => serving.renewed(ms))
     return { journal, ownership, claims, node }
   } catch (error) {
     listener?.close()

@@ -12,14 +12,14 @@ export type Whereabouts =
   | { readonly kind: 'elsewhere'; readonly node: Node }
 
 export interface SessionClaimsOptions {
-  readonly nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
+  readonly nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'certainMs' | 'living'>
   readonly takes: SessionOwnership['takes']
 }
 
 export class SessionClaims implements SessionOwnership {
   readonly takes: SessionOwnership['takes']
   readonly #journal: PostgresJournal
-  readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'living'>
+  readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'certainMs' | 'living'>
   readonly #orphaned = new Set<() => void>()
   readonly #renewed = new Set<(ms: number) => void>()
   readonly #lost = new Set<(id: SessionId) => void>()
@@ -56,6 +56,8 @@ export class SessionClaims implements SessionOwnership {
 
   whenRenewed(listener: (ms: number) => void): void {
     this.#renewed.add(listener)
+    // Otherwise what depends on it would go on for ever if the database went away before the next renewal.
+    listener(this.#nodes.certainMs)
   }
 
   /** No other node counts this one out for so long. */
