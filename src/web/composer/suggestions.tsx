@@ -56,11 +56,10 @@ export interface Suggestions {
 export function useSuggestions(session: OpenSession, draft: string, caret: number): Suggestions {
   const place = written(draft, caret)
   const [asked, setAsked] = useState<{ readonly for: string; readonly found: readonly Suggestion[] }>()
-  const [active, setActive] = useState(0)
+  const [chosen, setChosen] = useState({ for: '', at: 0 })
   const [closedFor, setClosedFor] = useState<string>()
   const key = `${caret} ${draft}`
   useEffect(() => {
-    setActive(0)
     if (place.kind !== 'file' && place.kind !== 'argument') return undefined
     const wanted = new AbortController()
     void find(session, { draft, place, wanted: wanted.signal }, (found) => setAsked({ for: key, found }))
@@ -69,10 +68,13 @@ export function useSuggestions(session: OpenSession, draft: string, caret: numbe
   // What was found for the word as it was is shown until the next answer comes.
   const isSameWord = asked !== undefined && (asked.for === key || place.kind === 'file')
   const all = place.kind === 'command' ? commandsFor(session, place.typed) : isSameWord ? asked.found : []
+  /** What was chosen for something else that was written does not count. */
+  const activeOf = (one: typeof chosen): number => (one.for === key ? Math.min(one.at, Math.max(0, all.length - 1)) : 0)
   return {
     all: closedFor === draft || place.kind === 'text' ? [] : all,
-    active: Math.min(active, Math.max(0, all.length - 1)),
-    move: (by) => setActive((before) => (before + by + all.length) % Math.max(1, all.length)),
+    active: activeOf(chosen),
+    move: (by) =>
+      setChosen((before) => ({ for: key, at: (activeOf(before) + by + all.length) % Math.max(1, all.length) })),
     close: () => setClosedFor(draft),
   }
 }
