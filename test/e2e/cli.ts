@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
+import { runs } from '../fixtures/process/running.ts'
 import { cleanEnvironment, environmentOf } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
@@ -142,8 +143,12 @@ export function killServer(home: string): boolean {
   const holder = readPidFile(home)
   if (holder?.isServer !== true || holder.pid === process.pid) return false
   process.kill(holder.pid, 'SIGKILL')
+  // Until it has ended its socket may take connections.
+  while (runs(holder.pid)) Atomics.wait(PAUSE, 0, 0, 1)
   return true
 }
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 
 /** Read by Node itself, or by what a process does only once. */
 const OF_A_PROCESS = /^(?:NODE_.*|TMPDIR|PARLEY_FAULTS|PARLEY_SERVER)$/u

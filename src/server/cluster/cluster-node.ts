@@ -32,19 +32,30 @@ export interface OtherNode extends PlacedNode {
   readonly startedAt: number
 }
 
+/** The other nodes. */
+export interface NodeTable {
+  /** Those that live, as of the last beat or look. */
+  readonly others: readonly OtherNode[]
+  /** Reads who they are now. Throws CLUSTER_UNREACHABLE. */
+  look(): Promise<void>
+  /** Undefined when the node is not one of the cluster any more. Throws CLUSTER_UNREACHABLE. */
+  living(boot: string): Promise<object | undefined>
+}
+
 /** What the tables of the cluster say, and what this node says there. */
 export interface ClusterTables {
   locate(session: string): Promise<Located>
   /** Undefined where there is no such session. */
   cwdOf(session: string): Promise<string | undefined>
-  /** The other nodes that live, as of the last beat or look. `look` reads who they are now; it throws CLUSTER_UNREACHABLE. */
-  readonly nodes: { readonly others: readonly OtherNode[]; look(): Promise<void> }
-  /** Whether the node is one of the cluster still. Throws CLUSTER_UNREACHABLE. */
-  isLiving(boot: string): Promise<boolean>
+  readonly nodes: NodeTable
   /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
   give(session: string, boot: string): Promise<boolean>
   /** All sessions of this node are free. */
   disown(): Promise<void>
+}
+
+async function isLiving(nodes: NodeTable, boot: string): Promise<boolean> {
+  return (await nodes.living(boot)) !== undefined
 }
 
 export interface ClusterNodeOptions {
@@ -75,7 +86,7 @@ export class ClusterNode implements NodeServices {
   constructor(options: ClusterNodeOptions) {
     this.clock = options.clock
     this.#options = options
-    this.links = new OpenLinks({ token: options.token, isLiving: (boot) => options.tables.isLiving(boot) })
+    this.links = new OpenLinks({ token: options.token, isLiving: (boot) => isLiving(options.tables.nodes, boot) })
     this.#clients = new NodeClients(this)
   }
 

@@ -136,7 +136,6 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
       nodes: ownership,
-      isLiving: async (other) => (await others.living(other)) !== undefined,
       cwdOf: async (session) => (await journal.head(session))?.row.cwd,
       give: (session, to) => journal.release(session, to),
       disown: () => journal.disown(boot),
