@@ -15,5 +15,6 @@ for (const options of config) await build(options as BuildOptions)
 emitDeclarations(fileURLToPath(new URL('../dist/types', import.meta.url)))
 await buildPage(fileURLToPath(new URL('../dist/web', import.meta.url)))
 writeManPage(fileURLToPath(new URL('../man/parley.1', import.meta.url)), pkg.version)
-rmSync(new URL('../cache', import.meta.url), { recursive: true, force: true })
+// A program of this clone that ends meanwhile may write there.
+rmSync(new URL('../cache', import.meta.url), { recursive: true, force: true, maxRetries: 5 })
 execFileSync(process.execPath, [fileURLToPath(new URL('../bin/make-code-cache.mjs', import.meta.url))])
