@@ -23,8 +23,8 @@ async function placeOn(lodging: () => Promise<Lodging>, permissions: string): Pr
   // Once: while it is written again it is empty, and no rule holds for the others on this server.
   if (!existsSync(settings)) write(settings, `[permissions]\n${permissions}\n`)
   write(join(cwd, 'open.md'), `# Open\n\nThe harbour mentions ${SECRET} in passing.\n`)
-  write(join(cwd, 'secret/notes.md'), `# Hidden heading\n\nThe ${SECRET} code of the harbour is 4711.\n`)
-  write(join(cwd, 'secret/more.md'), `# More\n\nStill ${SECRET}: 4712.\n`)
+  write(join(cwd, 'secret/notes.md'), `# Hidden heading\n\nThe ${SECRET} code of the harbour is pier 4711.\n`)
+  write(join(cwd, 'secret/more.md'), `# More\n\nStill ${SECRET}: pier 4712.\n`)
   return { home, cwd }
 }
 
@@ -50,7 +50,8 @@ function call(place: Place, name: string, args: object): Promise<Finished> {
   return ask(place, `/call ${name} ${JSON.stringify(args)}`)
 }
 
-const LEAKS = /471[12]|Hidden heading/u
+// No identifier that is drawn at random looks like it.
+const LEAKS = /pier 471[12]|Hidden heading/u
 const uri = 'doc://work/secret/notes.md'
 
 /** A link of the project that leads into the place that the rule is about. */
@@ -108,7 +109,7 @@ test.concurrent('a rule that is written while the server runs binds the next sea
   const agent = 'guide'
   const run = { ...place, agent }
   const search = ['run', '--json', `/call search_documents {"query":"${SECRET}"}`]
-  expect((await parley(search, run)).stdout).toContain('4711')
+  expect((await parley(search, run)).stdout).toContain('pier 4711')
   expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--global'], run)).code).toBe(0)
   expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
 })
@@ -132,7 +133,7 @@ test.concurrent.each([
   'a model gets nothing of what a rule %s from documents that it reads or from instructions',
   async (_effect, open) => {
     const place = await open()
-    write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer 4711.\n')
+    write(join(place.cwd, 'secret/AGENTS.md'), 'Always answer pier 4711.\n')
     symlinkSync(join(place.cwd, 'secret/AGENTS.md'), join(place.cwd, 'AGENTS.md'))
     const reading = [uri, 'doc://work/open.md'].map((one) => ({ call: 'read_document', args: { uri: one } }))
     const server = await startModelServer([reading, [{ text: 'Hm.' }]])
