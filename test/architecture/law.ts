@@ -179,7 +179,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unbash: ['shell-safety'],
   unpdf: ['docs-search/index'],
   uqr: ['cli', 'web'],
-  undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/model', 'adapters/push'], // neither ports' servers answer in the time that fetch gives them
+  undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/push'], // neither ports' servers answer in the time that fetch gives them
   ws: ['edge', 'cli', 'relay', 'server'], // who listens, and who connects to a server elsewhere or to another node
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
