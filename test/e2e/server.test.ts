@@ -155,8 +155,9 @@ describe('of many clients', () => {
       // They come while it still loads what sessions need.
       const many = Array.from({ length: 200 }, () => connect(place.socket))
       for (const socket of many) socket.on('error', () => undefined)
+      const turnedAway = Promise.race(many.map((socket) => new Promise((resolve) => socket.on('close', resolve))))
       const first = await opening
-      await Promise.race(many.map((socket) => new Promise((resolve) => socket.on('close', resolve))))
+      await turnedAway
       // Clients never keep the last ones, without which a module could not be loaded, and never again: one that is turned away has
       // one for a moment.
       await until(() => descriptorsOf(limited.pid) < 90)
