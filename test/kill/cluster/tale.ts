@@ -1,5 +1,5 @@
 /** One session of a run, and its clients: each at any node over another transport, and at any other one when its connection is lost. */
-import { mkdirSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Fields, type Message, updatesIn } from '../../e2e/message.ts'
@@ -21,8 +21,8 @@ const SERVER = new URL('../appending-server.sh', import.meta.url).pathname
 const WAYS: readonly Over[] = ['socket', 'WebSocket', 'HTTP']
 /** How long a tool may take to be gone with its session. Milliseconds. */
 const FAREWELL = 15_000
-/** How often a client that has seen nothing tries to load. */
-const TRIES = 5
+/** How often a client tries to load that has seen nothing, or to close. */
+const TRIES = 25
 
 export class Tale {
   readonly sent: Sent[] = []
@@ -44,8 +44,8 @@ export class Tale {
 
   /** `number`: of this session among those of the run. */
   static async begin(stage: Stage, plan: ClusterPlan, number: number): Promise<Tale> {
-    const directory = join(stage.directory, `tale-${plan.seed}-${number}`)
-    mkdirSync(directory)
+    // The same seed may come twice on one stage.
+    const directory = mkdtempSync(join(stage.directory, `tale-${plan.seed}-${number}-`))
     const agent = await scriptAgent(directory, plan.story.steps)
     const creator = await stage.anyNode(chanceOf(plan.seed * 10 + number)).client('socket', agent)
     const opening = openingIn(directory)
@@ -123,15 +123,18 @@ export class Tale {
   async #visit(over: Over): Promise<Goer> {
     const opening = { sessionId: this.sessionId, ...openingIn(this.#directory) }
     const open = () => this.#stage.anyNode(this.#chance).client(over)
+    return this.#again('a load', () => Goer.visit(open, opening, (message, on) => this.#answer(on, message)))
+  }
+
+  /** A node that was cut off learns that it was counted out, and ends, only when it reaches the database again: after all was whole. */
+  async #again<Result>(what: string, act: () => Promise<Result>): Promise<Result> {
     for (let tries = 1; ; tries += 1)
       try {
-        return await patiently(
-          'a load',
-          Goer.visit(open, opening, (message, on) => this.#answer(on, message)),
-        )
+        return await patiently(what, act())
       } catch (error) {
         if (tries === TRIES) throw error
         await sleep(200)
+        await this.#stage.whole()
       }
   }
 
@@ -156,10 +159,18 @@ export class Tale {
 
   async #close(): Promise<void> {
     await this.#stage.whole()
-    const connection = await this.#stage.anyNode(this.#chance).client('socket')
-    await patiently('the last load', connection.request('session/load', this.#opening()))
-    await patiently('the close', connection.request('session/close', { sessionId: this.sessionId }))
-    await connection.leave()
+    await this.#again('the close', async () => {
+      const connection = await this.#stage.anyNode(this.#chance).client('socket')
+      const { sessionId } = this
+      for (const [method, params] of [
+        ['session/load', this.#opening()],
+        ['session/close', { sessionId }],
+      ] as const) {
+        const { error } = await connection.request(method, params)
+        if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+      }
+      await connection.leave()
+    })
   }
 
   #opening(): Fields {
