@@ -180,6 +180,41 @@ test('our own clients get many messages in a frame', async () => {
   expect((await frame)[0].toString()).toBe('{"id":1}\n{"id":2}')
 })
 
+test('messages of any length arrive whole, on both subprotocols', async () => {
+  const lengths = [20, 125, 126, 127, 65_535, 65_536, MIB]
+  const sent = lengths.map((length) => `{"method":"中${'x'.repeat(length - 16)}"}`)
+  for (const protocols of [[MANY_LINES], []]) {
+    const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', protocols)
+    transports.at(-1)?.send(sent)
+    for (const one of sent) transports.at(-1)?.send([one])
+    await hears(client, 2 * sent.length)
+    expect(client.received.map((one) => JSON.stringify(one))).toEqual([...sent, ...sent])
+  }
+})
+
+test('of many clients that get the same messages the later ones get them gathered; each has all of them in order', async () => {
+  const clients: RawWebSocket[] = []
+  for (let n = 0; n < 6; n += 1) clients.push(await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES]))
+  const [first, second] = [['{"id":1}', '{"id":2}'], ['{"id":3}']]
+  const ids = () => clients.map(({ received }) => received.map(({ id }) => id).join(' '))
+  for (const batch of [first, second]) for (const one of transports) one.send(batch)
+  // What is for this client alone does not wait, nor does it pass what does.
+  transports[4]?.send(['{"id":4}'])
+  for (const [n, client] of clients.slice(0, 5).entries()) await hears(client, n === 4 ? 4 : 3)
+  expect(ids()).toEqual(['1 2 3', '1 2 3', '1 2 3', '1 2 3', '1 2 3 4', ''])
+  await clock.advance(10)
+  const [last] = clients.slice(5)
+  if (last !== undefined) await hears(last, 3)
+  transports[5]?.send(first)
+  transports[5]?.cut('token')
+  await last?.closed
+  expect(ids()[5]).toBe('1 2 3 1 2')
+})
+
+async function hears(client: RawWebSocket, messages: number): Promise<void> {
+  while (client.received.length < messages) await once(client.socket, 'message')
+}
+
 test('a client that is cut gets the reason; frames that wait by then are discarded, and nothing more is sent', async () => {
   const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
   const messages = transport().messages[Symbol.asyncIterator]()

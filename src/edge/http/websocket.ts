@@ -1,6 +1,6 @@
 /** ACP over WebSocket: one JSON-RPC message a text frame, and without compression, which costs more than it saves. */
 import type { Duplex } from 'node:stream'
-import type { WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { BACKPRESSURE_BYTES, type Holder, MAX_UNREAD_BYTES, type SharedLimit, drainOf } from '../transport/streams.ts'
 import type { BodyShare } from './admission/body-budget.ts'
@@ -19,6 +19,11 @@ const GREETING_BYTES = 64 * 1024
 const CONTROL_FRAME_BYTES = 6
 /** How long a client may take to answer our close. */
 const CLOSE_MS = 500
+
+/** Of the clients that get the same messages, so many get each batch at once, and the others what gathers in this time. */
+const AT_ONCE = 4
+const GATHER_MS = 10
+const MAX_HELD_BYTES = 64 * 1024
 
 /** Why we close; 4000 and above are our own. `docs/remote.md` lists them. */
 export const CLOSE = {
@@ -58,6 +63,10 @@ export class WebSocketTransport implements Transport, Holder {
   #bytesBeforeGreeting = 0
   #lastHeard: number
   #ping: Timer | undefined
+  /** Frames that are written together. */
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #gathering: Timer | undefined
   /** Nothing more is sent: it is closed, or being closed. */
   #isGone = false
 
@@ -92,14 +101,14 @@ export class WebSocketTransport implements Transport, Holder {
   }
 
   send(messages: readonly string[]): void {
-    if (this.#isGone) return
-    if (this.#socket.protocol === MANY_LINES) this.#socket.send(messages.join('\n'))
-    else {
-      // One write for all frames.
-      this.#wire.cork()
-      for (const message of messages) this.#socket.send(message)
-      this.#wire.uncork()
-    }
+    // The client may have sent its close by now, after which nothing may follow ours.
+    if (this.#isGone || this.#socket.readyState !== WebSocket.OPEN) return
+    const framed = framesOf(messages, this.#socket.protocol === MANY_LINES ? 'lines' : 'single')
+    framed.receivers += 1
+    this.#held.push(framed.frames)
+    this.#heldBytes += framed.frames.length
+    if (framed.receivers <= AT_ONCE || this.#heldBytes > MAX_HELD_BYTES) this.#write()
+    else this.#gathering ??= this.#clock.setTimer(GATHER_MS, () => this.#write())
     if (this.bytes() > MAX_UNREAD_BYTES) this.cut('slow')
     if (this.bytes() > BACKPRESSURE_BYTES) this.#unread.changed(this)
   }
@@ -125,6 +134,7 @@ export class WebSocketTransport implements Transport, Holder {
   /** Tells the client why, and reads and sends nothing more. */
   cut(why: keyof typeof CLOSE): void {
     if (this.#isGone) return
+    this.#write()
     this.#arrived = []
     this.#end()
     const [code, sentence] = CLOSE[why]
@@ -142,6 +152,18 @@ export class WebSocketTransport implements Transport, Holder {
 
   cutOff(): void {
     this.cut('slow')
+  }
+
+  /** Past the package, which makes a frame for each client and writes its header by itself. */
+  #write(): void {
+    this.#gathering?.cancel()
+    this.#gathering = undefined
+    const frames = this.#held
+    this.#held = []
+    this.#heldBytes = 0
+    if (frames.length > 1) this.#wire.cork()
+    for (const one of frames) this.#wire.write(one)
+    if (frames.length > 1) this.#wire.uncork()
   }
 
   async *#messages(): AsyncGenerator<readonly Received[]> {
@@ -203,7 +225,47 @@ export class WebSocketTransport implements Transport, Holder {
     this.#hasEnded = true
     this.initialized()
     this.#ping?.cancel()
+    this.#gathering?.cancel()
     this.#unread.changed(this)
     this.#wake()
   }
+}
+
+interface Framed {
+  readonly frames: Buffer
+  /** How many clients were sent them. */
+  receivers: number
+}
+
+/** By the array of messages, which is the same one for every client of a session. */
+const framed = {
+  lines: new WeakMap<readonly string[], Framed>(),
+  single: new WeakMap<readonly string[], Framed>(),
+} as const
+
+/** `lines`: all messages in one frame, one a line; `single`: a frame for each. */
+function framesOf(messages: readonly string[], kind: keyof typeof framed): Framed {
+  const known = framed[kind].get(messages)
+  if (known !== undefined) return known
+  const frames = kind === 'lines' ? textFrame(messages.join('\n')) : Buffer.concat(messages.map(textFrame))
+  const made = { frames, receivers: 0 }
+  framed[kind].set(messages, made)
+  return made
+}
+
+const FINAL_TEXT = 0x81
+
+/** RFC 6455, 5.2: a server masks nothing. */
+function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text)
+  const header = length < 126 ? 2 : length < 65_536 ? 4 : 10
+  const frame = Buffer.allocUnsafe(header + length)
+  frame[0] = FINAL_TEXT
+  if (header === 2) frame[1] = length
+  else if (header === 4) frame.writeUInt16BE(length, 2)
+  else frame.writeBigUInt64BE(BigInt(length), 2)
+  if (header === 4) frame[1] = 126
+  if (header === 10) frame[1] = 127
+  frame.write(text, header)
+  return frame
 }

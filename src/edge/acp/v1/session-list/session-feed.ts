@@ -41,6 +41,7 @@ export class SessionFeed {
   start(): void {
     if (this.#stopWatching !== undefined) return
     this.#stopWatching = this.#context.sessions.watch((change) => {
+      if (change.kind === 'changed' && this.#isKnown(change.row)) return
       if (change.kind === 'changed') this.#changed.set(change.row.id, change.row)
       else this.#changed.set(change.id, undefined)
       this.#tellLater()
@@ -63,6 +64,11 @@ export class SessionFeed {
     if (row === undefined || this.#changed.has(id)) return
     this.#changed.set(id, row)
     this.#tellLater()
+  }
+
+  /** Most entries are words of an answer, which change nothing that is shown. */
+  #isKnown(row: SessionSummary): boolean {
+    return !this.#isTelling && this.#changed.size === 0 && this.#known.get(row.id) === this.#shown(row).content
   }
 
   #tellLater(): void {
@@ -104,10 +110,13 @@ export class SessionFeed {
   }
 
   #note(row: SessionSummary): SessionRow {
-    const shown = sessionRow(row, this.#context.isUnread(row))
-    const { lastSeq: _seq, updatedAt: _at, ...rest } = shown
-    this.#known.set(row.id, JSON.stringify(rest))
+    const { shown, content } = this.#shown(row)
+    this.#known.set(row.id, content)
     return shown
+  }
+
+  #shown(row: SessionSummary): ShownRow {
+    return shownRow(row, this.#context.isUnread(row) ? 'unread' : 'read')
   }
 
   async #send(news: SessionNews): Promise<void> {
@@ -115,4 +124,26 @@ export class SessionFeed {
     transport.send([notificationMessage('_parley/sessions', news)])
     if (transport.isBackpressured()) await transport.drained()
   }
+}
+
+interface ShownRow {
+  readonly shown: SessionRow
+  /** All of it but for what changes with every entry. */
+  readonly content: string
+}
+
+/** By whether the person has read the session. All that watch the list get the same object as a row. */
+const shownRows = {
+  read: new WeakMap<SessionSummary, ShownRow>(),
+  unread: new WeakMap<SessionSummary, ShownRow>(),
+} as const
+
+function shownRow(row: SessionSummary, standing: keyof typeof shownRows): ShownRow {
+  const known = shownRows[standing].get(row)
+  if (known !== undefined) return known
+  const shown = sessionRow(row, standing === 'unread')
+  const { lastSeq: _seq, updatedAt: _at, ...rest } = shown
+  const made = { shown, content: JSON.stringify(rest) }
+  shownRows[standing].set(row, made)
+  return made
 }
