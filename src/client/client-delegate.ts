@@ -24,6 +24,9 @@ export type ConnectionEvent =
   | { readonly kind: 'reconnecting' }
   /** Entries that were missed come as updates. */
   | { readonly kind: 'reconnected' }
+  /** The server does not reach its database, so it stores nothing new; and it does again. A lost connection ends that too. */
+  | { readonly kind: 'uncertain' }
+  | { readonly kind: 'certain' }
   /** The server was stopped in order, or cannot be reached again for `reason`. The next request dials again. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'lost'; readonly reason: unknown }

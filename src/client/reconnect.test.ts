@@ -302,6 +302,14 @@ describe('a permission request', () => {
   })
 })
 
+test('a server that does not reach its database says so, and once more when it does', async () => {
+  const stage = new Stage(opened)
+  await stage.connect()
+  for (const state of ['uncertain', 'certain']) stage.wire(0).say({ method: '_parley/server', params: { state } })
+  await stage.until('certain')
+  expect(stage.kinds).toEqual(['uncertain', 'certain'])
+})
+
 describe('a server that stops gracefully', () => {
   test('is not started again until a request needs it, and then the sessions continue', async () => {
     const stage = new Stage(opened, (message, wire) => {

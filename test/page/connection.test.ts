@@ -58,6 +58,28 @@ test('the first visit of a device that the server does not know leaves no error 
   expect(errors).toEqual([])
 })
 
+test('a server that does not reach its database says so, for as long as that lasts or the connection does', async () => {
+  const page = await stage.newDevice()
+  const sockets: WebSocketRoute[] = []
+  await page.routeWebSocket(/\/acp$/u, (socket) => {
+    socket.connectToServer()
+    sockets.push(socket)
+  })
+  const stands = (state: string) =>
+    sockets.at(-1)?.send(JSON.stringify({ jsonrpc: '2.0', method: '_parley/server', params: { state } }))
+  await page.goto(stage.server.url)
+  const said = page.getByText('The database does not answer.')
+  await page.getByRole('heading', { name: 'New session' }).waitFor()
+  stands('uncertain')
+  await said.waitFor()
+  stands('certain')
+  await said.waitFor({ state: 'detached' })
+  stands('uncertain')
+  await said.waitFor()
+  await sockets[0]?.close({ code: 1012 })
+  await said.waitFor({ state: 'detached' })
+})
+
 test('a first connection that is lost before the server has answered is said, and made again', async () => {
   const page = await stage.newDevice()
   let [lost, isLosing] = [0, true]

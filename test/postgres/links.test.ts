@@ -95,6 +95,9 @@ test('a node that is cut from the database and not from the others is counted ou
   const held = await talk(proxy.url)
   proxy.isStalled = true
   await held.ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
+  // One that comes only now hears it too.
+  const late = await held.one.client({ notifications: ['server'] })
+  await late.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
   await expectsToGoOn(held, [held.bob])
   // It is cut off still, and has not heard of it.
   expect(held.one.server.child.exitCode).toBeNull()

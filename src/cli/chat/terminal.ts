@@ -96,7 +96,7 @@ class TerminalChat implements ClientDelegate {
   connection(event: ConnectionEvent): void {
     this.#company.connection(event)
     if (this.#talk === undefined) return
-    this.#desk.connection = event.kind === 'reconnecting' ? 'Reconnecting …' : ''
+    this.#desk.connection = URGENT[event.kind] ?? ''
     if (event.kind === 'reconnecting') this.#comings?.unknown()
     if (event.kind === 'stopped') this.#tell('dim', 'The server was stopped. Your next prompt starts it again.')
     if (event.kind === 'lost') this.#tell('bad', reasonOf(event.reason))
@@ -187,6 +187,12 @@ class TerminalChat implements ClientDelegate {
     const turn = this.#talk?.isBusy !== true ? 'none' : this.#reaching.embedded ? 'interrupted' : 'continues'
     return [farewellRow(sessionId, turn, this.#desk.look)]
   }
+}
+
+/** What stands in the last row for as long as it holds. */
+const URGENT: Partial<Record<ConnectionEvent['kind'], string>> = {
+  reconnecting: 'Reconnecting …',
+  uncertain: 'The database does not answer; nothing new is stored until it does',
 }
 
 const NOTHING = { value: '', values: [] }

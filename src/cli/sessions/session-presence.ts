@@ -35,6 +35,7 @@ export class SessionPresence {
 
   /** A lost server sends no state, so callers stop waiting for it. */
   connection({ kind }: ConnectionEvent): void {
+    if (kind === 'uncertain' || kind === 'certain') return
     if (kind === 'stopped' || kind === 'lost') this.#markKnown()
     this.#agent = undefined
   }

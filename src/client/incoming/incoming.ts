@@ -40,10 +40,7 @@ export class Incoming {
     const { attachments, delegate } = this.#deps
     if (method === 'session/update') return this.#updated(updateIn(params))
     if (method === '$/cancel_request') return this.#withdrawn(fieldsOf(params)['requestId'] as RequestId)
-    if (method === '_parley/server') {
-      if (fieldsOf(params)['state'] === 'stopping') this.#deps.serverStopping()
-      return
-    }
+    if (method === '_parley/server') return this.#serverStands(fieldsOf(params)['state'])
     const notice = noticeOf(method, params, (promptId) => attachments.isMine(promptId))
     if (notice === undefined) return
     if (notice.kind === 'turn') attachments.setPhase(notice.sessionId, notice.phase)
@@ -61,6 +58,11 @@ export class Incoming {
   disconnected(): void {
     this.#deps.permissions.disconnect()
     for (const one of this.#serving.values()) one.abort('disconnected' satisfies Withdrawal)
+  }
+
+  #serverStands(state: unknown): void {
+    if (state === 'stopping') this.#deps.serverStopping()
+    if (state === 'uncertain' || state === 'certain') this.#deps.delegate.connection({ kind: state })
   }
 
   #withdrawn(id: RequestId): void {

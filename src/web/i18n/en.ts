@@ -105,6 +105,7 @@ export const en = {
   contextLong: (used: string, size: string) => `${used} of ${size} tokens`,
   offline: (time: string) => `Not connected since ${time}. Trying again…`,
   tryNow: 'Try now',
+  uncertain: 'The database does not answer. Nothing new is stored until it does.',
   asks: (count: number, all: number) => `${count} of ${all}`,
   question: 'The agent asks',
   permission: 'Permission',

@@ -100,6 +100,7 @@ export const zh: Words = {
   contextLong: (used, size) => `已用 ${used}，共 ${size} 个词元`,
   offline: (time) => `自 ${time} 起未连接，正在重试…`,
   tryNow: '立即重试',
+  uncertain: '数据库没有响应，在它恢复之前不会保存任何新内容。',
   asks: (count, all) => `第 ${count} 个，共 ${all} 个`,
   question: '智能体请求',
   permission: '权限',

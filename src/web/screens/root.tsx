@@ -43,7 +43,7 @@ export function Root({ app, code }: { readonly app: App; readonly code: string }
       {(!isNarrow.value || isAtList) && !isShared && <Side app={app} isMain={isNarrow.value} />}
       {(!isNarrow.value || !isAtList || isShared) && (
         <div class="pane">
-          <OfflineBar app={app} />
+          <ConnectionBar app={app} />
           <Screen app={app} />
         </div>
       )}
@@ -83,7 +83,7 @@ function Side({ app, isMain }: { readonly app: App; readonly isMain: boolean }) 
   return h(
     isMain ? 'main' : 'aside',
     { class: 'side', ...(isMain && { id: 'main', tabIndex: -1 }) },
-    isMain && <OfflineBar app={app} />,
+    isMain && <ConnectionBar app={app} />,
     <div class="brand">
       <img src="icon.svg" alt="" width="24" height="24" />
       {isMain ? <h1>{name}</h1> : <span>{name}</span>}
@@ -162,7 +162,8 @@ function Waiting({ app }: { readonly app: App }) {
 /** A short reconnect is not shown. */
 const SILENT_MS = 2_000
 
-function OfflineBar({ app }: { readonly app: App }) {
+/** One at a time: what a server that is away cannot do needs no bar. */
+function ConnectionBar({ app }: { readonly app: App }) {
   const line = app.dialling.line.value
   const isShown = app.isLongOffline.value
   useEffect(() => {
@@ -173,6 +174,12 @@ function OfflineBar({ app }: { readonly app: App }) {
     const timer = setTimeout(() => (app.isLongOffline.value = true), SILENT_MS)
     return () => clearTimeout(timer)
   }, [line.kind])
+  if (line.kind === 'on' && app.isUncertain.value)
+    return (
+      <p class="offline" role="status">
+        {words().uncertain}
+      </p>
+    )
   if (line.kind !== 'off' || !isShown) return null
   return (
     <p class="offline" role="status">

@@ -41,6 +41,8 @@ export class App implements ClientDelegate {
   readonly deleting: Signal<{ readonly id: string; readonly title: string } | undefined> = signal(undefined)
   /** Not connected for longer than a moment. */
   readonly isLongOffline = signal(false)
+  /** The server does not reach its database. */
+  readonly isUncertain = signal(false)
   /** For screen readers: one event at a time. */
   readonly told = signal('')
   readonly trouble = signal('')
@@ -237,6 +239,8 @@ export class App implements ClientDelegate {
   }
 
   connection(event: ConnectionEvent): void {
+    this.isUncertain.value = event.kind === 'uncertain'
+    if (event.kind === 'uncertain' || event.kind === 'certain') return
     if (event.kind === 'reconnected') {
       this.dialling.connected()
       this.isOutdated.value = this.#client !== undefined && this.#client.version !== this.#version

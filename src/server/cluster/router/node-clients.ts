@@ -26,8 +26,12 @@ export class NodeClients {
   async serve(client: Transport, context: ServerContext): Promise<void> {
     const router = new ClientRouter(client, new SessionNodes(context.principal, this.#services))
     const stop = this.#standing.watch((now) => router.stands(now))
+    const initialized = (): void => {
+      context.initialized?.()
+      if (this.#standing.certainty === 'uncertain') router.stands('uncertain')
+    }
     try {
-      await router.serve((main) => serveConnection(main, context))
+      await router.serve((main) => serveConnection(main, { ...context, initialized }))
     } finally {
       stop()
     }

@@ -15,6 +15,10 @@ export class Standing {
     this.#clock = clock
   }
 
+  get certainty(): Certainty {
+    return this.#certainty
+  }
+
   /** Calls `listener` at each change; returns how to stop that. */
   watch(listener: Listener): () => void {
     this.#listeners.add(listener)
