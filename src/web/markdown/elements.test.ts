@@ -1,6 +1,7 @@
 /** Markdown of agents as elements: nothing of it becomes HTML, loads anything or leads elsewhere than it says. */
 import { marked } from 'marked'
 import { describe, expect, test, vi } from 'vitest'
+import { HOSTILE, chance, faultIn, mutated, textOf } from '../../../test/page/hostile-corpus.ts'
 import { tokensOrText } from '../../markdown/bounded-lexer.ts'
 import { type Element, type Node, blocks } from './elements.ts'
 import { GrowingMarkdown } from './growing-markdown.ts'
@@ -13,12 +14,6 @@ function all(nodes: readonly Node[]): readonly Element[] {
   return nodes.flatMap((node) =>
     typeof node === 'string' ? [] : [node, ...('children' in node ? all(node.children) : [])],
   )
-}
-
-function textIn(nodes: readonly Node[]): string {
-  return nodes
-    .map((node) => (typeof node === 'string' ? node : 'children' in node ? textIn(node.children) : node.code))
-    .join('')
 }
 
 const links = (text: string) => all(read(text)).flatMap((one) => (one.is === 'link' ? [one] : []))
@@ -52,7 +47,7 @@ describe('Markdown', () => {
       const piecesIn = (nodes: readonly Node[]) =>
         all(nodes)
           .filter(({ is }) => is === 'piece')
-          .map((one) => textIn([one]))
+          .map((one) => textOf([one]))
       const pieces = piecesIn(read(whole))
       expect(pieces.join('').trimEnd() === whole.trimEnd()).toBe(true)
       expect(pieces.length).toBeGreaterThan(7)
@@ -65,8 +60,8 @@ describe('Markdown', () => {
 
   test('HTML is text', () => {
     const nodes = read('<b onclick="x()">hi</b>\n\n<script>alert(1)</script>')
-    expect(textIn(nodes)).toContain('<script>alert(1)</script>')
-    expect(textIn(nodes)).toContain('<b onclick="x()">')
+    expect(textOf(nodes)).toContain('<script>alert(1)</script>')
+    expect(textOf(nodes)).toContain('<b onclick="x()">')
     expect(new Set(all(nodes).map((one) => one.is))).toEqual(new Set(['paragraph']))
   })
 })
@@ -103,11 +98,11 @@ describe('a link', () => {
   test('in a Chinese sentence ends where it ends', () => {
     const nodes = read('见https://a.example/b。然后继续')
     expect(links('见https://a.example/b。然后继续').map(({ href }) => href)).toEqual(['https://a.example/b'])
-    expect(textIn(nodes)).toBe('见https://a.example/b。然后继续')
+    expect(textOf(nodes)).toBe('见https://a.example/b。然后继续')
   })
 
   test('that is refused is shown as it was written', () =>
-    expect(textIn(read('[click](javascript:alert(1))'))).toBe('[click](javascript:alert(1))'))
+    expect(textOf(read('[click](javascript:alert(1))'))).toBe('[click](javascript:alert(1))'))
 
   test('stands for an image of the network, which is not loaded', () => {
     const [one] = links('![a chart](https://evil.example/p.png?secret=1)')
@@ -161,64 +156,17 @@ describe('a message that grows', () => {
   })
 })
 
-/** Numbers from a seed, so that what fails can be typed in again. */
-function* numbers(seed: number): Generator<number, never> {
-  let state = seed
-  for (;;) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    yield state / 2 ** 32
-  }
-}
-
-const HOSTILE = [
-  '<img src=x onerror=alert(1)>',
-  '<svg/onload=alert(1)>',
-  '<iframe srcdoc="<script>alert(1)</script>">',
-  '[a](javascript:alert(1))',
-  '[a](jAvAsCrIpT&colon;alert(1))',
-  '![a](https://evil.example/x.png)',
-  '[![a](https://evil.example/x.png)](https://evil.example)',
-  '<https://evil.example/"onmouseover="alert(1)>',
-  '[a]: javascript:alert(1)\n\n[a]',
-  '[a](<java\nscript:alert(1)>)',
-  '<a href="x" style="position:fixed">x</a>',
-  '<style>*{display:none}</style>',
-  '`<b>`',
-  '```html\n<script>\n```',
-  '&lt;script&gt;',
-  '**<b>**',
-  '| <b> | [x](data:text/html,1) |\n|-|-|\n| <i> | 2 |',
-  '- '.repeat(200),
-  '> '.repeat(200),
-  '['.repeat(400),
-  '*a '.repeat(400),
-  '\u202egnp.exe',
-  '\ud800\udc00\ud800',
-]
-const ALLOWED = /^(?:https?:\/\/|mailto:)/u
-
-function expectHarmless(text: string): void {
-  for (const one of all(read(text)))
-    if (one.is === 'link' && !ALLOWED.test(one.href)) throw new Error(`${JSON.stringify(text)} leads to ${one.href}`)
-}
-
 describe('hostile text', () => {
-  test.each(HOSTILE)('%j is shown and not linked', (text) => {
-    expectHarmless(text)
-    expect(textIn(read(text)).length).toBeGreaterThanOrEqual(0)
-  })
+  test.each(HOSTILE)('%j is shown and does nothing', (text) => expect(faultIn(text, chance(1))).toBeUndefined())
 
-  test('is never linked, in any mixture', () => {
-    const chance = numbers(20_261_123)
-    const pick = (count: number): number => Math.floor(chance.next().value * count)
-    for (let round = 0; round < 3_000; round += 1) {
-      const parts = Array.from({ length: 1 + pick(4) }, () => HOSTILE[pick(HOSTILE.length)]?.slice(0, 120) ?? '')
-      const text = parts.join(['', ' ', '\n', '\n\n', '](', '`'][pick(6)])
-      const at = pick(text.length + 1)
-      expectHarmless(
-        text.slice(0, at) + ['<', '>', '(', ')', '[', ']', '\\', '&#x6A;', ':', '\0'][pick(10)] + text.slice(at),
-      )
-    }
+  // `npm run conformance -- page` makes a hundred times as many.
+  test('shows nothing else in any mutation', () => {
+    const upTo = chance(20_261_123)
+    const faults = Array.from({ length: 1_000 }, () => mutated(upTo)).flatMap((text) => {
+      const fault = faultIn(text, upTo)
+      return fault === undefined ? [] : [`${fault}: ${JSON.stringify(text)}`]
+    })
+    expect(faults).toEqual([])
   })
 
   test.each([
@@ -230,5 +178,5 @@ describe('hostile text', () => {
     ['one line of a million', 'a'.repeat(1_000_000)],
     ['columns', `|${'a|'.repeat(10_000)}\n|${'-|'.repeat(10_000)}\n|1|`],
     ['stars and words', '**a '.repeat(5_000)],
-  ])('%s are parsed in bounded time', (_what, text) => expectHarmless(text), 30_000)
+  ])('%s are parsed in bounded time', (_what, text) => expect(faultIn(text, chance(1))).toBeUndefined(), 30_000)
 })
