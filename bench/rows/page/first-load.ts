@@ -1,4 +1,4 @@
-/** What a browser fetches and computes before the page shows itself, beside other web faces whose files PARLEY_WEB_FACES names. */
+/** What a browser fetches and computes before the page shows itself, beside the web faces of others. */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +6,7 @@ import { extname, join, normalize } from 'node:path'
 import { createGzip } from 'node:zlib'
 import type { PageStage } from '../../../test/page/stage.ts'
 import { type Row, ms } from '../../row.ts'
+import type { Face } from './other-faces.ts'
 
 const GOAL_KIB = 70
 const KINDS: Readonly<Record<string, string>> = {
@@ -24,10 +25,11 @@ interface Load {
   readonly busyMs: number
 }
 
-export async function firstLoad(stage: PageStage): Promise<readonly Row[]> {
+export async function firstLoad(stage: PageStage, faces: readonly Face[]): Promise<readonly Row[]> {
   const ours = await loadOf(stage, stage.server.url)
   const rows = [row('the page', ours, GOAL_KIB)]
-  for (const [name = '', directory = ''] of faces()) {
+  for (const { name, directory } of faces) {
+    if (directory === undefined) continue
     const server = await serve(directory)
     try {
       const { port } = server.address() as AddressInfo
@@ -38,12 +40,6 @@ export async function firstLoad(stage: PageStage): Promise<readonly Row[]> {
     }
   }
   return rows
-}
-
-/** `qwen=/path/to/web-shell,claudecodeui=/path/to/dist`. */
-function faces(): readonly (readonly string[])[] {
-  const text = process.env['PARLEY_WEB_FACES'] ?? ''
-  return text === '' ? [] : text.split(',').map((one) => one.split('='))
 }
 
 async function loadOf(stage: PageStage, url: string): Promise<Load> {

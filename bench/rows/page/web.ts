@@ -6,6 +6,7 @@ import type { CDPSession, Page } from 'playwright-core'
 import { openSqliteJournal } from '../../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { PageStage } from '../../../test/page/stage.ts'
 import { firstLoad } from './first-load.ts'
+import { otherFaces } from './other-faces.ts'
 import { pages } from './pages.ts'
 import { fill, workerUrl } from '../../journal-rows.ts'
 import { type Measuring, type Row, median, ms, quantile } from '../../row.ts'
@@ -15,11 +16,12 @@ const CHUNKS = 18
 const ENTRIES = CHUNKS + 2
 const SLOWER = 6
 
-export async function web({ quick }: Measuring): Promise<readonly Row[]> {
+export async function web({ quick, directory }: Measuring): Promise<readonly Row[]> {
+  const faces = await otherFaces(directory)
   const stage = await PageStage.openAlone()
   try {
     return [
-      ...(await firstLoad(stage)),
+      ...(await firstLoad(stage, faces)),
       ...(await longSession(stage, quick ? 10_000 : 100_000)),
       ...(await fastStream(stage, quick ? 2_000 : 16_000, 'Markdown')),
       ...(await fastStream(stage, quick ? 2_000 : 16_000, 'one paragraph')),
