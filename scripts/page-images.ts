@@ -1,5 +1,6 @@
-/** `npx tsx scripts/page-images.ts`: the pictures of docs/page.md, from a real run of the page. */
+/** `npx tsx scripts/page-images.ts [DIRECTORY]`: the pictures of docs/page.md, from a real run of the page; with a directory those of every screen. */
 import { fileURLToPath } from 'node:url'
+import { everyScreen } from './every-screen.ts'
 import { PHONE, PageStage } from '../test/page/stage.ts'
 
 const images = fileURLToPath(new URL('../docs/images/', import.meta.url))
@@ -48,30 +49,36 @@ const ASKS = [
   { chunk: 'The test passes now.' },
 ]
 
-const stage = await PageStage.openAlone()
-try {
-  for (const title of ['Notes on the release', 'Port to HTTP/2']) {
-    stage.server.play([{ title }, { chunk: 'Done.' }])
-    const page = await stage.device()
-    await stage.newSession(page, title)
-    await page.getByText('Done.').waitFor()
-  }
-  stage.server.play(ASKS)
-  const desktop = await stage.newDevice({ viewport: { width: 1180, height: 740 } })
-  await stage.newSession(desktop, 'Why does resume lose a chunk?')
-  await desktop.locator('.dock .card').waitFor()
-  await desktop.locator('.diff').waitFor()
-  await desktop.mouse.move(0, 0)
-  await desktop.screenshot({ path: `${images}page.png` })
+async function documentImages(): Promise<void> {
+  const stage = await PageStage.openAlone()
+  try {
+    for (const title of ['Notes on the release', 'Port to HTTP/2']) {
+      stage.server.play([{ title }, { chunk: 'Done.' }])
+      const page = await stage.device()
+      await stage.newSession(page, title)
+      await page.getByText('Done.').waitFor()
+    }
+    stage.server.play(ASKS)
+    const desktop = await stage.newDevice({ viewport: { width: 1180, height: 740 } })
+    await stage.newSession(desktop, 'Why does resume lose a chunk?')
+    await desktop.locator('.dock .card').waitFor()
+    await desktop.locator('.diff').waitFor()
+    await desktop.mouse.move(0, 0)
+    await desktop.screenshot({ path: `${images}page.png` })
 
-  const phone = await stage.newDevice({ viewport: PHONE, colorScheme: 'dark', hasTouch: true, isMobile: true })
-  await phone.goto(desktop.url())
-  await phone.locator('.dock .card').waitFor()
-  await phone.locator('.diff').waitFor()
-  await phone.screenshot({ path: `${images}page-phone.png` })
-  await phone.goto(stage.server.url)
-  await phone.locator('.list li').first().waitFor()
-  await phone.screenshot({ path: `${images}page-phone-list.png` })
-} finally {
-  await stage.close()
+    const phone = await stage.newDevice({ viewport: PHONE, colorScheme: 'dark', hasTouch: true, isMobile: true })
+    await phone.goto(desktop.url())
+    await phone.locator('.dock .card').waitFor()
+    await phone.locator('.diff').waitFor()
+    await phone.screenshot({ path: `${images}page-phone.png` })
+    await phone.goto(stage.server.url)
+    await phone.locator('.list li').first().waitFor()
+    await phone.screenshot({ path: `${images}page-phone-list.png` })
+  } finally {
+    await stage.close()
+  }
 }
+
+const [directory] = process.argv.slice(2)
+await (directory === undefined ? documentImages() : everyScreen(directory))
+process.exit()
