@@ -1,6 +1,7 @@
 /** Pictures of every screen of the page at five widths, light and dark, in English and Chinese: for eyes, before a release. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import type { Step } from '../test/page/server.ts'
 import { PageStage } from '../test/page/stage.ts'
@@ -83,12 +84,10 @@ const DIFF = {
 const OUTPUT = `\u001b[32m✓\u001b[39m relay.test.ts \u001b[2m(12)\u001b[22m\n\u001b[31m✗\u001b[39m resume.test.ts: expected 40, found 41\n${'one long line of output '.repeat(12)}\n`
 const TALK: readonly Step[] = [
   {
-    agent: {
-      commands: [
-        { name: 'review', description: 'Looks at what has changed', hint: 'a branch' },
-        { name: 'compact', description: 'Shortens the context' },
-      ],
-    },
+    commands: [
+      { name: 'review', description: 'Looks at what has changed', hint: 'a branch' },
+      { name: 'compact', description: 'Shortens the context' },
+    ],
   },
   { title: 'Fix the relay: it resumes after what was sent and not after what was shown' },
   { thought: 'The cursor is the one of the entry that was sent. It should be the one that was shown.' },
@@ -174,7 +173,10 @@ async function screensOf(stage: PageStage): Promise<Readonly<Record<string, Scre
 async function storiesOf({ server }: PageStage): Promise<Stories> {
   const session = async (steps: readonly Step[], prompt: string, leaves: 'begun' | 'ended' = 'ended') => {
     server.play(steps)
-    return server.newSession(prompt, leaves)
+    const id = await server.newSession(prompt, leaves)
+    // The next script is not the one of this turn.
+    if (leaves === 'begun') await pause(1_000)
+    return id
   }
   // All that runs is interrupted by the kill.
   const cut = await session(
@@ -193,7 +195,7 @@ async function storiesOf({ server }: PageStage): Promise<Stories> {
     'Count',
     'begun',
   )
-  const asks = await session([...TALK.slice(1, 7), ASKED], 'Fix it', 'begun')
+  const asks = await session([...TALK.slice(1, 8), ASKED], 'Fix it', 'begun')
   return { cut, talk, works, asks }
 }
 
@@ -331,6 +333,8 @@ class Pictures {
     }: { readonly name: string; readonly show: Screen; readonly sizes: readonly (readonly [number, number])[] },
   ): Promise<void> {
     try {
+      // What the last one opened.
+      await page.keyboard.press('Escape')
       await show(page)
     } catch (error) {
       console.error(`${name}: ${String(error).split('\n')[0]}`)

@@ -98,7 +98,7 @@ export function chance(seed: number): (limit: number) => number {
 
 /** Some of the corpus, put together and changed in up to eight places. */
 export function mutated(upTo: (limit: number) => number): string {
-  const one = <Value>(values: readonly Value[]): Value => values[upTo(values.length)] as Value
+  const one = (values: readonly string[]): string => values[upTo(values.length)] ?? ''
   let text = Array.from({ length: 1 + upTo(4) }, () => one(HOSTILE)).join(one(JOINTS))
   for (let changes = upTo(8); changes > 0; changes -= 1) {
     const [from, length] = [upTo(text.length + 1), upTo(20)]
@@ -132,11 +132,11 @@ const KINDS: ReadonlySet<Element['is']> = new Set<Element['is']>([
   'code',
 ])
 const STYLE = /^(?:(?:(?:[fb]g-(?:1[0-5]|\d)|bold|dim|italic|underline|inverse|struck)(?: |$))*)$/u
-// oxlint-disable-next-line no-control-regex -- they are what may not be left
+// oxlint-disable no-control-regex -- they are what may not be left
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u
-// oxlint-disable-next-line no-control-regex -- as above
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/u
+// oxlint-enable no-control-regex
 
 /** What is wrong with how the page would show the text; undefined: nothing. */
 export function faultIn(text: string, upTo: (limit: number) => number): string | undefined {
@@ -155,7 +155,8 @@ export function faultIn(text: string, upTo: (limit: number) => number): string |
   )
 }
 
-const DEEPEST = 70
+/** Thirty blocks in each other, of which a list has an item in it, and thirty marks in the words of the last. */
+const DEEPEST = 95
 
 function faultOf(nodes: readonly Node[], depth = 0): string | undefined {
   if (depth > DEEPEST) return 'it is nested without end'

@@ -70,7 +70,7 @@ function PermissionCard({ question, place, next, mayFocus }: CardProps) {
           ?
         </span>
         <strong>
-          <Plain text={title} />
+          <Plain text={isCommandAlone(title, toolCall) ? (words().kinds[toolCall.kind ?? ''] ?? title) : title} />
         </strong>
         {place !== undefined && (
           <button type="button" class="quiet" aria-label={words().nextQuestion} onClick={next}>
@@ -187,6 +187,11 @@ function Long({ text, isCommand }: { readonly text: string; readonly isCommand: 
       )}
     </>
   )
+}
+
+/** Then the command below says all, and once is enough. */
+function isCommandAlone(title: string, { rawInput }: ToolCallUpdate): boolean {
+  return isCommand(rawInput) && title.replaceAll('`', '').trim() === commandOf(rawInput)?.trim()
 }
 
 function isCommand(input: unknown): boolean {

@@ -25,6 +25,7 @@ export const en = {
     suspended: 'Suspended',
     closed: 'Closed',
     interrupted: 'Interrupted',
+    error: 'Failed',
     deleted: 'Deleted',
   },
   untitled: 'Untitled session',

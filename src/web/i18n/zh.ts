@@ -20,6 +20,7 @@ export const zh: Words = {
     suspended: '已挂起',
     closed: '已关闭',
     interrupted: '已中断',
+    error: '失败',
     deleted: '已删除',
   },
   untitled: '未命名会话',

@@ -36,7 +36,7 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
           <Present session={session} />
         </p>
       </div>
-      <Standing session={session} />
+      <Standing session={session} lastEnd={row?.lastEnd?.stopReason} />
       <Menu label={more}>
         <button type="button" onClick={() => setRenaming(true)}>
           {rename}
@@ -111,9 +111,10 @@ function Present({ session }: { readonly session: OpenSession }) {
 }
 
 /** The state with its word; a timer that steps once a second is all that moves. */
-function Standing({ session }: { readonly session: OpenSession }) {
+function Standing({ session, lastEnd = '' }: { readonly session: OpenSession; readonly lastEnd?: string | undefined }) {
   const isAsked = session.phase.value === 'suspended' && session.questions.value.length > 0
-  const phase = isAsked ? 'waiting' : session.phase.value
+  const isBroken = session.phase.value === 'idle' && (lastEnd === 'interrupted' || lastEnd === 'error')
+  const phase = isAsked ? 'waiting' : isBroken ? lastEnd : session.phase.value
   const since = session.turnSince.value
   const [, setNow] = useState(0)
   useEffect(() => {

@@ -123,13 +123,18 @@ function GroupTabs({ app, counts }: { readonly app: App; readonly counts: Shown[
   )
 }
 
-const STATE_OF = { waits: 'waiting', working: 'working', broken: 'interrupted', unread: 'idle', rest: 'idle' } as const
+const STATE_OF = { waits: 'waiting', working: 'working', unread: 'idle', rest: 'idle' } as const
+
+function markOf(row: SessionRow): string {
+  if (row.phase === 'closed') return 'closed'
+  const group = groupOf(row)
+  return group === 'broken' ? (row.lastEnd?.stopReason ?? 'interrupted') : STATE_OF[group]
+}
 
 function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow }) {
   const ref = useRef<HTMLAnchorElement>(null)
   const place = app.router.place.value
   const isHere = place.screen === 'session' && place.id === row.sessionId
-  const group = groupOf(row)
   const title = row.title ?? ''
   return (
     <li class={isHere ? 'here' : undefined} data-session={row.sessionId}>
@@ -143,7 +148,7 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
           app.router.go({ screen: 'session', id: row.sessionId, seq: undefined })
         }}
       >
-        <StateMark phase={row.phase === 'closed' ? 'closed' : STATE_OF[group]} />
+        <StateMark phase={markOf(row)} />
         <span class="names">
           <span class="title">
             {row.unread === true && <span class="dot" role="img" aria-label={words().unread} />}
