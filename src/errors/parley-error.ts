@@ -1,13 +1,18 @@
 /** The server's error class, and the one way to throw it. */
 import { catalogue, type ErrorCode, type ErrorDetails } from './catalogue.ts'
 import { CodedError } from './coded-error.ts'
-import type { ErrorRow } from './row.ts'
+import { type ErrorRow, INTERNAL } from './row.ts'
 
 export class ParleyError<Code extends ErrorCode = ErrorCode> extends CodedError<Code, ErrorDetails<Code>> {
   constructor(code: Code, details: ErrorDetails<Code>, cause?: unknown) {
     super(code, catalogue[code] as unknown as ErrorRow<ErrorDetails<Code>>, { details, cause })
     this.name = 'ParleyError'
   }
+}
+
+/** The JSON-RPC code of a stored error; a code of another version of Parley has none of its own. */
+export function rpcCodeOf(code: string): number {
+  return Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].rpc : INTERNAL
 }
 
 /** Throws the catalogue's error. */

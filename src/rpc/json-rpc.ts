@@ -157,13 +157,12 @@ export function errorMessage(id: RequestId, { code, rpc, message, retryable, det
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data } })
 }
 
-const INTERNAL_ERROR = -32603
-
 /** A failure that was stored: the journal holds its code and sentence alone. */
-export function failureMessage(id: RequestId, failure: { readonly code: string; readonly message: string }): string {
-  const { code, message } = failure
-  const error = { code: INTERNAL_ERROR, message: singleLine(message), data: { code } }
-  return JSON.stringify({ jsonrpc: '2.0', id, error })
+export function failureMessage(
+  id: RequestId,
+  { code, rpc, message }: Omit<ErrorToSend, 'retryable' | 'details'>,
+): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data: { code } } })
 }
 
 /** Characters: as long as a path may be. */

@@ -121,3 +121,27 @@ test.concurrent('an editor with a terminal offers the logins of the agent, and r
     stderr: expect.stringContaining('key (A key)') as string,
   })
 })
+
+test.concurrent('an editor sees by the code of the error that a login is needed, and its files are text where an agent takes no files', async () => {
+  const home = freshDirectory()
+  const fake = agentIn(home, { needsLogin: true })
+  const client = startParley({ home, agent: 'fake' })
+  await initialize(client)
+  const sessionId = await newSession(client, home)
+  const refused = await client.request('session/prompt', promptOf(sessionId, 'one'))
+  expect(refused.error).toMatchObject({ code: -32_000, data: { code: 'AGENT_LOGIN_NEEDED' } })
+  writeFileSync(join(fake.home, 'logged-in'), '')
+  const resource = { uri: 'file:///a.txt', text: 'the words of the file' }
+  const prompt = [
+    { type: 'resource', resource },
+    { type: 'text', text: 'two' },
+  ]
+  expect((await client.request('session/prompt', { sessionId, prompt })).result).toEqual({ stopReason: 'end_turn' })
+  const [sent] = fake.received('session/prompt') as readonly { readonly prompt: readonly object[] }[]
+  // What it missed comes before.
+  expect(sent?.prompt.slice(-2)).toEqual([
+    { type: 'text', text: '<context uri="file:///a.txt">\nthe words of the file\n</context>' },
+    { type: 'text', text: 'two' },
+  ])
+  await client.leave()
+})

@@ -98,6 +98,7 @@ export class ExternalAgents {
   }
 
   accepts(name: string): PromptKinds {
-    return this.#catalogue.offers(name)?.promptKinds ?? ONLY_TEXT
+    const { image, audio } = this.#catalogue.offers(name)?.promptKinds ?? ONLY_TEXT
+    return { image, audio, embeddedContext: true }
   }
 }

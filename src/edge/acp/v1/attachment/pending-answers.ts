@@ -1,6 +1,6 @@
 /** What one client and one session still owe each other: the ends of its prompts, and its answers to permission requests. */
 import { z } from 'zod'
-import { ParleyError } from '../../../../errors/parley-error.ts'
+import { ParleyError, rpcCodeOf } from '../../../../errors/parley-error.ts'
 import {
   type RequestId,
   errorMessage,
@@ -100,7 +100,7 @@ export class PendingPrompts {
         case 'interrupted':
           return errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: this.#sessionId }))
         case 'error':
-          return failureMessage(id, error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' })
+          return failureMessage(id, failed(error ?? { code: 'AGENT_FAILED', message: 'The agent failed.' }))
         case 'withdrawn':
           return resultMessage(id, { stopReason: 'cancelled' })
         default:
@@ -156,6 +156,11 @@ export class PendingPrompts {
     this.#waiting.delete(promptId)
     return requestIds.map(answer)
   }
+}
+
+/** As the catalogue has it, so that a client sees by the number that a login is needed. */
+function failed({ code, message }: { readonly code: string; readonly message: string }) {
+  return { code, message, rpc: rpcCodeOf(code) }
 }
 
 /** The option that the client chose; without one it declines, and `why` is what the user should read about that. */
