@@ -85,11 +85,11 @@ test.concurrent('an agent that waits for its user is not silent, however long th
   const limit = { stallMinutes: 0.5 / 60 }
   await using stage = new Stage(undefined, 50)
   stage.fake({ prompts: { hi: [{ permission: {}, onAnswer: { yes: [{ chunk: 'Ran.' }] } }] } }, limit)
-  stage.fake({ prompts: { hi: [{ silent: true }] } }, { ...limit, name: 'other' })
+  // Twice as long, so that the one that asks would have been given up by then.
+  stage.fake({ prompts: { hi: [{ silent: true }] } }, { stallMinutes: 1 / 60, name: 'other' })
   const [asking, silent] = [await stage.open(), await stage.open('acp:other')]
   const promptId = await sent(asking.session, 'hi')
   await until(() => (asking.reader.view?.questions.length ?? 0) > 0)
-  // It asked before the other fell silent.
   expect(await prompted(silent.session, silent.reader, 'hi')).toMatchObject({ error: { code: 'AGENT_STALLED' } })
   const requestId = asking.reader.view?.questions[0]?.requestId ?? ''
   await asking.session.dispatch({ kind: 'answer', requestId, optionId: 'yes' })

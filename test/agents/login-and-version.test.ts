@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Stage, prompted } from './stage.ts'
+import { Stage, pacedClock, prompted } from './stage.ts'
 
 const LOADS = { capabilities: { loadSession: true } }
 
@@ -66,8 +66,8 @@ test.concurrent('a login that must be named in each process is named before the 
 })
 
 test.concurrent('a process that is being ended for a login gets no other prompt, however long it takes to end', async () => {
-  await using stage = new Stage()
-  const fake = stage.fake({ ...LOADS, ...LOGIN, ignores: ['SIGTERM'] }, { quirks: { stopWith: 'term' } })
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake({ ...LOADS, ...LOGIN, ignores: ['SIGTERM', 'eof'] }, { quirks: { stopWith: 'term' } })
   writeFileSync(join(fake.home, 'logged-in'), '')
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
