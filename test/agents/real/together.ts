@@ -125,7 +125,8 @@ class Together {
   async #compare(ann: RawClient, bob: RawClient): Promise<void> {
     const shown = await this.#world.says('show', this.#session)
     // Where the prompt came from its answer says that it was cut; the others read it.
-    const words = (text: string): string => text.replaceAll(/\s+/gu, ' ').replace(/Interrupted: .*?go on\./u, '')
+    const words = (text: string): string =>
+      text.replaceAll(/\s+/gu, ' ').replace(/Interrupted: the server .*? to continue\./u, '')
     const [seen, other] = [words(this.#text(ann)), words(this.#text(bob))]
     const cut = /(?:willow \d+ ){20,}/u.exec(seen)?.[0] ?? 'nothing'
     const written = this.#world.promptsWritten
