@@ -35,4 +35,9 @@ export const agentInstallRows = {
     false,
     (d) => `Name the way to log in, as in parley agents login ${d.agent} METHOD. The agent offers: ${d.methods}.`,
   ),
+  AGENT_LOGIN_ABSENT: row<{ agent: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.agent} offers no login to other programs. Log in with its own command, then prompt again.`,
+  ),
 }

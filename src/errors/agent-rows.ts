@@ -22,17 +22,15 @@ export const agentRows = {
     true,
     (d) => `${d.agent} ended (${d.reason}) before its turn was over. Its output up to then is above.`,
   ),
-  AGENT_START_FAILED: row<{ agent: string; step: string; reason: string }>(
+  AGENT_START_FAILED: row<{ agent: string; step: string; reason: string; advice: string }>(
     INTERNAL,
     true,
-    (d) =>
-      `${d.agent} could not be started: ${d.step} failed (${d.reason}). Your prompt was not sent. parley agents test ${d.agent} shows more.`,
+    (d) => `${d.agent} could not be started: ${d.step} failed (${d.reason}).${d.advice}`,
   ),
-  AGENT_STUCK: row<{ agent: string; step: string; seconds: number; said: string }>(
+  AGENT_STUCK: row<{ agent: string; step: string; seconds: number; said: string; advice: string }>(
     INTERNAL,
     true,
-    (d) =>
-      `${d.agent} has said nothing for ${d.seconds} s and did not answer ${d.step}${d.said}. Your prompt was not sent. parley agents test ${d.agent} shows more.`,
+    (d) => `${d.agent} has said nothing for ${d.seconds} s and did not answer ${d.step}${d.said}.${d.advice}`,
   ),
   AGENT_STALLED: row<{ agent: string; seconds: number; said: string }>(
     INTERNAL,
@@ -44,7 +42,7 @@ export const agentRows = {
     INTERNAL,
     false,
     (d) =>
-      `${d.agent} answered with version ${d.found} of the Agent Client Protocol; Parley speaks version ${d.wanted} with it. Update the older of the two.`,
+      `${d.agent} answered initialize with ${d.found} of the Agent Client Protocol; Parley speaks version ${d.wanted} with it. Update the older of the two.`,
   ),
   AGENT_LOGIN_NEEDED: row<{ agent: string; methods: string }>(
     AUTH_REQUIRED,

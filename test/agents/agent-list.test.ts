@@ -33,11 +33,11 @@ async function watched() {
 test('a list has what can be named and what each needs, but neither commands nor files', async () => {
   const { list, settings, told, named, stop, reported } = await watched()
   expect(named('claude')).toMatchObject({ source: 'none', login: 'unknown', isVerified: false })
-  writeFileSync(settings, '[agents.mine]\ncommand = "/opt/mine/agent"\n')
+  writeFileSync(settings, '[agents.mine]\ncommand = "/bin/sh"\n')
   await until(() => named('mine') !== undefined)
   expect(named('mine')).toEqual({ name: 'mine', source: 'user', isVerified: false, login: 'unknown' })
   expect(await list.list()).toEqual(told.at(-1))
-  writeFileSync(settings, '[agents.mine]\ncommand = "/opt/mine/agent"\nargs = ["${MINE_KEY}"]\n')
+  writeFileSync(settings, '[agents.mine]\ncommand = "/bin/sh"\nargs = ["${MINE_KEY}"]\n')
   await until(() => named('mine')?.reason !== undefined)
   expect(named('mine')?.reason).toMatch(/^It cannot be started .*parley agents ls says why\.$/u)
   expect(JSON.stringify(told)).not.toMatch(/MINE_KEY|parley\.toml|\/opt\/mine/u)
@@ -78,7 +78,7 @@ test('a client that connects later gets the list too, and one that has left gets
   expect(later).toEqual(told)
   stop()
   const count = told.length
-  writeFileSync(settings, '[agents.mine]\ncommand = "/opt/mine/agent"\n')
+  writeFileSync(settings, '[agents.mine]\ncommand = "/bin/sh"\n')
   await until(() => later.length === 2)
   stopLater()
   expect([told.length, named('mine')]).toEqual([count, undefined])

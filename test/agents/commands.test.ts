@@ -223,7 +223,7 @@ describe('an agent', () => {
       },
       settings: { modes: MODES },
       authMethods: [{ id: 'key', name: 'A key' }],
-      on: { 'session/new': [{ answer: {} }, { update: COMMANDS }] },
+      on: { 'session/new': [{ answer: { sessionId: 's' } }, { update: COMMANDS }] },
     })
     const tested = await agents('test', 'fake')
     expect(tested.stderr).toBe('')
@@ -298,5 +298,30 @@ describe('an agent', () => {
     const failed = await agents('test', 'bad')
     expect(failed.code).toBe(1)
     expect(failed.stderr).toContain('no such thing')
+    expect(failed.stderr).not.toContain('prompt')
+  })
+
+  test.concurrent('that gives its session no id has failed its test', async () => {
+    const { agents } = withFake({ on: { 'session/new': [{ answer: {} }] } })
+    const failed = await agents('test', 'fake')
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('session/new failed (it gave no session id)'),
+    })
+  })
+
+  test.concurrent('that wants a login and offers none is logged in by its own command', async () => {
+    const { agents } = withFake({ needsLogin: true })
+    const refused = await agents('login', 'fake')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Log in with its own command') })
+  })
+
+  test.concurrent('whose program is gone is listed with the reason, and so is a version that was never installed', async () => {
+    const { agents } = user(
+      '[agents.lost]\ncommand = "/opt/nowhere/agent"\n[agents.old]\nregistry = "claude"\nversion = "9.9.9"\n',
+    )
+    const { stdout } = await agents('ls')
+    expect(stdout).toContain('The command /opt/nowhere/agent was not found.')
+    expect(stdout).toContain('Type: parley agents add claude@9.9.9')
   })
 })

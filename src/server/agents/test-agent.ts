@@ -94,7 +94,7 @@ interface LoginWhere extends TestOptions {
   readonly methodId: string | undefined
 }
 
-/** The agent is asked for its methods. Throws AGENT_LOGIN_UNKNOWN, and what keeps it from being started. */
+/** The agent is asked for its methods. Throws AGENT_LOGIN_UNKNOWN and AGENT_LOGIN_ABSENT, and what keeps it from being started. */
 export async function loginOf(
   name: string,
   tools: AgentTools,
@@ -103,9 +103,10 @@ export async function loginOf(
   const launch = await launchOf(name, tools, where)
   const { logins } = await probeAgent(launch, { ...tools, clientInfo: serverInfo, signal: where.signal })
   const [only, ...others] = methodId === undefined ? logins : logins.filter(({ id }) => id === methodId)
+  if (logins.length === 0) return fail('AGENT_LOGIN_ABSENT', { agent: launch.name })
   if (only === undefined || others.length > 0) {
     const methods = logins.map(({ id, name: words }) => `${id} (${words})`).join(', ')
-    return fail('AGENT_LOGIN_UNKNOWN', { agent: launch.name, methods: methods === '' ? 'none' : methods })
+    return fail('AGENT_LOGIN_UNKNOWN', { agent: launch.name, methods })
   }
   const terminal = terminalLogin(launch, only)
   return { launch, method: only, ...(terminal !== undefined && { terminal }) }

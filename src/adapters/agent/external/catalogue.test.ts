@@ -15,7 +15,7 @@ const top = mkdtempSync(join(tmpdir(), 'parley-catalogue-'))
 afterAll(() => rmSync(top, { recursive: true, force: true }))
 let places = 0
 
-const mine: OwnAgent = { name: 'mine', command: '/opt/mine', args: ['acp'], env: { KEY: 'x' }, passEnv: [], quirks: {} }
+const mine: OwnAgent = { name: 'mine', command: '/bin/sh', args: ['acp'], env: { KEY: 'x' }, passEnv: [], quirks: {} }
 const place = { cwd: '/' }
 const URL = 'http://127.0.0.1:1/registry.json'
 
@@ -106,7 +106,7 @@ describe('an entry of the user’s configuration', () => {
     const { catalogue } = made({ own: [{ ...mine, quirks: { lateMs: 300 }, mcp: 'pass', passEnv: ['MINE_*'] }] })
     expect(await catalogue.launch('acp:mine', place)).toEqual({
       name: 'mine',
-      program: '/opt/mine',
+      program: '/bin/sh',
       args: ['acp'],
       env: { PATH: expect.any(String), NAMES: 'MINE_*', KEY: 'x' },
       quirks: { ...SAFE, lateMs: 300 },
@@ -180,7 +180,7 @@ describe('the agent info of an earlier initialize', () => {
     const own = [{ ...mine }]
     const { catalogue, open } = made({ own })
     await catalogue.remember(await catalogue.launch('acp:mine', place), offers)
-    own[0] = { ...mine, command: '/opt/other' }
+    own[0] = { ...mine, command: '/bin/cat' }
     expect((await open().launch('acp:mine', place)).offers).toBeUndefined()
   })
 })

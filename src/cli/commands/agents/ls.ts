@@ -39,8 +39,11 @@ function print(rows: readonly ListedAgent[], paint: Paint): void {
   }
   if (here.length === 0) process.stdout.write('No external agent is on this machine yet.\n')
   if (absent.length > 0) process.stdout.write(`\nNot on this machine (parley agents add NAME):\n`)
-  for (const { name, title } of absent)
-    process.stdout.write(`  ${oneLine(name, 60)}  ${paint('dim', oneLine(title ?? '', 60))}\n`)
+  for (const { name, title = '', file, reason } of absent) {
+    // An own entry for an agent that is not there is not what `add` would install by its name.
+    const words = file === undefined ? oneLine(title, 60) : oneLine(reason ?? title, 300)
+    process.stdout.write(`  ${oneLine(name, 60)}  ${paint('dim', words)}\n`)
+  }
 }
 
 const FROM = {

@@ -29,10 +29,13 @@ interface Looking {
 
 /**
  * In this order: the command of an own entry, a copy that Parley installed, the program on PATH; the last two change places for
- * an agent whose own program speaks ACP. Throws AGENT_NOT_INSTALLED and AGENT_NODE_OLD.
+ * an agent whose own program speaks ACP. Throws COMMAND_NOT_FOUND, AGENT_NOT_INSTALLED and AGENT_NODE_OLD.
  */
 export async function findProgram({ name, own, path }: Looking, installed: InstalledAgents): Promise<FoundProgram> {
-  if (own?.command !== undefined) return { source: 'own', program: own.command, args: own.args ?? [], env: {} }
+  if (own?.command !== undefined) {
+    if (!(await isThere(own.command, path))) fail('COMMAND_NOT_FOUND', { command: own.command })
+    return { source: 'own', program: own.command, args: own.args ?? [], env: {} }
+  }
   const id = idOf(own?.registry ?? name)
   const known = knownAgent(id)
   const copy = installed.choose(id, own?.version)
@@ -91,6 +94,13 @@ async function onPath(command: string, path: string | undefined): Promise<string
     }
   }
   return undefined
+}
+
+/** Whether an own command exists; one that may not be executed is refused when it is started. */
+async function isThere(command: string, path: string | undefined): Promise<boolean> {
+  if (!isAbsolute(command)) return path === undefined || (await onPath(command, path)) !== undefined
+  const found = await Promise.all(['', ...ENDINGS].map((ending) => stat(`${command}${ending}`).catch(() => undefined)))
+  return found.some((one) => one?.isFile() === true)
 }
 
 async function isProgram(file: string): Promise<boolean> {

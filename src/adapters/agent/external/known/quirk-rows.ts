@@ -120,6 +120,7 @@ export const quirkRows: readonly QuirkRow[] = [
     },
     notes: [
       'loads its sessions; the outputs of tools are missing in what it reopens',
+      'does not list its sessions: `parley import --from gemini` takes those of its own tool, `parley agents import` cannot',
       'runs some shell commands without asking',
       'may lose a session that is reopened in the minute of its beginning: Parley then tells it what was said',
     ],

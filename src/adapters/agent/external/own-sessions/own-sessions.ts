@@ -110,7 +110,8 @@ export class OwnSessions {
 
   /** Those of one directory, or all. One without a directory cannot be opened again, and is left out. */
   async list(cwd: string | undefined): Promise<OwnSessionList> {
-    if (!this.#abilities.canList) this.#cannot('it does not say which sessions it has')
+    if (!this.#abilities.canList)
+      this.#cannot('it does not say which sessions it has; parley import --from may find them in its files')
     const found = new Map<string, OwnSession>()
     let cursor: string | undefined
     for (let page = 0; page < MAX_PAGES && found.size < MAX_SESSIONS; page += 1) {

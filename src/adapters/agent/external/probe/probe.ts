@@ -144,12 +144,13 @@ async function sessionOf(process: AgentProcess, { cwd, info }: Met, { clock, sig
     const response = await process.ask('session/new', { cwd, mcpServers: [] }, patience)
     const newMs = Math.round(clock.monotonicNow() - began)
     await clock.sleep(OFFERS_MS, signal)
-    const left = { sessionId: fieldsOf(response)['sessionId'] }
+    const { sessionId } = fieldsOf(response)
+    if (typeof sessionId !== 'string' || sessionId === '') return process.failed('session/new', 'it gave no session id')
     const can = fieldsOf(info.capabilities['sessionCapabilities'])
     // The session of a probe belongs to no user, so it should not be found in the agent's own list. An agent that fails here is stopped anyway.
     for (const verb of ['close', 'delete'] as const)
       if (isFields(can[verb]))
-        await process.ask(`session/${verb}`, left, { silenceMs: CLOSE_MS, signal }).catch(() => undefined)
+        await process.ask(`session/${verb}`, { sessionId }, { silenceMs: CLOSE_MS, signal }).catch(() => undefined)
     return { newMs, response, needsLogin: false }
   } catch (error) {
     if (!(error instanceof WireError)) throw error

@@ -34,6 +34,8 @@ export interface AgentStart {
   readonly cwd: string
   readonly listener: PeerListener
   readonly signal: Signal
+  /** What its user reads if it does not start. */
+  readonly advice?: string
 }
 
 /** What the agent said of itself. */
@@ -49,6 +51,8 @@ export class AgentProcess {
   readonly launch: AgentLaunch
   readonly peer: AgentPeer
   readonly secrets: Secrets
+  /** Ends the sentence of an error in its start; empty, or begins with a space. */
+  readonly advice: string
   /** Resolves with why it ended, once all that it wrote was handled. */
   readonly ended: Promise<string>
   readonly #child: Child
@@ -60,10 +64,11 @@ export class AgentProcess {
 
   private constructor(
     child: Child,
-    { launch, listener }: AgentStart,
+    { launch, listener, advice = '' }: AgentStart,
     parts: AgentProcessParts & { readonly stderr: StderrLog; readonly secrets: Secrets },
   ) {
     this.launch = launch
+    this.advice = advice
     this.secrets = parts.secrets
     this.#child = child
     this.#clock = parts.clock
@@ -131,7 +136,7 @@ export class AgentProcess {
     const result = fieldsOf(await this.ask('initialize', params, { silenceMs: this.launch.quirks.initMs, signal }))
     const { protocolVersion, agentCapabilities, agentInfo, authMethods } = result
     if (protocolVersion !== wanted) {
-      const found = typeof protocolVersion === 'number' ? String(protocolVersion) : 'no number'
+      const found = typeof protocolVersion === 'number' ? `version ${protocolVersion}` : 'no version number'
       fail('AGENT_PROTOCOL', { agent: this.launch.name, found, wanted })
     }
     const { name, version } = fieldsOf(agentInfo)
@@ -154,12 +159,17 @@ export class AgentProcess {
       const settled = Promise.race([
         this.#asked(method, params),
         this.#silence(method, silenceMs, over.signal),
-        this.ended.then((reason) => fail('AGENT_START_FAILED', { agent: this.launch.name, step: method, reason })),
+        this.ended.then((reason) => this.failed(method, reason)),
       ])
       return await unlessAborted(settled, signal, () => new Error('it was cancelled'))
     } finally {
       over.abort()
     }
+  }
+
+  /** Throws AGENT_START_FAILED. */
+  failed(step: string, reason: string, cause?: unknown): never {
+    return fail('AGENT_START_FAILED', { agent: this.launch.name, step, reason, advice: this.advice }, cause)
   }
 
   /** Ends it as its row says; idempotent. Resolves when no process of it is left. */
@@ -175,7 +185,7 @@ export class AgentProcess {
       return await this.peer.request(method, params)
     } catch (error) {
       if (!isParleyError(error, 'PROCESS_GONE')) throw error
-      return fail('AGENT_START_FAILED', { agent: this.launch.name, step: method, reason: await this.ended }, error)
+      return this.failed(method, await this.ended, error)
     }
   }
 
@@ -188,8 +198,8 @@ export class AgentProcess {
         heard = this.peer.heard
         since = this.#clock.monotonicNow()
       } else if (!over.aborted && this.#clock.monotonicNow() - since >= ms) {
-        const said = this.#lastWords()
-        fail('AGENT_STUCK', { agent: this.launch.name, step: method, seconds: Math.round(ms / 1_000), said })
+        const [said, seconds] = [this.#lastWords(), Math.round(ms / 1_000)]
+        fail('AGENT_STUCK', { agent: this.launch.name, step: method, seconds, said, advice: this.advice })
       }
     }
     return new Promise(() => undefined)

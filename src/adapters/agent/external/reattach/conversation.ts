@@ -71,7 +71,7 @@ export class ReopeningFailed extends Error {}
 
 /**
  * With `isLastTry`, none is copied, and one that cannot be reopened is replaced by a new one. Throws ReopeningFailed,
- * AGENT_LOGIN_NEEDED, AGENT_SESSION_BUSY, AGENT_START_FAILED, AGENT_STUCK and AGENT_FAILED.
+ * AGENT_LOGIN_NEEDED, AGENT_SESSION_BUSY, AGENT_START_FAILED, AGENT_STUCK and AGENT_REFUSED.
  */
 export async function openConversation(parts: OpeningParts, isLastTry: boolean): Promise<AgentConversation> {
   return new Opening(parts, isLastTry).open()
@@ -227,8 +227,7 @@ class Opening {
     const before = isSystem ? await this.#rendered() : undefined
     const result = await this.#ask('session/new', { ...(await this.#place()), ...systemPrompt(before?.text ?? '') })
     const { sessionId } = fieldsOf(result)
-    if (typeof sessionId !== 'string' || sessionId === '')
-      fail('AGENT_START_FAILED', { agent: process.launch.name, step: 'session/new', reason: 'it gave no session id' })
+    if (typeof sessionId !== 'string' || sessionId === '') return process.failed('session/new', 'it gave no session id')
     const rendered = before ?? (await this.#rendered())
     const { turns, text, upTo, budget } = rendered
     const how = turns === 0 && reason === '' ? 'new' : 'reseed'
@@ -330,7 +329,7 @@ class Opening {
     }
   }
 
-  /** Throws AGENT_LOGIN_NEEDED; other refusals of a new conversation are AGENT_FAILED. */
+  /** Throws AGENT_LOGIN_NEEDED; other refusals of a new conversation are AGENT_REFUSED. */
   async #ask(method: string, params: object): Promise<unknown> {
     const { process, info, signal, opened } = this.#parts
     try {
@@ -342,7 +341,7 @@ class Opening {
       if (error.code === LOGIN_NEEDED)
         fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
       if (method !== 'session/new') throw error
-      return fail('AGENT_FAILED', { reason: refusalOf(error, process) }, error)
+      return fail('AGENT_REFUSED', { agent: process.launch.name, method, reason: refusalOf(error, process) }, error)
     }
   }
 

@@ -126,7 +126,8 @@ export class AgentStarter {
     await this.#admitted(wish, launch)
     this.reached('process')
     const began = clock.monotonicNow()
-    const start = { launch, sessionId: id, cwd, listener: wish.listener, signal: wish.signal }
+    const advice = ` Your prompt was not sent. parley agents test ${launch.name} shows more.`
+    const start = { launch, sessionId: id, cwd, listener: wish.listener, signal: wish.signal, advice }
     const process = await AgentProcess.start(start, this.#parts)
     this.#process = process
     void process.ended.then(() => this.#process === process && this.#parts.live.left(wish.agent))
@@ -179,8 +180,7 @@ export class AgentStarter {
       return await process.initialize(params, protocol, signal)
     } catch (error) {
       if (!(error instanceof WireError)) throw error
-      const reason = process.mask(error.words)
-      return fail('AGENT_START_FAILED', { agent: launch.name, step: 'initialize', reason }, error)
+      return process.failed('initialize', process.mask(error.words), error)
     }
   }
 
