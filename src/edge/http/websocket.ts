@@ -101,8 +101,7 @@ export class WebSocketTransport implements Transport, Holder {
   }
 
   send(messages: readonly string[]): void {
-    // The client may have sent its close by now, after which nothing may follow ours.
-    if (this.#isGone || this.#socket.readyState !== WebSocket.OPEN) return
+    if (this.#isGone || !this.#isOpen) return
     const framed = framesOf(messages, this.#socket.protocol === MANY_LINES ? 'lines' : 'single')
     framed.receivers += 1
     this.#held.push(framed.frames)
@@ -154,6 +153,11 @@ export class WebSocketTransport implements Transport, Holder {
     this.cut('slow')
   }
 
+  /** The client may have sent its close by now, after which nothing may follow ours. */
+  get #isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
+  }
+
   /** Past the package, which makes a frame for each client and writes its header by itself. */
   #write(): void {
     this.#gathering?.cancel()
@@ -161,6 +165,7 @@ export class WebSocketTransport implements Transport, Holder {
     const frames = this.#held
     this.#held = []
     this.#heldBytes = 0
+    if (!this.#isOpen) return
     if (frames.length > 1) this.#wire.cork()
     for (const one of frames) this.#wire.write(one)
     if (frames.length > 1) this.#wire.uncork()
