@@ -82,7 +82,7 @@ export async function openOwner(config: Config, { access }: { readonly access?: 
   const telemetry = await telemetryOf(config, log)
   const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
-  const journal = openJournal(config, { search, activity, order: { access, report } })
+  const journal = awaitedLater(openJournal(config, { search, activity, order: { access, report } }))
   let haveServices: (services: Promise<AgentServices>) => void = () => undefined
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
@@ -170,6 +170,12 @@ interface Around {
   readonly search: SearchIndex
   readonly activity: SharedActivity
   readonly order: ClusterOrder
+}
+
+/** It may be refused before anything awaits it. */
+function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined)
+  return promise
 }
 
 async function openJournal(
