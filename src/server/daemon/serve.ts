@@ -275,7 +275,7 @@ class Server implements RunningServer {
 }
 
 /** How long a client may take to read that the server stops. */
-const LAST_WORDS_MS = 500
+const LAST_WORDS_MS = 1_500
 /** How often a drain checks whether turns still run. */
 const DRAIN_POLL_MS = 50
 
