@@ -33,10 +33,12 @@ function certificate(): { readonly pem: string; readonly key: string } {
 interface Talk {
   readonly schema: string
   readonly one: TestNode
+  readonly two: TestNode
   /** Clients of the nodes one and two; bob has sent a prompt whose turn talks without end, on node one. */
   readonly ada: RawSocket
   readonly bob: RawSocket
   readonly sessionId: string
+  readonly cwd: string
   readonly prompt: number
   /** Its agent says one sentence from now on. */
   calm(): Promise<void>
@@ -57,10 +59,10 @@ async function talk(url = server.url): Promise<Talk> {
   const bob = await two.client()
   const sessionId = await openedBy(ada, cwd)
   await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
-  const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
+  const prompt = bob.ask('session/prompt', { ...promptOf(sessionId, 'Talk'), _meta: { 'parley/promptId': 'talk' } })
   await expect.poll(() => said(bob.received, sessionId)).toContain('w20 ')
   const calm = () => writeFile(join(cwd, 'script.jsonl'), `${JSON.stringify({ chunk: 'Here again.' })}\n`)
-  return { schema, one, ada, bob, sessionId, prompt, calm }
+  return { schema, one, two, ada, bob, sessionId, cwd, prompt, calm }
 }
 
 /** The turn of the prompt is interrupted, and the session goes on without another sign of it. */
@@ -88,6 +90,17 @@ test('a session that another node has claimed goes on there: its former node is 
     [sessionId],
   )
   await expectsToGoOn(held, [ada, bob])
+})
+
+test('a client that comes back to another node than its session is on cancels its prompt by the id of the request', async () => {
+  const { two, bob, sessionId, cwd } = await talk()
+  await bob.leave()
+  const back = await two.client()
+  const prompts = [{ requestId: 'before', promptId: 'talk' }]
+  const opening = { sessionId, cwd, mcpServers: [], _meta: { 'parley/prompts': prompts } }
+  await back.request('session/resume', opening)
+  back.notify('$/cancel_request', { requestId: 'before' })
+  expect((await back.answerTo('before')).result).toEqual({ stopReason: 'cancelled' })
 })
 
 test('a node that is cut from the database and not from the others is counted out: its own are warned, and those of the others go on', async () => {

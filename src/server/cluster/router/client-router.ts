@@ -13,6 +13,7 @@ import {
   parseMessage,
   refuseCostly,
 } from '../../../rpc/json-rpc.ts'
+import { adoptedPrompts } from '../../../relay/state/open-requests.ts'
 import { OPENED } from '../links/session-end.ts'
 import { MainTransport } from './main-transport.ts'
 import { GREETING_ID, SessionWire, type WireOwner } from './session-wire.ts'
@@ -45,6 +46,8 @@ export class ClientRouter implements WireOwner {
   readonly #all = new Set<SessionWire>()
   /** Requests of the client that have no answer yet. */
   readonly #requests = new Map<RequestId, Routed>()
+  /** Prompts of a former connection of the client, by the ids of their requests: it may cancel them here. */
+  readonly #adopted = new Map<RequestId, SessionWire>()
   /** Requests of sessions to the client that it has not answered. */
   readonly #asked = new Map<RequestId, SessionWire>()
   /** What the client has introduced itself with. */
@@ -113,12 +116,16 @@ export class ClientRouter implements WireOwner {
         return this.#answered(message)
       case 'notification': {
         const { requestId, sessionId } = fieldsOf(message.params)
-        if (message.method === '$/cancel_request') return this.#requests.get(requestId as RequestId)?.wire
+        if (message.method === '$/cancel_request') return this.#wireOfRequest(requestId as RequestId)
         return this.#wires.get(String(sessionId))
       }
       case 'request':
         return this.#requested(message, text)
     }
+  }
+
+  #wireOfRequest(id: RequestId): SessionWire | undefined {
+    return this.#requests.get(id)?.wire ?? this.#adopted.get(id)
   }
 
   #answered({ id }: Response): SessionWire | undefined {
@@ -139,6 +146,7 @@ export class ClientRouter implements WireOwner {
     const wire = CREATING.has(method) ? this.#open(undefined, params) : this.#wireOf(String(sessionId))
     wire.pending += 1
     this.#requests.set(id, { wire, method })
+    if (OPENING.has(method)) for (const prompt of adoptedPrompts(fieldsOf(params))) this.#adopted.set(prompt.id, wire)
     return wire
   }
 
@@ -190,6 +198,7 @@ export class ClientRouter implements WireOwner {
   #responded(wire: SessionWire, { id, result, error }: Response): boolean {
     if (id === GREETING_ID) return false
     const routed = this.#requests.get(id)
+    this.#adopted.delete(id)
     if (routed === undefined) return true
     this.#requests.delete(id)
     wire.pending -= 1
@@ -211,7 +220,8 @@ export class ClientRouter implements WireOwner {
     const { sessionId } = wire
     if (sessionId !== undefined && this.#wires.get(sessionId) === wire) this.#wires.delete(sessionId)
     this.#all.delete(wire)
-    for (const [id, asker] of this.#asked) if (asker === wire) this.#asked.delete(id)
+    for (const known of [this.#asked, this.#adopted])
+      for (const [id, other] of known) if (other === wire) known.delete(id)
     void wire.end()
   }
 }
