@@ -1,6 +1,7 @@
 /** What the journal of a cluster keeps although answers are lost, other processes claim sessions, and the database fails. */
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { initCluster } from '../../src/adapters/journal/postgres/tables/init.ts'
@@ -78,6 +79,21 @@ describe('an answer that is lost', () => {
   })
 })
 
+test('a session is read while an append to it is on its way, and the next append follows', async () => {
+  const journal = await open()
+  await journal.append(appendOf('s', 0, 1))
+  const locking = new Client({ connectionString: server.url })
+  await locking.connect()
+  await locking.query('BEGIN')
+  await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+  const append = journal.append(appendOf('s', 1, 1))
+  expect((await journal.head('s'))?.row.lastSeq).toBe(1)
+  await locking.query('COMMIT')
+  await append
+  await journal.append(appendOf('s', 2, 1))
+  await locking.end()
+})
+
 describe('a claim', () => {
   test('ends what the former owner may append, also to what it had read before', async () => {
     const [first, second] = [await open(), await open()]
@@ -106,6 +122,26 @@ describe('a claim', () => {
     await expect(first.append(appendOf('s', 1, 1))).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' })
     expect(await claim(second, 's')).toBe(true)
     await second.append(appendOf('s', 1, 1))
+  })
+
+  test('that waited for an append knows of it', async () => {
+    const [first, second] = [await open(), await open()]
+    await first.append(appendOf('s', 0, 1))
+    const locking = new Client({ connectionString: server.url })
+    await locking.connect()
+    await locking.query('BEGIN')
+    await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+    const waiting = async () =>
+      (await server.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length
+    const append = first.append(appendOf('s', 1, 1))
+    await expect.poll(waiting).toBe(1)
+    const claimed = second.claim('s', 1)
+    await expect.poll(waiting).toBe(2)
+    await locking.query('COMMIT')
+    await append
+    expect(await claimed).toBe(true)
+    await second.append(appendOf('s', 2, 1))
+    await locking.end()
   })
 
   test('among appends: whatever was acknowledged is there, nothing of the former owner comes after it', async () => {

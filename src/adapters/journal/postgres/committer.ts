@@ -5,6 +5,7 @@
 import { backoffMs } from '../../../async/backoff.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Append } from '../../../ports/journal.ts'
+import { RecentTimes } from './append-times.ts'
 import { bigints, texts } from './tables/arrays.ts'
 import { packBody } from './tables/body.ts'
 import type { Answer, DatabaseConnection, Value } from './connection/connection.ts'
@@ -60,6 +61,7 @@ export class Committer {
   readonly #options: CommitterOptions
   readonly #idle: DatabaseConnection[]
   readonly #working = new Set<Promise<void>>()
+  readonly #times = new RecentTimes()
   #waiting: QueuedAppend[] = []
 
   constructor(options: CommitterOptions) {
@@ -67,8 +69,21 @@ export class Committer {
     this.#idle = [...options.connections]
   }
 
+  /** Milliseconds that the last commits took. */
+  get times(): readonly number[] {
+    return this.#times.times
+  }
+
   /** Rejects when it was not stored, or with CLUSTER_UNREACHABLE when that is not known. */
-  commit(order: Order): Promise<Committed> {
+  async commit(order: Order): Promise<Committed> {
+    const { clock } = this.#options
+    const begun = clock.monotonicNow()
+    const committed = await this.#queued(order)
+    this.#times.add(clock.monotonicNow() - begun)
+    return committed
+  }
+
+  #queued(order: Order): Promise<Committed> {
     const { entries, snapshot } = order.append
     return new Promise((stored, failed) => {
       this.#waiting.push({

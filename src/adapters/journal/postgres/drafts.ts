@@ -16,11 +16,15 @@ export async function forkWithin(shard: Shard, source: SessionId, append: Append
   const found = head?.row.lastSeq ?? 0
   if (from === undefined || found < until) return failFork(source, until, found)
   await withDraft(shard, async (draft) => {
-    const copied = await copyRows(shard, { from, draft, until })
-    // The row in the middle of which the copy ends.
-    const cut = copied < until ? await shard.page(source, copied, { entries: until - copied, chars: Infinity }) : []
-    if (copied + cut.length < until) return failFork(source, until, 0)
-    await fill(shard, draft, cut)
+    let copied = await copyRows(shard, { from, draft, until })
+    // The row in the middle of which the copy ends, and those that were packed meanwhile.
+    while (copied < until) {
+      const entries = Math.min(APPEND_LIMIT.entries, until - copied)
+      const rest = await shard.page(source, copied, { ...APPEND_LIMIT, entries })
+      if (rest.length === 0) return failFork(source, until, 0)
+      await fill(shard, draft, rest)
+      copied += rest.length
+    }
     await finish(shard, { append, key: draft, source: { id: source, key: from } })
   })
 }

@@ -17,12 +17,13 @@ import type {
 } from '../../../ports/journal.ts'
 import type { Signal } from '../../../ports/values/signal.ts'
 import { TailSubscribers, checkAppend, follow } from '../journal-base.ts'
+import { type AppendTimes, appendTimesOf } from './append-times.ts'
 import { parseAddress } from './connection/address.ts'
 import { forkAcross, forkWithin, importInto } from './drafts.ts'
 import type { Fitness } from './connection/fitness.ts'
 import { checkedCluster } from './tables/init.ts'
 import { knownLayout } from './tables/layout.ts'
-import { Shard } from './shard.ts'
+import { Shard, type ShardSize } from './shard.ts'
 import { Sweeper } from './sweeper.ts'
 
 export interface PostgresJournalOptions {
@@ -50,6 +51,10 @@ export interface SessionOwner {
 export interface PostgresJournal extends ImportingJournal {
   /** As the newest connection to each database found it. */
   fitness(): readonly ShardFitness[]
+  /** Of the last appends to all of them; undefined before the first. */
+  appendTimes(): AppendTimes | undefined
+  /** Of each database, in their order. */
+  sizes(): Promise<readonly ShardSize[]>
   /** The addresses of the databases that acknowledge no change now. */
   waiting(): Promise<readonly string[]>
   /** Who may append to a session by the tables; undefined where there is none. */
@@ -174,6 +179,14 @@ class ShardedJournal implements PostgresJournal {
 
   fitness(): readonly ShardFitness[] {
     return this.#shards.flatMap(({ fitness, shown }) => (fitness === undefined ? [] : [{ ...fitness, address: shown }]))
+  }
+
+  appendTimes(): AppendTimes | undefined {
+    return appendTimesOf(this.#shards.flatMap(({ times }) => times))
+  }
+
+  sizes(): Promise<readonly ShardSize[]> {
+    return Promise.all(this.#shards.map((shard) => shard.size()))
   }
 
   async waiting(): Promise<readonly string[]> {

@@ -28,6 +28,7 @@ import {
   storedSession,
   touchedOf,
 } from './tables/rows.ts'
+import { Packer } from './packer.ts'
 import { type Statement, type Statements, statementsOf } from './tables/statements.ts'
 import { escapeText } from './tables/text.ts'
 
@@ -52,6 +53,13 @@ export interface ShardOptions {
   readonly clock: Clock
 }
 
+export interface ShardSize {
+  readonly sessions: number
+  /** Of all tables and their indexes. */
+  readonly bytes: number
+  readonly transactionSeconds: number
+}
+
 interface SessionKey {
   readonly id: SessionId
   readonly key: string
@@ -61,8 +69,10 @@ interface SessionKey {
 interface Held {
   readonly key: string
   readonly epoch: number
-  /** The last entry that was acknowledged; undefined while an append is neither known to be stored nor not to be. */
+  /** The last entry that was acknowledged; undefined once an append is neither known to be stored nor not to be. */
   last: Cursor | undefined
+  /** How often that was so. */
+  doubts: number
   columns: SessionColumns
 }
 
@@ -73,6 +83,7 @@ export class Shard {
   readonly boot: string
   readonly #unsafe: boolean
   readonly #committer: Committer
+  readonly #packer: Packer
   readonly #readers: readonly DatabaseConnection[]
   readonly #held = new Map<SessionId, Held>()
   readonly #tails = new Map<SessionId, Promise<unknown>>()
@@ -91,11 +102,28 @@ export class Shard {
     this.#readers = Array.from({ length: READERS }, connection)
     const connections = Array.from({ length: WRITERS }, connection)
     this.#committer = new Committer({ connections, statements: this.statements, clock, shown: this.shown })
+    this.#packer = new Packer({
+      connection: connection(),
+      statements: this.statements,
+      page: (session, from, limits) => this.pageOf(session, from, limits),
+    })
   }
 
   /** As the newest connection found it. */
   get fitness(): Fitness | undefined {
     return this.#fitness
+  }
+
+  /** Milliseconds that the last appends took. */
+  get times(): readonly number[] {
+    return this.#committer.times
+  }
+
+  /** How much is stored there, and how long the oldest transaction of its database has been open. */
+  async size(): Promise<ShardSize> {
+    const { rows } = await this.read(this.statements.size, [])
+    const [sessions, bytes, transactionSeconds] = (rows[0] ?? []).map(Number)
+    return { sessions: sessions ?? 0, bytes: bytes ?? 0, transactionSeconds: transactionSeconds ?? 0 }
   }
 
   /** Whether a change is acknowledged soon: it may wait for a standby that is away. */
@@ -142,6 +170,7 @@ export class Shard {
     if (committed === 'absent') await this.#resolve(append, held, order.batch)
     held.last = row.lastSeq
     held.columns = columns
+    this.#packer.appended(held, { id: row.id, key: held.key, epoch: held.epoch }, append)
   }
 
   /** With the entries of a draft before its own, if it has a `key`. */
@@ -149,7 +178,7 @@ export class Shard {
     const { key, source } = draft ?? { key: this.newKey() }
     const columns = columnsOf(append.row)
     const order = this.#order(append, columns)
-    const held: Held = { key, epoch: 1, last: append.row.lastSeq, columns }
+    const held: Held = { key, epoch: 1, last: append.row.lastSeq, doubts: 0, columns }
     const made = await this.#committer.commit({
       ...order,
       kind: 'create',
@@ -173,11 +202,13 @@ export class Shard {
    */
   async head(id: SessionId): Promise<StoredSession | undefined> {
     const held = this.#held.get(id)
-    const unsure = held !== undefined && held.last === undefined ? held : undefined
-    if (unsure !== undefined) await this.#committer.touch(unsure.key, unsure.epoch)
+    if (held === undefined || held.last !== undefined) return this.stored(id)
+    const { key, epoch, doubts } = held
+    await this.#committer.touch(key, epoch)
     const stored = await this.stored(id)
-    if (unsure !== undefined && stored?.key === unsure.key && stored.epoch === unsure.epoch)
-      unsure.last = stored.row.lastSeq
+    // Not where it was resolved meanwhile: what was read then may be older.
+    const isDoubted = held.last === undefined && held.doubts === doubts
+    if (isDoubted && stored?.key === key && stored.epoch === epoch) held.last = stored.row.lastSeq
     return stored
   }
 
@@ -319,6 +350,7 @@ export class Shard {
   async close(): Promise<void> {
     await Promise.all(this.#tails.values())
     await this.#committer.close()
+    await this.#packer.close()
     await Promise.all(this.#readers.map((reader) => reader.close()))
   }
 
@@ -328,11 +360,13 @@ export class Shard {
   }
 
   async #commit(held: Held, order: Order): Promise<Committed> {
-    const before = held.last
-    held.last = undefined
-    const committed = await this.#committer.commit(order)
-    held.last = before
-    return committed
+    try {
+      return await this.#committer.commit(order)
+    } catch (error) {
+      held.last = undefined
+      held.doubts += 1
+      throw error
+    }
   }
 
   /** Cut short once more, it is done again. */
@@ -372,7 +406,7 @@ export class Shard {
   }
 
   #hold({ key, epoch, row, columns }: StoredSession): Held {
-    const held = { key, epoch, last: row.lastSeq, columns }
+    const held = { key, epoch, last: row.lastSeq, doubts: 0, columns }
     this.#held.set(row.id, held)
     return held
   }

@@ -35,8 +35,13 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
 /** A code of five characters is PostgreSQL's answer. Without one the connection failed, so the statement may have been done. */
 export function outcomeOf(error: unknown): Outcome {
   const code = sqlState(error)
-  if (code === undefined) return isParleyError(error) ? 'failed' : 'unknown'
+  if (code === undefined) return isParleyError(error) ? 'failed' : lacksPassword(error) ? 'refused' : 'unknown'
   return OUTCOMES[code] ?? OUTCOMES[code.slice(0, 2)] ?? 'failed'
+}
+
+/** The library has no code for it, and no words that a user would understand. */
+function lacksPassword(error: unknown): boolean {
+  return reasonOf(error).includes('client password must be a string')
 }
 
 /** Whether the same statement may be answered a moment later. */
@@ -56,7 +61,10 @@ export function journalError(error: unknown, shown: string): ParleyError {
   const outcome = outcomeOf(error)
   if (outcome === 'full') return new ParleyError('JOURNAL_FULL', { path: shown }, error)
   if (outcome === 'corrupt') return new ParleyError('JOURNAL_CORRUPT', { path: shown, reason: reasonOf(error) }, error)
-  if (outcome === 'refused') return new ParleyError('PG_REFUSED', { address: shown, reason: reasonOf(error) }, error)
+  if (outcome === 'refused') {
+    const reason = lacksPassword(error) ? 'it asks for a password, and none was given' : reasonOf(error)
+    return new ParleyError('PG_REFUSED', { address: shown, reason }, error)
+  }
   if (outcome === 'absent') return new ParleyError('CLUSTER_ABSENT', { address: shown }, error)
   if (outcome === 'unknown' || outcome === 'again')
     return new ParleyError('CLUSTER_UNREACHABLE', { address: shown, reason: reasonOf(error) || 'no answer' }, error)

@@ -2,6 +2,7 @@
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { AbortSource, Signal } from '../../../../ports/values/signal.ts'
+import type { AppendTimes } from '../append-times.ts'
 import type { DatabaseConnection } from '../connection/connection.ts'
 import { DeathCount, type SeenNode } from './death-count.ts'
 import type { NodeStatements } from './node-statements.ts'
@@ -29,6 +30,8 @@ export interface NodeRecord {
   /** Sessions in its memory, and how many of these are at work. */
   readonly sessions: number
   readonly working: number
+  /** Of its last appends; absent before the first. */
+  readonly appendMs?: AppendTimes | undefined
   /** It gives its sessions away and takes no new ones. */
   readonly isDraining: boolean
   /** Patterns of the directories whose sessions it takes; absent: every directory. */

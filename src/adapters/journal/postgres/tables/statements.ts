@@ -73,6 +73,24 @@ function appending(s: string) {
         o AS (DELETE FROM ${s}.orphan o USING m WHERE o.session = m.key)
         SELECT key FROM m`,
     },
+    /**
+     * Puts one row in the place of those of the entries after $3 up to $4, under the name of the last append among them; nothing where
+     * another process has claimed the session. An append that was sent before and arrives late may have begun when the rows of then
+     * were there: `base` refuses it, which the lock of the session's row compares anew. One that follows passes.
+     */
+    pack: {
+      name: 'parley_pack',
+      text: `WITH r AS (SELECT count(*) AS rows, sum(count) AS entries FROM ${s}.entry
+          WHERE session = $1::bigint AND first > $3::bigint AND first <= $4::bigint),
+        s AS (UPDATE ${s}.session SET base = $4::bigint
+          WHERE key = $1::bigint AND epoch = $2::bigint AND base <= $3::bigint
+            AND (SELECT r.entries = $4::bigint - $3::bigint AND r.rows > 1 FROM r) RETURNING key),
+        d AS (DELETE FROM ${s}.entry e USING s WHERE e.session = s.key AND e.first > $3::bigint AND e.first <= $4::bigint
+          RETURNING e.session, e.first, e.epoch, e.batch)
+        INSERT INTO ${s}.entry (session, first, count, epoch, batch, at, body)
+        SELECT d.session, $3::bigint + 1, $4::bigint - $3::bigint, max(d.epoch), (array_agg(d.batch ORDER BY d.first DESC))[1],
+          $5::bigint, $6 FROM d GROUP BY d.session`,
+    },
     /** Changes nothing, and its commit waits for the standby like any other: what lies before it is there too then. */
     touch: {
       name: 'parley_touch',
@@ -148,12 +166,17 @@ function ofDrafts(s: string) {
       text: `INSERT INTO ${s}.orphan (session, since, boot) VALUES ($1::bigint, $2::bigint, $3)`,
     },
     abandon: { name: 'parley_abandon', text: `UPDATE ${s}.orphan SET boot = NULL WHERE session = $1::bigint` },
-    /** Copies whole rows of session $1 behind those that draft $2 has, up to entry $4, and answers how far they reach. */
+    /**
+     * Copies whole rows of session $1 behind those that draft $2 has, up to entry $4, and answers how far they reach: nowhere if the
+     * next entry is in the middle of a row, because they were packed meanwhile.
+     */
     copy: {
       name: 'parley_copy',
       text: `WITH c AS (INSERT INTO ${s}.entry (session, first, count, epoch, batch, at, body)
           SELECT $2::bigint, first, count, 1, 0, at, body FROM ${s}.entry
-            WHERE session = $1::bigint AND first > $3::bigint AND first + count - 1 <= $4::bigint ORDER BY first LIMIT 1000
+            WHERE session = $1::bigint AND first > $3::bigint AND first + count - 1 <= $4::bigint
+              AND EXISTS (SELECT 1 FROM ${s}.entry n WHERE n.session = $1::bigint AND n.first = $3::bigint + 1)
+            ORDER BY first LIMIT 1000
           RETURNING first + count - 1 AS last)
         SELECT max(last) FROM c`,
     },
@@ -177,6 +200,14 @@ function ofDrafts(s: string) {
     swept: { name: 'parley_swept', text: `DELETE FROM ${s}.orphan WHERE session = $1::bigint AND boot IS NULL` },
     /** Changes nothing, and is acknowledged like any change. */
     probe: { name: 'parley_probe', text: `UPDATE ${s}.meta SET value = value WHERE name = 'layout'` },
+    /** Also how long the oldest transaction of this database has been open: nothing that it may still see is cleared away. */
+    size: {
+      name: 'parley_size',
+      text: `SELECT (SELECT count(*) FROM ${s}.session),
+        (SELECT sum(pg_total_relation_size(t)) FROM unnest(ARRAY['${s}.session', '${s}.entry', '${s}.snapshot']::regclass[]) t),
+        (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - a.xact_start)), 0)::bigint FROM pg_stat_activity a
+          WHERE a.datname = current_database() AND a.pid <> pg_backend_pid())`,
+    },
     meta: { name: 'parley_meta', text: `SELECT name, value FROM ${s}.meta` },
   }
 }
