@@ -46,6 +46,8 @@ describe('a cluster', () => {
   test('is served by all of its nodes, whose commands see the same sessions', async () => {
     const [one, two] = [machine('one', await scriptAgent(cwd, [{ chunk: 'Part {n}. ', times: 3 }])), machine('two')]
     for (const node of [one, two]) await new Cli(['serve'], node).until('listens on')
+    const again = await parley(['serve'], one)
+    expect([again.code, again.stderr]).toEqual([75, expect.stringMatching(/^parley: Another Parley .* owns .*\n$/u)])
     const nodes = await json(['cluster', 'status'], two)
     expect(nodes.map(({ name, isDraining }) => [name, isDraining])).toEqual([
       ['one', false],
@@ -58,6 +60,10 @@ describe('a cluster', () => {
     expect(await parley(['run', '--session', id, 'Are you there?'], two)).toMatchObject({ code: 0 })
     const shown = await parley(['show', id], one)
     expect(shown.stdout).toContain('Are you there?')
+    const status = (await parley(['cluster', 'status'], two)).stdout
+    expect(status).toMatch(/^NODE +STATE +SESSIONS +APPENDS p50, p99 .*\none +serves +\d.* ms, .* ms +all /u)
+    expect(status).toContain('\n  disk: what was acknowledged is on the disk of the primary\n')
+    expect(status).toMatch(/\n {2}1 session stored, 0\.\d MB\n$/u)
     // A stop in order leaves the session to the other one.
     await parley(['stop'], one)
     expect(await parley(['run', '--session', id, 'And now?'], two)).toMatchObject({ code: 0 })

@@ -1,8 +1,10 @@
 /** What commands see of a cluster without serving it. */
 import { systemClock } from '../../adapters/clock.ts'
+import { parseAddress } from '../../adapters/journal/postgres/connection/address.ts'
 import { readNodeToken, readNodes } from '../../adapters/journal/postgres/ownership/read-nodes.ts'
 import { type ShardFitness, openPostgresJournal } from '../../adapters/journal/postgres/postgres-journal.ts'
 import { initCluster } from '../../adapters/journal/postgres/tables/init.ts'
+import type { ShardSize } from '../../adapters/journal/postgres/shard.ts'
 import type { JournalReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
@@ -36,7 +38,7 @@ export function makeCluster({ urls, schema }: ClusterSettings): Promise<string> 
   return initCluster({ urls, schema }, systemClock.id())
 }
 
-export interface CheckedDatabase extends ShardFitness {
+export interface CheckedDatabase extends ShardFitness, ShardSize {
   /** It acknowledges no change now. */
   readonly isWaiting: boolean
 }
@@ -45,8 +47,11 @@ export interface CheckedDatabase extends ShardFitness {
 export async function clusterFitness(settings: ClusterSettings): Promise<readonly CheckedDatabase[]> {
   const journal = await open(settings)
   try {
-    const waiting = await journal.waiting()
-    return journal.fitness().map((one) => Object.assign(one, { isWaiting: waiting.includes(one.address) }))
+    const [waiting, sizes] = [await journal.waiting(), await journal.sizes()]
+    return journal.fitness().map((one, index) => {
+      const { sessions = 0, bytes = 0, transactionSeconds = 0 } = sizes[index] ?? {}
+      return Object.assign(one, { sessions, bytes, transactionSeconds, isWaiting: waiting.includes(one.address) })
+    })
   } finally {
     await journal.close()
   }
@@ -63,6 +68,8 @@ export interface ListedNode {
   /** Sessions in its memory, and how many of these are at work. */
   readonly sessions: number
   readonly working: number
+  /** Milliseconds of its last appends; absent before the first. */
+  readonly appendMs?: { readonly p50: number; readonly p99: number } | undefined
   /** It gives its sessions away and takes no new ones. */
   readonly isDraining: boolean
   /** Patterns of the directories whose sessions it takes; absent: every directory. */
@@ -102,6 +109,11 @@ export async function nodesOf(
 /** By which the nodes know each other. */
 export async function nodeToken(cluster: ClusterSettings): Promise<string> {
   return cluster.token ?? readNodeToken(placeOf(cluster))
+}
+
+/** Without passwords. */
+export function shownDatabases({ urls }: ClusterSettings): string {
+  return urls.map((url) => parseAddress(url).shown).join(' ')
 }
 
 function placeOf({ urls: [url = ''], schema }: ClusterSettings) {

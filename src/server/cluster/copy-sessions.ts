@@ -9,7 +9,7 @@ import type { ClusterSettings } from '../../config/settings.ts'
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { ImportingJournal, Journal, SessionSummary, StoredEntry } from '../../ports/journal.ts'
 import { workerUrl } from '../compose/workers.ts'
-import { clusterNodes } from './cluster-reading.ts'
+import { clusterNodes, shownDatabases } from './cluster-reading.ts'
 
 const COPY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
@@ -36,7 +36,8 @@ export async function importSessions(cluster: ClusterSettings, directory: string
 /** Throws STATE_IN_USE while a node serves the cluster, or a server uses the directory. */
 export async function exportSessions(cluster: ClusterSettings, directory: string): Promise<Copied> {
   const [serving] = await clusterNodes(cluster)
-  if (serving !== undefined) fail('STATE_IN_USE', { path: cluster.schema, pid: serving.pid, node: serving.name })
+  if (serving !== undefined)
+    fail('STATE_IN_USE', { path: shownDatabases(cluster), pid: serving.pid, node: serving.name })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const to = await openSqliteJournal({ directory, workerUrl: workerUrl('journal-worker') })
   try {

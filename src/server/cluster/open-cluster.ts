@@ -122,7 +122,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     ownership = await acquirePostgresOwnership({
       ...shared,
       url,
-      record: () => recordOf(config, cluster, { address, ...node?.load }),
+      record: () => recordOf(config, cluster, { address, appendMs: journal.appendTimes(), ...node?.load }),
       renewed: (ms) => claims?.renewed(ms),
       buried: (dead) => void inherit(dead).catch(report),
     })
@@ -157,6 +157,7 @@ const startedAt = systemClock.now()
 
 interface Standing {
   readonly address: string
+  readonly appendMs: NodeRecord['appendMs']
   readonly sessions?: number
   readonly working?: number
   readonly isDraining?: boolean
@@ -165,7 +166,7 @@ interface Standing {
 function recordOf(
   { listen }: Config,
   { node, serves, labels }: ClusterSettings,
-  { address, sessions = 0, working = 0, isDraining = false }: Standing,
+  { address, appendMs, sessions = 0, working = 0, isDraining = false }: Standing,
 ): NodeRecord {
   return {
     name: node,
@@ -176,6 +177,7 @@ function recordOf(
     startedAt,
     sessions,
     working,
+    ...(appendMs !== undefined && { appendMs }),
     isDraining,
     ...(serves !== undefined && { serves }),
     labels,
