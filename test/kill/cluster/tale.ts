@@ -21,7 +21,7 @@ const SERVER = new URL('../appending-server.sh', import.meta.url).pathname
 const WAYS: readonly Over[] = ['socket', 'WebSocket', 'HTTP']
 /** How long a tool may take to be gone with its session. Milliseconds. */
 const FAREWELL = 15_000
-/** How often a client tries to load that has seen nothing, or to close. */
+/** How often a client tries to make a session, to load one, or to close it. */
 const TRIES = 25
 
 export class Tale {
@@ -47,11 +47,14 @@ export class Tale {
     // The same seed may come twice on one stage.
     const directory = mkdtempSync(join(stage.directory, `tale-${plan.seed}-${number}-`))
     const agent = await scriptAgent(directory, plan.story.steps)
-    const creator = await stage.anyNode(chanceOf(plan.seed * 10 + number)).client('socket', agent)
-    const opening = openingIn(directory)
-    const { result, error } = await patiently('a session', creator.request('session/new', opening))
-    if (result === undefined) throw new Error(`no session: ${error?.message}`)
-    const tale = new Tale(stage, plan, { sessionId: String(result['sessionId']), directory, number })
+    const chance = chanceOf(plan.seed * 10 + number)
+    const { creator, sessionId } = await again(stage, 'a session', async () => {
+      const client = await stage.anyNode(chance).client('socket', agent)
+      const { result, error } = await client.request('session/new', openingIn(directory))
+      if (result === undefined) throw new Error(`no session: ${error?.message}`)
+      return { creator: client, sessionId: String(result['sessionId']) }
+    })
+    const tale = new Tale(stage, plan, { sessionId, directory, number })
     for (const over of WAYS) tale.#clients.push([over, await tale.#visit(over)])
     await creator.leave()
     const prompting = plan.isLong ? tale.#clients.slice(0, 1) : tale.#clients
@@ -123,19 +126,7 @@ export class Tale {
   async #visit(over: Over): Promise<Goer> {
     const opening = { sessionId: this.sessionId, ...openingIn(this.#directory) }
     const open = () => this.#stage.anyNode(this.#chance).client(over)
-    return this.#again('a load', () => Goer.visit(open, opening, (message, on) => this.#answer(on, message)))
-  }
-
-  /** A node that was cut off learns that it was counted out, and ends, only when it reaches the database again: after all was whole. */
-  async #again<Result>(what: string, act: () => Promise<Result>): Promise<Result> {
-    for (let tries = 1; ; tries += 1)
-      try {
-        return await patiently(what, act())
-      } catch (error) {
-        if (tries === TRIES) throw error
-        await sleep(200)
-        await this.#stage.whole()
-      }
+    return again(this.#stage, 'a load', () => Goer.visit(open, opening, (message, on) => this.#answer(on, message)))
   }
 
   #answer(client: Wire, { id, method }: Message): void {
@@ -159,7 +150,7 @@ export class Tale {
 
   async #close(): Promise<void> {
     await this.#stage.whole()
-    await this.#again('the close', async () => {
+    await again(this.#stage, 'the close', async () => {
       const connection = await this.#stage.anyNode(this.#chance).client('socket')
       const { sessionId } = this
       for (const [method, params] of [
@@ -182,6 +173,18 @@ export class Tale {
     await until(() => stay().length === 0, FAREWELL).catch(() => undefined)
     return stay().map((pid) => `${pid} (a tool of a closed session)`)
   }
+}
+
+/** A node that was cut off learns that it was counted out, and ends, only when it reaches the database again: after all was whole. */
+async function again<Result>(stage: Stage, what: string, act: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await patiently(what, act())
+    } catch (error) {
+      if (tries === TRIES) throw error
+      await sleep(200)
+      await stage.whole()
+    }
 }
 
 interface Begun {
