@@ -1,5 +1,6 @@
 /** Bundles the entries that start fast because each loads only what it needs. Native packages stay outside. */
 import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { type OutputOptions, type Plugin, type RolldownOptions, defineConfig } from 'rolldown'
 
 /** CommonJS, for which alone Node 20 has a code cache. */
@@ -85,6 +86,17 @@ const madeOnFirstUse: Plugin = {
   },
 }
 
+const headerFields = join(import.meta.dirname, 'src/adapters/model/http/provider-requests.ts')
+
+/** The `Headers` of Node would load its `fetch`, which no request to a provider uses. */
+const withoutFetch: Plugin = {
+  name: 'without-fetch',
+  transform: {
+    filter: { id: /[\\/]node_modules[\\/]@ai-sdk[\\/]provider-utils[\\/]dist[\\/]index\.mjs$/ },
+    handler: (code) => `import { HeaderFields as Headers } from ${JSON.stringify(headerFields)}\n${code}`,
+  },
+}
+
 /** What is built, for `parley --version --json`; outside a clone only `PARLEY_COMMIT` can tell. */
 function commit(): string {
   const { PARLEY_COMMIT: told } = process.env
@@ -99,7 +111,7 @@ function commit(): string {
 const common: RolldownOptions = {
   platform: 'node',
   transform: { define: { BUILT_COMMIT: JSON.stringify(commit()) } },
-  plugins: [madeOnFirstUse, doors],
+  plugins: [madeOnFirstUse, withoutFetch, doors],
   // Its other form loads its parts in a way that no bundler sees.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   // On a busy machine every plugin takes long.

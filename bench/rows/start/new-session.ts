@@ -15,6 +15,9 @@ const [STARTING, GOAL_WORST] = [5, 10]
 /** Milliseconds between two sessions. A server's process is started some milliseconds after its session was answered: in a burst, into the next. */
 const [BRIEF, LONG] = [5, 150]
 
+/** Until each `script` is over and the program behind it has started: a Node program takes the processor for longer than a session. */
+const SETTLED = 5_000
+
 export async function newSession({ quick, directory }: Measuring): Promise<readonly Row[]> {
   const peer = parley(freshHome(directory), writeScript(directory, [{ chunk: 'hello' }]))
   await peer.initialize()
@@ -23,6 +26,8 @@ export async function newSession({ quick, directory }: Measuring): Promise<reado
   const alone = await many(peer, { directory, count: quick ? 50 : 300, servers: [], pause: BRIEF })
   const slowly = await many(peer, { directory, count: quick ? 5 : 15, servers: [slow], pause: LONG })
   const burst = await many(peer, { directory, count: quick ? 5 : 15, servers: [slow], pause: BRIEF })
+  // Every server of before is there, and none of the next ones will be before they are counted.
+  await sleep(SETTLED)
   const several = Array.from({ length: STARTING }, (_, at) => ({ ...slow, name: `slow-${at}` }))
   const beside = await many(peer, { directory, count: quick ? 5 : 20, servers: several, pause: BRIEF })
   await peer.kill()

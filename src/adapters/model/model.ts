@@ -18,7 +18,7 @@ import type {
 import type { Provider } from '../../ports/values/provider.ts'
 import { isNestedDeeper } from '../../text/nesting.ts'
 import { type FailureContext, failFor, titleIn } from './http/failure.ts'
-import { type StreamTimeouts, type ProviderTransport, RequestWatch } from './http/provider-requests.ts'
+import { type ProviderTransport, RequestWatch, type StreamTimeouts, responseOf } from './http/provider-requests.ts'
 import { type ConvertedMessages, type ProviderMetadata, newCallId, promptOf, toolsOf } from './protocol/prompt.ts'
 import type { ProviderProtocol } from './protocol/provider-protocol.ts'
 
@@ -342,7 +342,7 @@ export function explainNonStream(fetch: Fetch): Fetch {
     const { body, text } = await withPeek(response.body)
     refusePage(text)
     refuseFailure(text)
-    return new Response(body, { status: response.status, headers: response.headers })
+    return responseOf(body, response)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The agent that plays a script, the same for every prompt: for tests, demos and measurements. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { fileReasonOf } from '../../../errors/file-reason.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type {
@@ -82,7 +82,8 @@ async function textOf(path: string): Promise<string> {
     const file = await stat(path)
     if (!file.isFile()) throw new Error('it is not a file')
     if (file.size > MAX_SCRIPT_BYTES) throw new Error('it is longer than 16 MiB')
-    return await readFile(path, 'utf8')
+    // A short read of a local file, of which a promise would make four calls of other threads.
+    return readFileSync(path, 'utf8')
   } catch (error) {
     return fail('SCRIPT_UNREADABLE', { path, reason: fileReasonOf(error) }, error)
   }

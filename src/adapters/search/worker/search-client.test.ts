@@ -29,8 +29,29 @@ function followed() {
 
 const [a, b] = ['a', 'b'] as readonly SessionId[] as readonly [SessionId, SessionId]
 
-test('reports all changes at once when there were none for 200 ms', async () => {
+/** With the thread running, as half a minute after the server has started. */
+async function running() {
+  const scene = followed()
+  scene.index.follow()
+  await scene.clock.advance(30_000)
+  await vi.waitFor(() => expect(scene.heard.splice(0)).toEqual(['']))
+  return scene
+}
+
+test('starts its thread half a minute after the first change, with all changes until then', async () => {
   const { index, clock, heard } = followed()
+  index.changed(a)
+  await clock.advance(29_000)
+  index.changed(b)
+  index.changed(a)
+  await clock.advance(999)
+  expect(heard).toEqual([])
+  await clock.advance(1)
+  await vi.waitFor(() => expect(heard).toEqual(['a,b']))
+})
+
+test('reports all changes at once when there were none for 200 ms', async () => {
+  const { index, clock, heard } = await running()
   for (const session of [a, b, a]) {
     index.changed(session)
     await clock.advance(199)
@@ -45,7 +66,7 @@ test('reports all changes at once when there were none for 200 ms', async () => 
 })
 
 test('reports changes of a busy session every ten seconds', async () => {
-  const { index, clock, heard } = followed()
+  const { index, clock, heard } = await running()
   for (let ms = 0; ms < 30_000; ms += 100) {
     index.changed(a)
     await clock.advance(100)

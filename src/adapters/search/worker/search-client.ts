@@ -22,8 +22,8 @@ export interface SearchOptions {
 const COLLECT_MS = 200
 /** Changes are passed on after this long, even if more keep coming. A query does not wait for it: it passes them on itself. */
 const COLLECT_AT_MOST_MS = 10_000
-/** A server that starts has more urgent work than the thread, which takes 45 ms to start. A query or a change starts it sooner. */
-const FOLLOW_DELAY_MS = 10_000
+/** The thread takes 45 ms of processor time to start, and 9 MiB: whatever else a server that starts has to do comes first. A query starts it at once. */
+const START_DELAY_MS = 30_000
 /** The thread holds no transcripts; one that needs more memory is broken. */
 const HEAP_MB = 128
 /** Most of what the thread allocates is soon unused; a large young generation would only take memory. */
@@ -45,6 +45,8 @@ class Client implements SearchIndex {
   #exited: Promise<void> = Promise.resolve()
   /** When the first and the last of the collected changes came. */
   #collecting: { readonly firstAt: number; lastAt: number } | undefined
+  /** The thread will be started for the changes so far. */
+  #isStarting = false
   #isClosed = false
 
   constructor(options: SearchOptions) {
@@ -64,12 +66,16 @@ class Client implements SearchIndex {
     this.#changed.add(session)
     const now = this.#options.clock.monotonicNow()
     if (this.#collecting !== undefined) this.#collecting.lastAt = now
+    else if (this.#thread === undefined) this.follow()
     else if (!this.#isClosed) this.#collect({ firstAt: now, lastAt: now }, COLLECT_MS)
   }
 
   follow(): void {
-    this.#options.clock.setTimer(FOLLOW_DELAY_MS, () => {
-      if (!this.#isClosed) this.#running().notify('changed', [])
+    if (this.#isStarting || this.#isClosed) return
+    this.#isStarting = true
+    this.#options.clock.setTimer(START_DELAY_MS, () => {
+      this.#isStarting = false
+      if (!this.#isClosed) this.#running().notify('changed', this.#take())
     })
   }
 
@@ -96,9 +102,14 @@ class Client implements SearchIndex {
   }
 
   #passOn(): void {
+    const sessions = this.#take()
+    if (sessions.length > 0 && !this.#isClosed) this.#running().notify('changed', sessions)
+  }
+
+  #take(): readonly SessionId[] {
     const sessions = [...this.#changed]
     this.#changed.clear()
-    if (sessions.length > 0 && !this.#isClosed) this.#running().notify('changed', sessions)
+    return sessions
   }
 
   #running(): WorkerThread<SearchCalls> {
