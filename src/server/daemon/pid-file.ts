@@ -57,9 +57,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Ended with all of its threads: the main one may end first, while another still has files open. */
 function isZombie(pid: number): boolean {
   try {
-    return /\) [ZX] /u.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ')
+    return 'ZX'.includes(fields[0] ?? '?') && Number(fields[17]) <= 1
   } catch {
     // There is no /proc, or the process has just ended: the result of the signal counts.
     return false
