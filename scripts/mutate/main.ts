@@ -9,12 +9,17 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Stryker } from '@stryker-mutator/core'
+import { namedMutants } from '../../test/kill/mutants.ts'
+import { reportMutants } from '../../test/mutants/series.ts'
 
 const CORE = ['src/session', 'src/edge/acp', 'src/adapters/journal']
 
-const USAGE = `npm run mutate -- [--afresh] [ROOMS…]
-  ROOMS     folders or files of src, each tried by the tests in its folder (${CORE.join(', ')})
-  --afresh  tries also those mutants again whose code and tests did not change since the last run`
+const USAGE = `npm run mutate -- [--afresh] [ROOMS…] | --mechanisms
+  ROOMS         folders or files of src, each tried by the tests in its folder (${CORE.join(', ')})
+  --afresh      tries also those mutants again whose code and tests did not change since the last run
+  --mechanisms  takes five mechanisms out instead, each in a copy of the sources: what is published is stored, one owner,
+                one run of a prompt that was sent twice, the guard, path rules; names the test that fails then
+                (\`npm run kill -- --mutants\` has all mechanisms)`
 
 const REPORT = 'reports/survivors.md'
 
@@ -23,12 +28,20 @@ type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { afresh: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: {
+    afresh: { type: 'boolean', default: false },
+    mechanisms: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
 })
 
 async function main(): Promise<void> {
   if (values.help) return console.log(USAGE)
   process.chdir(root)
+  if (values.mechanisms) {
+    process.exitCode = await reportMutants(namedMutants, { jobs: 1, fromSource: true })
+    return
+  }
   // A mutant may keep a test from removing what it made.
   const directory = mkdtempSync(join(tmpdir(), 'parley-mutate-'))
   process.env['TMPDIR'] = directory

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { TestClock } from '../../test/sim/clock.ts'
-import { locked } from './file-lock.ts'
+import { locked, tryLock } from './file-lock.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-lock-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -14,6 +14,16 @@ function gate<Value>() {
   const promise = new Promise<Value>((resolve) => (open = resolve))
   return { promise, resolve: (value: Value) => open(value) }
 }
+
+test('a lock has one holder at a time, also within a process', () => {
+  const path = join(directory, 'lock')
+  const first = tryLock(path)
+  expect([first === undefined, tryLock(path)]).toEqual([false, undefined])
+  first?.release()
+  const second = tryLock(path)
+  expect(second).toBeDefined()
+  second?.release()
+})
 
 test('a holder that never finishes blocks the next for a minute, and one that gives up does not break the lock', async () => {
   const path = join(directory, 'file')

@@ -146,6 +146,14 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    mechanism: 'fencing: a lock has one holder, also within a process',
+    file: 'src/state-files/file-lock.ts',
+    inside: 'tryLock',
+    findText: 'BEGIN EXCLUSIVE',
+    put: 'BEGIN',
+    test: ['src/state-files/file-lock.test.ts', 'a lock has one holder at a time, also within a process'],
+  },
+  {
     mechanism: 'fencing: who has lost its files tells nothing more',
     file: 'src/adapters/journal/sqlite/worker/worker.ts',
     inside: 'openOwnerStore',
@@ -345,4 +353,23 @@ export const mutants: readonly Mutant[] = [
     put: 'return $path.startsWith($directory.slice(0, 1))',
     test: ['src/adapters/builtin-tools/escapes.test.ts', 'through a link to %s outside is refused'],
   },
+  {
+    mechanism: 'path rules: a pattern catches a path',
+    file: 'src/path-rules/path-rules.ts',
+    inside: 'catchesPath',
+    find: 'return $places.some($fits)',
+    put: 'return false',
+    test: ['src/session/permission/reasons.test.ts', 'are denied to an agent that reads files itself'],
+  },
 ]
+
+const NAMED: ReadonlySet<string> = new Set([
+  'order: appended first, published then',
+  'fencing: a lock has one holder, also within a process',
+  'dedup: a prompt that is open is not taken twice',
+  'guard: it kills the groups when the server is dead',
+  'path rules: a pattern catches a path',
+])
+
+/** `npm run mutate -- --mechanisms`: one of each kind, whose tests need nothing that is built. */
+export const namedMutants = mutants.filter(({ mechanism }) => NAMED.has(mechanism))

@@ -26,7 +26,13 @@ const PATIENCE_MS = 400_000
 /** Most of the time of a test that is run alone goes into building programs that it does not start. */
 const FROM_SOURCE = `export default {
   cacheDir: '.vite',
-  test: { testTimeout: 25000, hookTimeout: 25000, expect: { poll: { timeout: 25000 } } },
+  test: {
+    // Programs of the fixtures are built from source in no time.
+    globalSetup: 'test/directory.setup.ts',
+    testTimeout: 25000,
+    hookTimeout: 25000,
+    expect: { poll: { timeout: 25000 } },
+  },
 }
 `
 
