@@ -49,7 +49,7 @@ const common = {
   expect: { poll: { interval: 10, timeout: 60_000 } },
   allowOnly: false,
   // Of tests that run beside each other in a file: enough for two cores while each waits for its processes.
-  maxConcurrency: 3,
+  maxConcurrency: 4,
 }
 
 export default defineConfig({

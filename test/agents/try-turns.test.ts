@@ -1,5 +1,5 @@
 /** `parley agents test NAME --prompts`: what an agent does with prompts, beside what its row says. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Finding, tryTurns } from '../../src/adapters/agent/external/probe/try-turns.ts'
 import { type Quirks, SAFE } from '../../src/adapters/agent/external/quirks.ts'
 import { systemClock } from '../../src/adapters/clock.ts'
@@ -19,12 +19,15 @@ async function tried(plan: Case, own: Partial<Quirks> = {}) {
   const fake = new FakeAgent(freshDirectory(), plan)
   const boot = { home: 'trial', id: systemClock.id() }
   const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
-  onTestFinished(() => processes.close())
   const quirks = { ...SAFE, ...own }
   const launch = { name: 'fake', program: fake.command, args: fake.args, env: {}, quirks, idleMinutes: 1 }
   const { signal } = systemClock.abortSource()
   const parts = { processes, clock: systemClock, clientInfo: { name: 'parley', version: '0' }, signal }
-  return { fake, findings: await tryTurns({ ...launch, mcp: 'front' }, quirks, parts) }
+  try {
+    return { fake, findings: await tryTurns({ ...launch, mcp: 'front' }, quirks, parts) }
+  } finally {
+    await processes.close()
+  }
 }
 
 const linesOf = (findings: readonly Finding[]) =>
@@ -32,7 +35,7 @@ const linesOf = (findings: readonly Finding[]) =>
     ({ what, found, fits }) => `${fits ? 'fits' : 'differs'} ${what} ${found.replaceAll(/\d+ ms/gu, 'N ms')}`,
   )
 
-test('an agent that does as its row says fits in all that is tried, and nothing of it stays', async () => {
+test.concurrent('an agent that does as its row says fits in all that is tried, and nothing of it stays', async () => {
   const plan = { capabilities: CAN, prompts: answers({ chunk: 'parley', messageId: 'm1' }) }
   const { fake, findings } = await tried(plan, { stableIds: true, stopWith: 'kill' })
   expect(linesOf(findings)).toEqual([
@@ -51,7 +54,7 @@ test('an agent that does as its row says fits in all that is tried, and nothing 
   expect(fake.sessions).toEqual([])
 })
 
-test('an agent that does otherwise is found out', async () => {
+test.concurrent('an agent that does otherwise is found out', async () => {
   const { fake, findings } = await tried(
     {
       capabilities: { loadSession: true },
@@ -71,7 +74,7 @@ test('an agent that does otherwise is found out', async () => {
   expect(fake.processes).toEqual([])
 })
 
-test.each<[string, Case, string]>([
+test.concurrent.each<[string, Case, string]>([
   ['refuses', { prompts: answers({ fail: { code: -32603, message: 'no model' } }) }, 'differs session/prompt no model'],
   ['says nothing', { prompts: answers({ wait: 0 }) }, 'differs emptyEndIsError it ended without a word'],
   [
@@ -87,7 +90,7 @@ test.each<[string, Case, string]>([
 
 const refusal = { fail: { code: -32603, message: 'rate limit' } } as const
 
-test.each<[string, Case, readonly string[]]>([
+test.concurrent.each<[string, Case, readonly string[]]>([
   ['refuses the prompt', { prompts: answers(refusal) }, ['differs session/prompt rate limit (code -32603)']],
   [
     'reopens nothing',
@@ -106,7 +109,7 @@ test.each<[string, Case, readonly string[]]>([
   expect(fake.processes).toEqual([])
 })
 
-test('an agent that refuses a new session, the first or the next, is a finding beside those before it', async () => {
+test.concurrent('an agent that refuses a new session, the first or the next, is a finding beside those before it', async () => {
   const at = (moves: readonly Move[], later: readonly Move[]): Case => ({
     prompts: answers({ chunk: 'parley' }),
     on: { 'session/new': [{ first: 1, name: 'new', moves, later }] },

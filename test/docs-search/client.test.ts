@@ -1,7 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { rm } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { type FoundPassages, KEY, serve } from './served.ts'
+import { closeAfterEach, type FoundPassages, KEY, serve } from './served.ts'
+
+closeAfterEach()
 
 async function connected(url: string, mode: 'auto' | 'legacy', changed: () => void): Promise<Client> {
   const client = new Client(

@@ -2,10 +2,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { binary } from '../e2e/parley.ts'
 import { parley } from '../e2e/cli.ts'
-import { directoryWith, found, KEY, RawSession, serve } from './served.ts'
+import { atEndOfTest, closeAfterEach, directoryWith, found, KEY, RawSession, serve } from './served.ts'
+
+closeAfterEach()
 
 interface Heard {
   readonly client: Client
@@ -35,7 +37,7 @@ async function listening(transport: Transport, mode: 'auto' | 'legacy'): Promise
     },
   )
   await client.connect(transport)
-  onTestFinished(() => client.close())
+  atEndOfTest(() => client.close())
   return { client, enums, resources: () => resources }
 }
 

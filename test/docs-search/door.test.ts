@@ -1,6 +1,19 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { INITIALIZE, KEY, opened, raw, RawSession, type RawRequest, search, serve, shared } from './served.ts'
+import {
+  closeAfterEach,
+  INITIALIZE,
+  KEY,
+  opened,
+  raw,
+  type RawRequest,
+  RawSession,
+  search,
+  serve,
+  shared,
+} from './served.ts'
+
+closeAfterEach()
 
 const JSON_ONLY = { 'Content-Type': 'application/json' }
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' }

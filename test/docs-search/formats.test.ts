@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { docx, epub, lying, pdf, zipped } from './packed.ts'
-import { found, RawSession, search, serve, write } from './served.ts'
+import { closeAfterEach, found, RawSession, search, serve, write } from './served.ts'
+
+closeAfterEach()
 
 test('PDF, Word and EPUB are searched and read like any document, each hit with its page or chapter', async () => {
   const { server } = await serve({

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { INITIALIZE, KEY, raw, serve } from './served.ts'
+import { closeAfterEach, INITIALIZE, KEY, raw, serve } from './served.ts'
+
+closeAfterEach()
 
 const JSON_ONLY = { 'Content-Type': 'application/json' }
 const KEYS_OF_A_HIT = [

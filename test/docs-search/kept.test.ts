@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { directoryWith, found, RawSession, search, serve, write } from './served.ts'
+import { closeAfterEach, directoryWith, found, RawSession, search, serve, write } from './served.ts'
+
+closeAfterEach()
 
 async function kept(files: Readonly<Record<string, string>>) {
   const directory = await directoryWith(files)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { KnownKey } from '../../src/docs-search/keys/keys.ts'
 import { hashOf } from '../../src/credentials/secret.ts'
 import {
+  closeAfterEach,
   directoryWith,
   found,
   INITIALIZE,
@@ -16,6 +17,8 @@ import {
   serve,
   write,
 } from './served.ts'
+
+closeAfterEach()
 
 const CI = 'a-key-for-the-notes-only'
 const ci = (collections: KnownKey['collections']): KnownKey => ({ name: 'ci', sha256: hashOf(CI), collections })

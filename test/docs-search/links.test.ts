@@ -4,9 +4,11 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Worker } from 'node:worker_threads'
 import { walk } from '../../src/docs-search/index/collect/walk.ts'
-import { directoryWith, found, RawSession, serve } from './served.ts'
+import { closeAfterEach, directoryWith, found, RawSession, serve } from './served.ts'
 
-test.each([
+closeAfterEach()
+
+test.concurrent.each([
   ['a directory', 'sub'],
   ['a directory further up', 'up'],
   ['the file itself', 'up/sub/a.md'],
@@ -29,7 +31,7 @@ test.each([
   }
 })
 
-test('a walk beside which a directory and a link to another take turns finds nothing outside', async () => {
+test.concurrent('a walk beside which a directory and a link to another take turns finds nothing outside', async () => {
   const outside = await directoryWith({ 'outside.md': 'omega', 'deep/outside.md': 'omega' })
   const directory = await directoryWith({ 'sub/inside.md': 'alpha', 'sub/deep/inside.md': 'alpha' })
   await mkdir(join(directory, 'other'))

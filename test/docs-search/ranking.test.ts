@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { RawSession, search, serve } from './served.ts'
+import { closeAfterEach, RawSession, search, serve } from './served.ts'
+
+closeAfterEach()
 
 async function over(files: Readonly<Record<string, string>>) {
   const { server } = await serve(files)

@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { found, RawSession, serve, write } from './served.ts'
+import { closeAfterEach, found, RawSession, serve, write } from './served.ts'
+
+closeAfterEach()
 
 interface Listed {
   readonly resources: readonly { readonly uri: string; readonly name: string }[]
@@ -20,7 +22,7 @@ async function only(
   return { session, directory, base: /^doc:\/\/[^/]+/.exec(resources[0]?.uri ?? '')?.[0] ?? '' }
 }
 
-test('every document is a resource, listed page by page, each once whatever comes and goes meanwhile', async () => {
+test.concurrent('every document is a resource, listed page by page, each once whatever comes and goes meanwhile', async () => {
   const { session, directory, base } = await only(
     Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`d/${String(i).padStart(3, '0')}.md`, `# T${i}\n\nx`])),
   )
@@ -49,7 +51,7 @@ test('every document is a resource, listed page by page, each once whatever come
   expect(await session.request('resources/list', { cursor: 'nonsense' })).toMatchObject({ code: -32602 })
 })
 
-test('a resource is read whole or by section, and one that is not there has its own error', async () => {
+test.concurrent('a resource is read whole or by section, and one that is not there has its own error', async () => {
   const { session, base } = await only({ '目录/guide one.md': GUIDE })
   const uri = `${base}/${encodeURIComponent('目录')}/guide%20one.md`
   const text = async (address: string) => {
@@ -70,7 +72,7 @@ test('a resource is read whole or by section, and one that is not there has its 
   expect(await session.request('resources/read', { uri: `${uri}#nothing` })).toMatchObject({ code: -32602 })
 })
 
-test('templates are completed: the collection, the path in it, the section', async () => {
+test.concurrent('templates are completed: the collection, the path in it, the section', async () => {
   const { session, base } = await only({ 'guides/linux.md': GUIDE, 'guides/mac.md': 'x', 'other.md': 'x' })
   const { resourceTemplates } = (await session.request('resources/templates/list')) as {
     resourceTemplates: { uriTemplate: string }[]
@@ -101,7 +103,7 @@ test('templates are completed: the collection, the path in it, the section', asy
   expect(await session.request('completion/complete', wrong)).toMatchObject({ code: -32602 })
 })
 
-test('who subscribed to a document, or to a section of it, hears of its changes, and of no other', async () => {
+test.concurrent('who subscribed to a document, or to a section of it, hears of its changes, and of no other', async () => {
   const { session, directory, base } = await only({ 'a.md': 'alpha', 'b.md': '# B\n\nbeta', 'c.md': 'gamma' })
   const news = session.listen()
   const next = news.next()

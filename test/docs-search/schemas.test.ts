@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AtEnd, directoryWith, RawSession, serve, shared, type ToolAnswer } from './served.ts'
+import { type AtEnd, closeAfterEach, directoryWith, RawSession, serve, shared, type ToolAnswer } from './served.ts'
+
+closeAfterEach()
 
 const FILES = {
   'notes/setup.md': '---\ntitle: Setup\n---\n\n# Setup\n\nalpha 阵列\n\n## On Linux\n\nbeta\n\n## On Linux\n\ngamma\n',

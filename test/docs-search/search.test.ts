@@ -1,7 +1,19 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { found, type FoundPassages, raw, RawSession, search, serve, type ToolAnswer, write } from './served.ts'
+import {
+  closeAfterEach,
+  found,
+  type FoundPassages,
+  raw,
+  RawSession,
+  search,
+  serve,
+  type ToolAnswer,
+  write,
+} from './served.ts'
+
+closeAfterEach()
 
 /** All results of a query, page by page. */
 async function everything(session: RawSession, query: string): Promise<FoundPassages['results']> {

@@ -3,17 +3,31 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, expect, vi } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-search/server.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 
 export const KEY = 'a-key-for-this-test-only'
 const workerUrl = new URL('../../dist/docs-worker.cjs', import.meta.url)
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
+type Close = () => Promise<void>
+
 /** Remembers what is to be done at the end: of the test, unless it is opened for a whole file. */
-export type AtEnd = (close: () => Promise<void>) => void
+export type AtEnd = (close: Close) => void
+
+const perTest = new PerTest<Close>(async (all) => {
+  for (const close of all.toReversed()) await close()
+})
+
+/** Call once in a test file: no server outlives its test. */
+export function closeAfterEach(): void {
+  perTest.closeAfterEach()
+}
+
+/** Where tests run beside each other, vitest's own `onTestFinished` cannot tell whose end is meant. */
+export const atEndOfTest: AtEnd = (close) => perTest.add(close)
 
 /** Opened once for all tests of a file that change nothing in it: to start an index costs more than most of these tests. */
 export function shared<Opened>(open: (atEnd: AtEnd) => Promise<Opened>): () => Promise<Opened> {
@@ -25,7 +39,7 @@ export function shared<Opened>(open: (atEnd: AtEnd) => Promise<Opened>): () => P
   return () => (opened ??= open((close) => closing.push(close)))
 }
 
-export async function directoryWith(files: Files, atEnd: AtEnd = onTestFinished): Promise<string> {
+export async function directoryWith(files: Files, atEnd: AtEnd = atEndOfTest): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'parley-docs-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   await write(directory, files)
@@ -48,7 +62,7 @@ export interface Served {
 export async function serve(
   files: Files,
   options: Partial<DocsServerOptions> = {},
-  atEnd: AtEnd = onTestFinished,
+  atEnd: AtEnd = atEndOfTest,
 ): Promise<Served> {
   const directory = await directoryWith(files, atEnd)
   const log: string[] = []
@@ -211,12 +225,16 @@ export async function search(session: RawSession, args: Readonly<Record<string, 
   return answer.structuredContent as FoundPassages
 }
 
-/** Asks again until what is found is as wanted; the test's own time limit ends it. */
+/** Asks again until what is found is as wanted. */
 export async function found(session: RawSession, query: string, files: readonly string[]): Promise<void> {
-  for (;;) {
+  await eventually(async () => {
     const { results } = await search(session, { query })
-    if (JSON.stringify(results.map(({ file }) => file).toSorted()) === JSON.stringify(files)) return
-    // Whoever indexes needs the processor too.
-    await sleep(20)
-  }
+    expect(results.map(({ file }) => file).toSorted()).toEqual(files)
+  })
+}
+
+/** Unlike `expect.poll` also where tests run beside each other. */
+export async function eventually(expectation: () => Promise<void>): Promise<void> {
+  // Whoever indexes needs the processor too.
+  await vi.waitFor(expectation, { interval: 20, timeout: 60_000 })
 }

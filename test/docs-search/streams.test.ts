@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { directoryWith, INITIALIZE, KEY, messagesOf, opened, raw, RawSession, serve } from './served.ts'
+import { closeAfterEach, directoryWith, INITIALIZE, KEY, messagesOf, opened, raw, RawSession, serve } from './served.ts'
+
+closeAfterEach()
 
 const BOTH = 'application/json, text/event-stream'
 const NEWEST = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-11-25' } }

@@ -1,9 +1,11 @@
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { directoryWith, found, RawSession, search, serve, write } from './served.ts'
+import { closeAfterEach, directoryWith, eventually, found, RawSession, search, serve, write } from './served.ts'
 
-test.each([
+closeAfterEach()
+
+test.concurrent.each([
   ['as the system tells of it', false],
   ['by looking, where the system tells nothing', true],
 ])('a new, changed, moved or deleted file is noticed, %s', async (_, poll) => {
@@ -24,7 +26,7 @@ test.each([
   }
 })
 
-test('what changes deep in a new, moved or replaced directory is noticed', async () => {
+test.concurrent('what changes deep in a new, moved or replaced directory is noticed', async () => {
   const { server, directory } = await serve({ 'old/deep/a.md': 'alpha', 'replaced/deep/b.md': 'beta' })
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['old/deep/a.md'])
@@ -43,15 +45,15 @@ test('what changes deep in a new, moved or replaced directory is noticed', async
   }
 })
 
-test('many files at once are all found', async () => {
+test.concurrent('many files at once are all found', async () => {
   const { server, directory } = await serve({ 'a.md': 'alpha' })
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md'])
   await write(directory, Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 7}/${i}.md`, 'beta'])))
-  await expect.poll(async () => (await search(session, { query: 'beta' })).total).toBe(200)
+  await eventually(async () => expect((await search(session, { query: 'beta' })).total).toBe(200))
 })
 
-test('when the directory vanishes, clients are notified, tools say so, and all is well when it is back', async () => {
+test.concurrent('when the directory vanishes, clients are notified, tools say so, and all is well when it is back', async () => {
   const parent = await directoryWith({ 'docs/a.md': 'alpha' })
   const directory = join(parent, 'docs')
   const { server, log } = await serve({}, { directories: [directory] })
@@ -84,7 +86,7 @@ test('when the directory vanishes, clients are notified, tools say so, and all i
   await notifications.return(undefined)
 })
 
-test('of two directories one may vanish: the other is searched, and the result says what was not', async () => {
+test.concurrent('of two directories one may vanish: the other is searched, and the result says what was not', async () => {
   const parent = await directoryWith({ 'one/a.md': 'alpha', 'two/a.md': 'alpha' })
   const directories = [join(parent, 'one'), join(parent, 'two')]
   const { server } = await serve({}, { directories })
@@ -97,7 +99,7 @@ test('of two directories one may vanish: the other is searched, and the result s
   expect(notice).toBe('Not searched, because it is gone: two.')
 })
 
-test('ignore files are honoured, nested ones too, and some directories never count', async () => {
+test.concurrent('ignore files are honoured, nested ones too, and some directories never count', async () => {
   const { server } = await serve({
     '.gitignore': '*.tmp.md\nbuild/\n/top.md\n!kept.tmp.md\n',
     'a.md': 'alpha',
@@ -120,7 +122,7 @@ test('ignore files are honoured, nested ones too, and some directories never cou
   await found(session, 'alpha', ['a.md', 'kept.tmp.md', 'sub/deeper/secret.md', 'sub/secret.md', 'sub/top.md'])
 })
 
-test('a directory may be named by a symbolic link, and is watched through it', async () => {
+test.concurrent('a directory may be named by a symbolic link, and is watched through it', async () => {
   const parent = await directoryWith({ 'real/a.md': 'alpha' })
   await symlink(join(parent, 'real'), join(parent, 'link'))
   const { server } = await serve({}, { directories: [join(parent, 'link')] })
@@ -130,7 +132,7 @@ test('a directory may be named by a symbolic link, and is watched through it', a
   await found(session, 'beta', ['b.md'])
 })
 
-test('nothing behind a symbolic link is found or read', async () => {
+test.concurrent('nothing behind a symbolic link is found or read', async () => {
   const outside = await directoryWith({ 'secret.md': 'alpha', 'deep/secret.md': 'alpha' })
   const directory = await directoryWith({ 'a.md': 'alpha' })
   await symlink(join(outside, 'secret.md'), join(directory, 'link.md'))
@@ -140,7 +142,7 @@ test('nothing behind a symbolic link is found or read', async () => {
   await found(session, 'alpha', ['a.md'])
 })
 
-test('texts in the usual encodings are found, binary files and very large ones are not', async () => {
+test.concurrent('texts in the usual encodings are found, binary files and very large ones are not', async () => {
   const gb18030 = new Uint8Array([0xc8, 0xed, 0x52, 0x41, 0x49, 0x44, 0xd5, 0xf3, 0xc1, 0xd0, 0x0a])
   const utf16 = (text: string, big: boolean) => {
     const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -164,7 +166,7 @@ test('texts in the usual encodings are found, binary files and very large ones a
   expect(log.join('\n')).toMatch(/large\.md is not searched: it is larger than 5 MB/)
 })
 
-test('past the limits the first documents are searched, and each result says so', async () => {
+test.concurrent('past the limits the first documents are searched, and each result says so', async () => {
   const files = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`${i}.md`, 'alpha']))
   const { server } = await serve(files, { limits: { files: 4 } })
   const session = await RawSession.open(server)

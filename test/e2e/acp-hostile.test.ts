@@ -22,7 +22,7 @@ const journalBytes = (home: string): number => statSync(join(home, 'journal.db-w
 const answersTo = ({ received }: RawConnection, id: number): readonly Message[] =>
   received.filter((message) => message.id === id && message.method === undefined)
 
-describe('a disk that refuses one append', () => {
+describe.concurrent('a disk that refuses one append', () => {
   const failing = (nth: number) => ({
     env: { PARLEY_FAULTS: JSON.stringify([{ point: 'session.batch.decided', action: 'throw', nth }]) },
   })
@@ -49,7 +49,7 @@ describe('a disk that refuses one append', () => {
   )
 })
 
-describe('what fails after an append has stored its entries', () => {
+describe.concurrent('what fails after an append has stored its entries', () => {
   test.concurrent.each(['session.batch.stored', 'session.batch.published'])(
     'at %s does not make them "not stored": the prompt runs, and ends as its transcript says',
     async (point) => {
@@ -81,7 +81,7 @@ test.concurrent('a log that cannot be written ends nothing', async () => {
   expect((await client.request('session/list', {})).error).toBeUndefined()
 })
 
-describe('a client that does not read while its turn ends', () => {
+describe.concurrent('a client that does not read while its turn ends', () => {
   test.concurrent.each(['session/load', 'session/resume'])(
     'and then asks for %s is told of that end',
     async (method) => {
@@ -120,7 +120,7 @@ test.concurrent('a client that loads a session whose question is open is asked a
   expect(JSON.stringify(client.received)).toContain('"completed"')
 })
 
-describe('what is sloppy', () => {
+describe.concurrent('what is sloppy', () => {
   test.concurrent.each([
     ['a prompt', 'session/prompt', (deep: string) => `"prompt":[{"type":"text","text":"x","_meta":${deep}}]`],
     ['what is attached to one', 'session/prompt', (deep: string) => `"prompt":[],"_meta":{"x":${deep}}`],
@@ -201,7 +201,7 @@ test.concurrent('a last page that is full has no cursor [A-LS-5]', async () => {
   expect(result).not.toHaveProperty('nextCursor')
 })
 
-describe('a tool', () => {
+describe.concurrent('a tool', () => {
   const failureIn = ({ received }: RawConnection): string =>
     JSON.stringify(updatesIn(received).find(({ update }) => update['status'] === 'failed')?.update['content'])
 

@@ -1,6 +1,7 @@
 /** The binary as a process among others: how it ends, what it writes, who may own the state, and whom it waits for. */
 import { mkdirSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
 import { type Fields, type Message, textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
@@ -26,7 +27,7 @@ async function beginTurn(client: RawClient, cwd: string): Promise<{ sessionId: s
   return { sessionId, prompt }
 }
 
-describe('when stdin closes [A-TR-7]', () => {
+describe.concurrent('when stdin closes [A-TR-7]', () => {
   test.concurrent('before anything was asked, it ends by itself', async () => {
     const client = start(await stageWith(SLOW))
     expect(await client.leave()).toEqual({ code: 0, signal: null })
@@ -95,7 +96,7 @@ test.concurrent('a second owner of the same state says who has it, and ends with
   expect((await owner.request('session/list', {})).error).toBeUndefined()
 })
 
-describe('a question', () => {
+describe.concurrent('a question', () => {
   async function asked(): Promise<{ client: RawSocket; prompt: number; question: Message; sessionId: string }> {
     const { client, cwd } = await connection(QUESTION)
     const { env: _env, type: _type, ...echo } = stdioServer('echo')
@@ -154,10 +155,4 @@ test.concurrent('servers start in the cwd of the session, wherever the process w
 
 function sizeOf(home: string): number {
   return statSync(`${home}/journal.db-wal`).size
-}
-
-/** The disk tells nobody when a file has grown. */
-async function until(holds: () => boolean): Promise<void> {
-  const { setTimeout: sleep } = await import('node:timers/promises')
-  while (!holds()) await sleep(20)
 }

@@ -14,7 +14,7 @@ const sdkAgent = fileURLToPath(new URL('../fixtures/client/sdk-agent.mjs', impor
 const run = (command: string, home = freshDirectory(), ...more: readonly string[]) =>
   parley(['run', '--agent-command', command, 'hello', ...more], { home })
 
-describe('a Parley server at the other end', () => {
+describe.concurrent('a Parley server at the other end', () => {
   test.concurrent('answers through its relay, whether it has to be started or runs', async () => {
     const home = freshDirectory()
     const command = `${acp} --agent ${await scriptAgent(home, [{ chunk: 'Hi there.' }])}`
@@ -42,7 +42,7 @@ test.concurrent('an agent of the SDK answers', async () => {
   expect(await run(`${node} ${quoted(sdkAgent)}`)).toMatchObject({ code: 0, stdout: 'hello\n', stderr: '' })
 })
 
-describe('one clear line, and no answer, from', () => {
+describe.concurrent('one clear line, and no answer, from', () => {
   test.concurrent.each([
     ['an agent that ends at once', 'exit 3', 'ended (exit code 3, before it introduced itself)'],
     ['a command that is not there', './nothing-here', 'exit code 127'],

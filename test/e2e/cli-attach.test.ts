@@ -55,7 +55,7 @@ function wordsIn(stdout: string): readonly string[] {
   return stdout.match(/word \d+/gu) ?? []
 }
 
-describe('parley attach', () => {
+describe.concurrent('parley attach', () => {
   test.concurrent('joins in the middle of a sentence, goes on with it, and ends when it is told to', async () => {
     const run = await stage(slow)
     const asking = start(['run', 'go'], run)
@@ -140,13 +140,13 @@ describe('parley attach', () => {
   })
 })
 
-describe('a prompt in a session that is busy', () => {
+describe.concurrent('a prompt in a session that is busy', () => {
   test.concurrent('waits for its turn, shows only its own answer, and says that it waits', async () => {
     const run = await stage({ chunk: 'Hi.' }, { sleepMs: 600_000 })
     const first = start(['run', 'one'], run)
     await first.until('Hi.')
     const second = start(['run', '--session', await idOf(run), 'two'], run)
-    await untilSaid(second, 'Another turn runs in this session; this prompt waits for its end.\n')
+    await second.untilError('Another turn runs in this session; this prompt waits for its end.\n')
     expect(second.stdout).toBe('')
     first.child.kill('SIGINT')
     await second.until('Hi.')
@@ -156,7 +156,7 @@ describe('a prompt in a session that is busy', () => {
   })
 })
 
-describe('an older server', () => {
+describe.concurrent('an older server', () => {
   /** Plays a server of version 0.0.1 that says how many turns it runs. */
   async function older(home: string, working: number): Promise<readonly string[]> {
     mkdirSync(home, { recursive: true })
@@ -210,14 +210,11 @@ describe('an older server', () => {
   })
 })
 
-async function untilSaid(cli: Cli, text: string): Promise<void> {
-  while (!cli.stderr.includes(text)) await once(cli.child, 'heard')
-}
-
 async function untilClients(run: Lodging, count: number): Promise<void> {
   while ((await ask(run, '_parley/status', {}))['clients'] !== count) await new Promise((next) => setTimeout(next, 10))
 }
 
-async function untilInterrupted(cli: Cli, times: number): Promise<void> {
-  while ((cli.stdout.match(/Interrupted: the server/gu) ?? []).length < times) await once(cli.child, 'heard')
+function untilInterrupted(cli: Cli, times: number): Promise<void> {
+  const count = () => (cli.stdout.match(/Interrupted: the server/gu) ?? []).length
+  return cli.untilSo(() => count() >= times, 'interruption')
 }

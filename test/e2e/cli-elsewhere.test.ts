@@ -133,7 +133,7 @@ test.concurrent('a device that was removed is told so, at once', async () => {
   })
 })
 
-describe('an editor', () => {
+describe.concurrent('an editor', () => {
   const maps = (there: Place) => [
     '--map',
     `/Users/ada=${there.cwd}/..`,

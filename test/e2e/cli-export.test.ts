@@ -34,7 +34,7 @@ async function tell(prompt: string) {
 const jsonl = async (home: string, id: string) =>
   (await parley(['export', id, '--format', 'jsonl'], { home })).stdout.split('\n').slice(0, -1)
 
-describe('parley export', () => {
+describe.concurrent('parley export', () => {
   test.concurrent('to a disk that is full has failed', async () => {
     const { home, agent, id } = await told()
     const into = `const { spawnSync } = require('node:child_process')
@@ -120,7 +120,7 @@ a \`\`\` fence
   })
 })
 
-describe('parley import', () => {
+describe.concurrent('parley import', () => {
   test.concurrent('brings a session back exactly, under a new id or its own, here or elsewhere', async () => {
     const { home, id } = await tell('你好 \u001b[31m')
     const lines = await jsonl(home, id)

@@ -16,7 +16,7 @@ function configured() {
   return { home, file, mcp: (...words: readonly string[]) => parley(['mcp', ...words], { home }) }
 }
 
-describe('parley mcp', () => {
+describe.concurrent('parley mcp', () => {
   const cases: readonly (readonly [words: readonly string[], code: number, says: string])[] = [
     [['rm'], 2, "missing required argument 'name'"],
     [['test', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules). For a command'],

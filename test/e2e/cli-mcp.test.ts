@@ -47,7 +47,7 @@ test.concurrent('a server that cannot be connected says why, and without words t
   expect(header.stderr).not.toContain('sentinel')
 })
 
-describe('the servers of the configuration', () => {
+describe.concurrent('the servers of the configuration', () => {
   test.concurrent('are added, listed, tested and removed, and the rest of the file stays as it was', async () => {
     const { file, mcp } = configured('# mine\nidle_minutes = 1 # a comment\n')
     const added = await mcp(

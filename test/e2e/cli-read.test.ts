@@ -6,7 +6,7 @@ import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, 
 
 endServers()
 
-describe('parley ls', () => {
+describe.concurrent('parley ls', () => {
   test.concurrent('is empty where nothing was said, and makes nothing', async () => {
     const home = freshDirectory()
     expect(await parley(['ls'], { home })).toMatchObject({ code: 0, stdout: '', stderr: '' })
@@ -63,7 +63,7 @@ describe('parley ls', () => {
   })
 })
 
-describe('parley show', () => {
+describe.concurrent('parley show', () => {
   test.concurrent('tells the same as a load does', async () => {
     const home = freshDirectory()
     const script = [

@@ -36,7 +36,7 @@ async function alone(...steps: readonly Readonly<Record<string, unknown>>[]): Pr
 endServers()
 const stage = shareServer()
 
-describe('parley run', () => {
+describe.concurrent('parley run', () => {
   test.concurrent('its exit code says how the turn ended', async () => {
     const ended = await parley(['run', 'hello'], await stage({ chunk: 'Hi.' }, { end: 'refusal' }))
     expect(ended).toMatchObject({ code: 3, stdout: 'Hi.\n' })
@@ -153,7 +153,7 @@ test.concurrent('a state directory that cannot be made is refused at once, in on
   expect(stderr).toMatch(/^parley: The Parley server could not be started: ENOENT.*\n$/u)
 })
 
-describe('stopping', () => {
+describe.concurrent('stopping', () => {
   test.concurrent('Ctrl-C cancels the turn: what was said is there, exit 130', async () => {
     const cli = new Cli(['run', '--json', 'go'], await stage(...slow))
     await cli.until('word 2')
@@ -247,7 +247,7 @@ describe('stopping', () => {
   })
 })
 
-describe('parley with prompts from a pipe', () => {
+describe.concurrent('parley with prompts from a pipe', () => {
   test.concurrent('answers each line in order, in one session, and exits 0', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const { code, stdout, stderr } = await parley([], run, 'one\n\n两\n')

@@ -10,7 +10,7 @@ import { RawSocket } from './raw-socket.ts'
 endServers()
 cleanUpServers()
 
-describe('parley search', () => {
+describe.concurrent('parley search', () => {
   test.concurrent('finds nothing where nothing was said, and makes nothing', async () => {
     const home = freshDirectory()
     const stderr = 'parley: nothing that was said has all of these words.\n'
@@ -72,7 +72,7 @@ describe('parley search', () => {
   })
 })
 
-describe('the index of an owner', () => {
+describe.concurrent('the index of an owner', () => {
   test.concurrent('that is killed again and again in the middle of its work has every word in the end', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'word{n} ', times: 6_000 }])
@@ -96,7 +96,7 @@ describe('the index of an owner', () => {
   })
 })
 
-describe('_parley/search', () => {
+describe.concurrent('_parley/search', () => {
   test.concurrent('finds at once what was just said, and says what is wrong with the question', async () => {
     const place = await placeWith([{ chunk: 'a needle in the haystack' }])
     await serveHere(place)

@@ -4,7 +4,7 @@ import { endServers, jsonLines, parley, sessionIn, sessionsIn, shareServer } fro
 endServers()
 const stage = shareServer()
 
-describe('parley new', () => {
+describe.concurrent('parley new', () => {
   test.concurrent('prints the id of a session that can be gone on with', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const { code, stdout, stderr } = await parley(['new'], run)
@@ -37,7 +37,7 @@ describe('parley new', () => {
   })
 })
 
-describe('parley rename', () => {
+describe.concurrent('parley rename', () => {
   test.concurrent('gives another title', async () => {
     const run = await stage()
     const id = await sessionIn(run)
@@ -55,7 +55,7 @@ describe('parley rename', () => {
   })
 })
 
-describe('parley fork', () => {
+describe.concurrent('parley fork', () => {
   test.concurrent('starts a session that begins as the first one, which stays as it is', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const id = await sessionIn(run)
@@ -96,7 +96,7 @@ describe('parley fork', () => {
   })
 })
 
-describe('parley close', () => {
+describe.concurrent('parley close', () => {
   test.concurrent('ends what runs, and the session can be opened again', async () => {
     const run = await stage({ chunk: 'Hi.' })
     const [one, two] = [await sessionIn(run), await sessionIn(run)]
@@ -119,7 +119,7 @@ describe('parley close', () => {
   })
 })
 
-describe('parley rm', () => {
+describe.concurrent('parley rm', () => {
   test.concurrent('deletes for good, but not without being asked where nobody can be', async () => {
     const run = await stage()
     const [one, two] = [await sessionIn(run), await sessionIn(run)]

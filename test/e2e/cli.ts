@@ -34,6 +34,9 @@ export interface Finished {
   readonly stderr: string
 }
 
+/** Whatever takes longer does not come, on a loaded machine too. Less than the time of a test, which has no words for it. */
+const PATIENCE_MS = 90_000
+
 export class Cli {
   readonly home: string
   readonly child: ChildProcessWithoutNullStreams
@@ -59,11 +62,24 @@ export class Cli {
     })
   }
 
-  /** Resolves when stdout has had `text`; rejects when it ends without. */
-  async until(text: string): Promise<void> {
-    while (!this.stdout.includes(text)) {
-      if (this.#isOver) throw new Error(`ended without ${text}: ${this.stdout}${this.stderr}`)
-      await once(this.child, 'heard')
+  /** Resolves when stdout has had `text`; rejects when it ends without, or takes too long. */
+  until(text: string): Promise<void> {
+    return this.untilSo(() => this.stdout.includes(text), text)
+  }
+
+  /** The same for stderr. */
+  untilError(text: string): Promise<void> {
+    return this.untilSo(() => this.stderr.includes(text), text)
+  }
+
+  /** The same for whatever its output shows; `what` names it for a test that fails. */
+  async untilSo(check: () => boolean, what: string): Promise<void> {
+    const late = AbortSignal.timeout(PATIENCE_MS)
+    while (!check()) {
+      if (this.#isOver) throw new Error(`ended without ${what}: ${this.stdout}${this.stderr}`)
+      await once(this.child, 'heard', { signal: late }).catch(() => {
+        throw new Error(`no ${what} within ${PATIENCE_MS} ms: ${this.stdout}${this.stderr}`)
+      })
     }
   }
 

@@ -68,7 +68,7 @@ async function answer(client: Client, method: string, result: unknown): Promise<
 const made = (client: Client) => answer(client, 'terminal/create', { terminalId: 'term-1' })
 const RUN = { terminal: { command: 'make', args: ['all'] } }
 
-describe('in one session of one server', () => {
+describe.concurrent('in one session of one server', () => {
   test.concurrent('each prompt asks its own client, whatever ids they use, and no other', async () => {
     const place = await placeWith()
     const script = [{ readFile: { path: join(place.cwd, 'a.txt'), line: 2 } }]
@@ -147,7 +147,7 @@ describe('in one session of one server', () => {
   })
 })
 
-describe('an MCP server that asks for input while its tool runs', () => {
+describe.concurrent('an MCP server that asks for input while its tool runs', () => {
   const PROGRAM = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
   const asking = { name: 's', command: process.execPath, args: [PROGRAM, 'asks the person', '/dev/null'], env: [] }
   const script = [{ toolCall: { name: 's__do', arguments: {} } }]
@@ -163,7 +163,7 @@ describe('an MCP server that asks for input while its tool runs', () => {
   })
 })
 
-describe('through a relay', () => {
+describe.concurrent('through a relay', () => {
   const greet = (relay: RawClient) => relay.request('initialize', { protocolVersion: 1, clientCapabilities: ALL })
 
   test.concurrent('a killed server leaves nothing open at the client: its calls are taken back, its terminal is let go of', async () => {

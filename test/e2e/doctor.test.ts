@@ -26,7 +26,7 @@ function contents(directory: string): Readonly<Record<string, string>> {
   return Object.fromEntries(told)
 }
 
-describe('parley doctor', () => {
+describe.concurrent('parley doctor', () => {
   test.concurrent('is well where nothing is, and makes nothing', async () => {
     const home = join(freshDirectory(), 'none')
     const cwd = freshDirectory()

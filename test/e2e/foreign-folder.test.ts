@@ -18,7 +18,7 @@ async function foreignFolder(settings: string) {
   return { home, work, ran: () => existsSync(join(work, 'ran-unasked')) }
 }
 
-describe('a project that names a script as its agent', () => {
+describe.concurrent('a project that names a script as its agent', () => {
   const settings = '# Settings\nagent = "script:script.jsonl"\n'
 
   test.concurrent.each([
@@ -56,7 +56,7 @@ describe('a project that names a script as its agent', () => {
   })
 })
 
-describe('a script that the user’s own file names', () => {
+describe.concurrent('a script that the user’s own file names', () => {
   test.concurrent('is played, and its calls are asked about', async () => {
     const { home, work, ran } = await foreignFolder('')
     mkdirSync(join(home, 'config', 'parley'), { recursive: true })
@@ -72,7 +72,7 @@ describe('a script that the user’s own file names', () => {
   })
 })
 
-describe('an exported session in the folder, imported', () => {
+describe.concurrent('an exported session in the folder, imported', () => {
   test.concurrent('does not bring the permission of the user who exported it along', async () => {
     const { home, work, ran } = await foreignFolder('')
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })

@@ -42,7 +42,7 @@ function callsOf(log: string, name: string): number {
   return lines.filter((line) => line.includes('tools/call') && line.includes(`"${name}"`)).length
 }
 
-describe('a question', () => {
+describe.concurrent('a question', () => {
   test.concurrent('is answered with the passages that hold its words, wherever they are', async () => {
     const { client, cwd } = await connect('guide')
     const folder = join(cwd, 'deep')
@@ -111,7 +111,7 @@ test.concurrent('where there are no documents, the guide says that alone, and th
   expect(titles[0]).toBe('Search documents: “数据库”')
 })
 
-describe('a tool by name', () => {
+describe.concurrent('a tool by name', () => {
   test.concurrent('is not run before somebody allowed it, and not when they refuse', async () => {
     const { client, cwd } = await connect('guide')
     const log = join(freshDirectory(), 'log')
@@ -164,7 +164,7 @@ describe('a tool by name', () => {
   })
 })
 
-describe('a session with troubled servers', () => {
+describe.concurrent('a session with troubled servers', () => {
   test.concurrent('is there at once, and /tools says what became of each', async () => {
     const { client, cwd } = await connect('guide')
     const dead = { name: 'dead', command: '/nowhere/at/all', args: [], env: [] }

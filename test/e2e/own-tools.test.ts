@@ -11,7 +11,7 @@ interface Update {
   readonly update?: { readonly toolCallId?: string; readonly status?: string; readonly content?: unknown }
 }
 
-describe('the tools of our own', () => {
+describe.concurrent('the tools of our own', () => {
   test.concurrent('are called by name', async () => {
     const home = freshDirectory()
     await writeFile(join(workIn(home), 'README.md'), 'Read me, 世界.\n')

@@ -22,7 +22,7 @@ async function parley({ home }: Place, ...args: readonly string[]): Promise<void
   await once(spawn(process.execPath, [binary, ...args], { env, stdio: 'ignore' }), 'exit')
 }
 
-describe('after parley stop', () => {
+describe.concurrent('after parley stop', () => {
   test.concurrent('no relay starts it again by itself, and the next message of a client does', async () => {
     const place = await placeWith([{ chunk: 'hello' }])
     const { one, other, sessionId } = await connectTwo(place)
@@ -75,7 +75,7 @@ describe('after parley stop', () => {
   })
 })
 
-describe('a relay that is newer than the server', () => {
+describe.concurrent('a relay that is newer than the server', () => {
   test.concurrent('takes over while nothing runs, before its client has noticed', async () => {
     const place = await placeWith([{ chunk: 'w{n} ', times: 5 }])
     const bin = olderBuild(place)

@@ -9,6 +9,7 @@ import { WebSocket } from 'ws'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { logPathIn } from '../../src/server/log/log-line.ts'
 import { until } from '../fixtures/process/running.ts'
+import { nextBytes } from '../wire/next-bytes.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
 import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
@@ -48,7 +49,7 @@ async function upgrade(port: number, headers: readonly string[], path = '/acp'):
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write(`GET ${path} HTTP/1.1\r\n${[...UPGRADE, ...headers].join('\r\n')}\r\n\r\n`)
-  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  const bytes = await nextBytes(socket)
   socket.destroy()
   return bytes.toString()
 }
@@ -76,7 +77,7 @@ test.concurrent('a session is started, prompted and followed by two clients, eac
   await local.leave()
 })
 
-describe('a request', () => {
+describe.concurrent('a request', () => {
   test.concurrent('needs a host, an origin and a token that are right, on loopback too; /healthz needs nothing', async () => {
     const { port, token } = await remote()
     const right = token('read')
@@ -120,7 +121,7 @@ describe('a request', () => {
   })
 })
 
-describe('a connection', () => {
+describe.concurrent('a connection', () => {
   test.concurrent('is cut when its token is removed, and when that gets another role', async () => {
     const { place, url, token } = await remote()
     const [ada, bob, carl] = await Promise.all(
@@ -199,7 +200,7 @@ describe('a connection', () => {
   })
 })
 
-describe('an address that others can reach', () => {
+describe.concurrent('an address that others can reach', () => {
   test.concurrent('is refused without TLS, in one line that names the ways out', async () => {
     const { home } = await placeWith()
     const { code, stderr } = await parley(['serve', '--listen', '0.0.0.0:0'], { home })

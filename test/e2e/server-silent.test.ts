@@ -25,7 +25,7 @@ async function hanging(): Promise<{ readonly home: string; readonly agent: strin
 async function waiting(words: string) {
   const run = await hanging()
   const cli = new Cli(words.split(' '), run)
-  while (!cli.stderr.includes('does not respond')) await new Promise((resolve) => cli.child.once('heard', resolve))
+  await cli.untilError('does not respond')
   return { cli, server: readPidFile(run.home)?.pid ?? 0 }
 }
 
@@ -50,7 +50,14 @@ test('while the server hangs, a signal ends whoever waits at once; who stays goe
 test('an agent that says nothing keeps nobody who leaves', async () => {
   const home = freshDirectory()
   const cli = new Cli(['run', '--agent-command', 'echo begun >&2; exec sleep 1000', 'hi'], { home })
-  while (!cli.stderr.includes('begun')) await new Promise((resolve) => cli.child.once('heard', resolve))
+  await cli.untilError('begun')
   cli.child.kill('SIGTERM')
   expect(await cli.finished).toMatchObject({ code: 75, signal: null })
+})
+
+test('parley status of it does not hang', async () => {
+  const { home } = await hanging()
+  const { code, stderr } = await parley(['status'], { home })
+  expect(code).toBe(1)
+  expect(stderr).toContain(`pid ${readPidFile(home)?.pid}`)
 })

@@ -60,7 +60,7 @@ test.concurrent('after a kill -9 in the middle of everything, the next that need
   expect(result?.['sessions']).toHaveLength(3)
 })
 
-describe('is on its own', () => {
+describe.concurrent('is on its own', () => {
   test.concurrent('whoever started it may end, and what read its output is not kept waiting', async () => {
     const place = await placeWith()
     const caller = callerOf(place)
@@ -87,7 +87,7 @@ describe('is on its own', () => {
   })
 })
 
-describe('says why it cannot', () => {
+describe.concurrent('says why it cannot', () => {
   test.concurrent('with the last words of the log, as soon as the process has ended', async () => {
     const place = await placeWith()
     mkdirSync(place.home)
@@ -167,7 +167,7 @@ test.concurrent('one that is stopping is waited for, and another started', async
   await first.finished
 })
 
-describe('ends by itself', () => {
+describe.concurrent('ends by itself', () => {
   const SOON = { PARLEY_IDLE_MINUTES: '0.01' }
 
   /** A client in a server that does not wait for long; on a busy machine it may come too late for the first one. */

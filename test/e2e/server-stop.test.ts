@@ -44,7 +44,7 @@ async function beginTurn(place: Place): Promise<Turn> {
 
 const methodsOf = ({ received }: RawSocket): readonly (string | undefined)[] => received.map(({ method }) => method)
 
-describe('a server that is to stop', () => {
+describe.concurrent('a server that is to stop', () => {
   test.concurrent('lets a running turn end, takes no new work, and says so before it goes', async () => {
     const place = await placeWith(BRIEF)
     const server = await serve(place)
@@ -185,7 +185,7 @@ describe('a server that is to stop', () => {
   })
 })
 
-describe('leaves no process', () => {
+describe.concurrent('leaves no process', () => {
   async function withChildren(
     place: Place,
   ): Promise<{ readonly server: number; readonly children: readonly number[] }> {
@@ -219,7 +219,7 @@ describe('leaves no process', () => {
   })
 })
 
-describe('parley stop', () => {
+describe.concurrent('parley stop', () => {
   test.concurrent('says what it waits for, and returns when the process has gone', async () => {
     const place = await placeWith(SLOW)
     const pid = await startInBackground(place)
@@ -252,7 +252,7 @@ describe('parley stop', () => {
   })
 })
 
-describe('parley status', () => {
+describe.concurrent('parley status', () => {
   test.concurrent('tells how the server is, for people and for programs', async () => {
     const place = await placeWith(SLOW)
     const server = await serve(place)
@@ -290,18 +290,9 @@ describe('parley status', () => {
       expect(pidIn(place.home)).toBeUndefined()
     },
   )
-
-  test.concurrent('of a server that hangs does not hang', async () => {
-    const place = await placeWith()
-    const pid = await startInBackground(place)
-    process.kill(pid, 'SIGSTOP')
-    const { code, stderr } = await parley(['status'], place)
-    expect(code).toBe(1)
-    expect(stderr).toContain(`pid ${pid}`)
-  })
 })
 
-describe('parley logs', () => {
+describe.concurrent('parley logs', () => {
   test.concurrent('tells of starts, recoveries and stops, readably or as they are', async () => {
     const place = await placeWith(SLOW)
     const first = await startInBackground(place)

@@ -26,7 +26,7 @@ import { cleanUpServers, openSession, placeWith, serve, start } from './server.t
 
 cleanUpServers()
 
-describe('parley serve', () => {
+describe.concurrent('parley serve', () => {
   test.concurrent('says where it listens, for its user alone, and cleans up when it is told to stop', async () => {
     const place = await placeWith()
     const server = await serve(place)
@@ -77,7 +77,7 @@ describe('parley serve', () => {
   })
 })
 
-describe('a state directory whose path is too long for a socket', () => {
+describe.concurrent('a state directory whose path is too long for a socket', () => {
   const temporary = new PerTest<string>(async (opened) => {
     for (const directory of opened) rmSync(directory, { recursive: true, force: true })
   })
@@ -121,7 +121,7 @@ describe('a state directory whose path is too long for a socket', () => {
   })
 })
 
-describe('of many clients', () => {
+describe.concurrent('of many clients', () => {
   test.concurrent('a hundred are served at once', async () => {
     const place = await placeWith()
     await serve(place)

@@ -34,7 +34,7 @@ async function talking(stage: Stage, more: Parameters<typeof start>[1] = {}) {
 
 const counting = [{ chunk: '{n} ', times: 40 }, { sleepMs: 60_000 }]
 
-describe('a fork', () => {
+describe.concurrent('a fork', () => {
   test.concurrent('of a session in mid-turn is there after kill -9, whole, and goes on', async () => {
     const stage = await stageWith(counting)
     const { client, sessionId } = await talking(stage)
@@ -85,7 +85,7 @@ test.concurrent('a new name is there after kill -9, and whoever lists sees it', 
   expect(result?.['sessions']).toMatchObject([{ sessionId, title: 'A better name' }])
 })
 
-describe('the script of a session', () => {
+describe.concurrent('the script of a session', () => {
   test.concurrent('that is gone by now fails the next turn with one sentence, until another agent is named', async () => {
     const stage = await stageWith([{ chunk: 'First.' }])
     const path = join(stage.home, '..', 'script.jsonl')

@@ -43,7 +43,7 @@ const COMMENTED = `// Mine.
 }
 `
 
-describe('parley setup', () => {
+describe.concurrent('parley setup', () => {
   test.concurrent('writes nothing unless told', async () => {
     const { setup, text } = account({ [ZED]: COMMENTED })
     const { code, stdout } = await setup()
@@ -131,7 +131,7 @@ describe('parley setup', () => {
   })
 })
 
-describe('on each system, by injected facts', () => {
+describe.concurrent('on each system, by injected facts', () => {
   const machine = (platform: NodeJS.Platform, there: readonly string[], environment = {}): Machine => ({
     platform,
     home: '/home/u',

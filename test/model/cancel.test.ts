@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
 import { updatesIn } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { Script } from '../model-server/script.ts'
@@ -85,7 +86,3 @@ test('the cancel ends the command: the next call does not run, and no step follo
     'Cancelled. The tool was not run.',
   ])
 })
-
-async function until(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 20))
-}

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
 import { chanceOf } from '../series/chance.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
@@ -241,7 +242,3 @@ test(
     expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length)
   },
 )
-
-async function until(check: () => boolean): Promise<void> {
-  while (!check()) await new Promise((resolve) => setTimeout(resolve, 20))
-}

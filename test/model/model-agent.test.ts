@@ -74,7 +74,7 @@ const looks: Script = [
   [{ text: 'It says hello.' }, { usage: { input: 200, output: 20 } }],
 ]
 
-describe.each(formats)('asked as %s', (format) => {
+describe.concurrent.each(formats)('asked as %s', (format) => {
   test.concurrent('parley run answers with what its tools found, what it used and what it cost', async () => {
     const place = await given(looks)
     writeFileSync(join(place.cwd, 'a.txt'), 'hello from a file')
@@ -154,7 +154,7 @@ test.concurrent('tools that appear and vanish in mid-turn: each step has exactly
   )
 })
 
-describe('a hostile model', () => {
+describe.concurrent('a hostile model', () => {
   const reads = (...paths: string[]): readonly Saying[] => paths.map((path) => ({ call: 'read_file', args: { path } }))
 
   test.concurrent('gets a clear error for each thing that is not there or not allowed, and nothing else', async () => {

@@ -7,6 +7,9 @@ import type { Fields, Message } from '../e2e/message.ts'
 
 type Listener = (message: Message) => void
 
+/** Whatever takes longer does not come, on a loaded machine too. Less than the time of a test, which has no words for it. */
+const PATIENCE_MS = 90_000
+
 /** A stream that breaks has ended: what waits for an answer is refused then. */
 function isAnEnd(): void {
   // Nothing to do here.
@@ -81,14 +84,25 @@ export abstract class RawConnection {
     return this.until((message) => message.id === id && message.method === undefined)
   }
 
-  /** The first message, received already or yet to come, that fits. */
+  /** The first message, received already or yet to come, that fits. Rejects when the connection ends or is silent too long. */
   async until(fits: (message: Message) => boolean): Promise<Message> {
-    for (let from = 0; ;) {
-      const found = this.received.slice(from).find(fits)
-      if (found !== undefined) return found
-      if (this.#isEnded) throw new Error(`the connection ended before that; last: ${this.lastWords()}`)
-      from = this.received.length
-      await this.anything()
+    let isLate = false
+    const limit = setTimeout(() => {
+      isLate = true
+      this.#wake()
+    }, PATIENCE_MS)
+    try {
+      for (let from = 0; ;) {
+        const found = this.received.slice(from).find(fits)
+        if (found !== undefined) return found
+        if (this.#isEnded) throw new Error(`the connection ended before that; ${this.#standing()}`)
+        if (isLate)
+          throw new Error(`no such message came within ${PATIENCE_MS} ms: ${String(fits)}; ${this.#standing()}`)
+        from = this.received.length
+        await this.anything()
+      }
+    } finally {
+      clearTimeout(limit)
     }
   }
 
@@ -128,6 +142,12 @@ export abstract class RawConnection {
 
   protected lastWords(): string {
     return JSON.stringify(this.received.at(-1))
+  }
+
+  #standing(): string {
+    const answered = new Set(this.received.filter(({ method }) => method === undefined).map(({ id }) => id))
+    const open = [...this.asked].filter(([id]) => !answered.has(id)).map(([id, method]) => `${method} (${String(id)})`)
+    return `unanswered: ${open.join(', ') || 'nothing'}; last: ${this.lastWords()}`
   }
 
   #read(bytes: Buffer): void {

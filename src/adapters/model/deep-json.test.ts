@@ -6,7 +6,7 @@ const headers = { 'content-type': 'text/event-stream' }
 
 test.each(
   (['openai', 'anthropic', 'google'] as const).flatMap((format) =>
-    [5_000, 1_000_000].map((levels) => [format, levels] as const),
+    [5_000, 200_000].map((levels) => [format, levels] as const),
   ),
 )('an event of %s with %i levels', async (format, levels) => {
   const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`

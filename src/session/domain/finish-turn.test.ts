@@ -64,5 +64,5 @@ test('in every random history a prompt ends at most once, and a tool call is rep
     for (const promptId of accepted) expect(ends(promptId)).toBeLessThanOrEqual(1)
     expect({ strays, leftOpen }).toEqual({ strays: [], leftOpen: [] })
   })
-  fc.assert(anyLife, { numRuns: 500 })
+  fc.assert(anyLife, { numRuns: 200 })
 })

@@ -26,7 +26,7 @@ describe('a replay', () => {
         const { entries } = live(wishes)
         expect(transcriptOf(replay(entries, pageSize))).toEqual(transcriptOf(entries))
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -52,7 +52,7 @@ describe('a replay', () => {
         expect(transcriptOf([...heard, ...rest])).toEqual(transcriptOf(visible(entries)))
         expect(new Set([...heard, ...rest].map(({ seq }) => seq)).size).toBe(heard.length + rest.length)
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     )
   })
 

@@ -25,7 +25,7 @@ async function turn(prepare: (cwd: string, directory: string) => readonly Step[]
 const refused = (code: number) => ({ error: { code } })
 const content = (scene: Scene, id: string): unknown => scene.answer(id)?.result?.['content']
 
-describe('files', () => {
+describe.concurrent('files', () => {
   test.concurrent('are read from the line that is named', async () => {
     const scene = await turn((cwd) => {
       const path = join(cwd, 'a.txt')
@@ -103,7 +103,7 @@ describe('files', () => {
   })
 })
 
-describe('terminals', () => {
+describe.concurrent('terminals', () => {
   const create = (id: string, command: string, more: Fields = {}): Step =>
     asks(id, 'terminal/create', { command: '/bin/sh', args: ['-c', command], ...more })
   const of = (method: string, terminal = 1): Step =>

@@ -2,9 +2,11 @@ import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AtEnd, directoryWith, raw, serve, shared } from '../served.ts'
+import { type AtEnd, closeAfterEach, directoryWith, raw, serve, shared } from '../served.ts'
 import { type ReadPage, readPage } from './html.ts'
 import { Visitor } from './visitor.ts'
+
+closeAfterEach()
 
 const SETUP = `# Setup
 

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashOf } from '../../../src/credentials/secret.ts'
 import { Attempts } from '../../../src/credentials/rate-limit.ts'
-import { type AtEnd, directoryWith, KEY, raw, serve, shared } from '../served.ts'
+import { type AtEnd, closeAfterEach, directoryWith, KEY, raw, serve, shared } from '../served.ts'
 import { Visitor } from './visitor.ts'
+
+closeAfterEach()
 
 const PAGES = ['/', '/?q=alpha', '/doc/notes/a.md', '/in/notes', '/in/secrets', '/doc/secrets/b.md']
 const CI = 'a-key-for-the-notes-only'

@@ -254,6 +254,6 @@ test('an edit can be undone by its reverse, and nothing else has changed', () =>
       // Where ends of lines are mixed, those of what comes back are those of its place.
       if (kinds === 1) expect(applyEdits(edited.text, [edit(between, old_text)]).text).toBe(before)
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })

@@ -109,7 +109,7 @@ describe.each(Object.entries(formats))('an answer in the format of %s', (_name, 
         })
         expect(heard(format, stream, cuts)).toEqual(plain)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 

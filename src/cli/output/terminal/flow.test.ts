@@ -80,6 +80,6 @@ test('the rows are the same however the text arrives, and none is wider than the
       expect(streamed).toEqual(rowsOf([pieces.join('')], width))
       for (const row of streamed) expect(widthOf(row)).toBeLessThanOrEqual(width)
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
