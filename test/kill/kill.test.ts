@@ -13,7 +13,7 @@ test('after kill -9 a load tells all that any client had seen, once, and every t
 }, 600_000)
 
 test.each(['websocket', 'http'] as const)(
-  'so it is for a client over %s, behind a proxy',
+  'so it is for a client over %s, on a network that fails all the while',
   async (over) => {
     const again = (seed: number) => `npm run kill -- --runs 1 --over ${over} --seed ${seed}`
     const results = await playSeries({ units: seedsFrom(3030), runs: 3, jobs: 3 }, killing(0.3, again, { over }))

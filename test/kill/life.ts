@@ -5,7 +5,7 @@ import { type Message, updateIn } from '../e2e/message.ts'
 import { initialize, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
 import type { Answer, View } from './evidence.ts'
-import { FarClient, type Over } from './far-client.ts'
+import { FarClient, type Over, type Trouble } from './far-client.ts'
 import { type Phase, phaseOf } from './phase.ts'
 import type { Cut } from './plan.ts'
 
@@ -21,6 +21,8 @@ export interface Scene {
   readonly bin: string | undefined
   /** Absent: the client is at the pipe of an embedded server. */
   readonly over?: Over | undefined
+  /** What goes wrong on the way to a remote client follows from it. */
+  readonly seed: number
   /** A tracer to run under, given the number of the life. */
   readonly under: (life: number) => readonly string[]
   /** How a question is answered, by its number within the life. */
@@ -47,13 +49,18 @@ export class Life {
   #lastHeard = performance.now()
 
   constructor(scene: Scene, number: number, faults: FaultsSpec = []) {
-    const { home, agent, bin, under, over } = scene
+    const { home, agent, bin, under, over, seed } = scene
     this.#scene = scene
     this.#number = number
     const env: Record<string, string> = faults.length === 0 ? {} : { PARLEY_FAULTS: JSON.stringify(faults) }
     const start = { home, agent, env, under: under(number), ...(bin === undefined ? {} : { bin }) }
-    this.client = over === undefined ? startParley(start) : new FarClient(start, over)
+    this.client = over === undefined ? startParley(start) : new FarClient(start, { over, seed: seed + number })
     this.client.listen((message) => this.#heard(message))
+  }
+
+  /** What went wrong on the way to a remote client. */
+  get troubles(): readonly Trouble[] {
+    return this.client instanceof FarClient ? this.client.troubles : []
   }
 
   get sessionId(): string {

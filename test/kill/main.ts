@@ -17,7 +17,8 @@ const USAGE = `npm run kill -- [--runs N | --seconds N] [--seed S] [--faults SHA
   --seconds as many runs as begin in that time instead; with --stall, how long it lasts
   --seed    the seed of the first run; the next one has the next (random)
   --faults  the share of runs that are cut at a named point inside the server instead of by the clock (0.3)
-  --over    websocket or http: the client is remote, behind a proxy; without it, at the pipe of the server
+  --over    websocket or http: the client is remote, behind a proxy that cuts, freezes, reorders and breaks
+            connections all the while; without it, at the pipe of the server
   --stall   one client reads nothing for a minute under a flood of 200,000 updates instead; --updates N
   --trace   under strace: was every update on the disk before it was told?
   --mutants takes each mechanism out in a copy of the sources, to see its test fail; --only TEXT, --jobs N

@@ -1,5 +1,6 @@
 /** What a series of runs comes to, as a page to read: a histogram of the cuts, and the totals. */
 import type { FindingKind } from './evidence.ts'
+import { TROUBLES } from './far-client.ts'
 import { inMidTurn, phases } from './phase.ts'
 import type { RunResult } from './run.ts'
 
@@ -25,6 +26,8 @@ export function report(results: readonly RunResult[], seconds: number): number {
     ways,
     cuts.map(({ by }) => by),
   )
+  const troubles = results.flatMap((result) => result.troubles)
+  if (troubles.length > 0) histogram('the network was …', TROUBLES, troubles)
   console.log(`${(share * 100).toFixed(0)} % of the cuts fell between a turn's first update and its end`)
   console.log(
     `${sum(counted.map(({ suspended }) => suspended))} turns waited for an answer through a restart and went on\n`,

@@ -8,7 +8,7 @@ import { chanceOf } from '../series/chance.ts'
 import type { Scenario } from '../series/series.ts'
 import { check } from './checker.ts'
 import type { Finding, View } from './evidence.ts'
-import type { Over } from './far-client.ts'
+import type { Over, Trouble } from './far-client.ts'
 import { readEffects, readJournal } from './journal-file.ts'
 import { Life, type Prompt, type Scene } from './life.ts'
 import type { Phase } from './phase.ts'
@@ -28,6 +28,8 @@ export interface RunResult {
   readonly findings: readonly Finding[]
   /** Turns that waited for an answer through a restart. */
   readonly suspended: number
+  /** What went wrong on the way to a remote client. */
+  readonly troubles: readonly Trouble[]
 }
 
 export interface RunOptions {
@@ -69,7 +71,14 @@ async function run(plan: Plan, options: RunOptions): Promise<RunResult> {
   } catch (error) {
     // Nothing of what happened can be judged, which is a failure of its own.
     const what = `the run broke off: ${String(error)}; ${lives.at(-1)?.client.stderr.slice(-300) ?? ''}`
-    return { plan, cuts: [], counts: true, suspended: 0, findings: [{ kind: 'without an end', what }] }
+    return {
+      plan,
+      cuts: [],
+      counts: true,
+      suspended: 0,
+      troubles: lives.flatMap((life) => life.troubles),
+      findings: [{ kind: 'without an end', what }],
+    }
   } finally {
     for (const { client } of lives) if (!client.gone) await client.kill()
     if (options.keep !== true) await rm(directory, { recursive: true, force: true, maxRetries: 3 })
@@ -87,6 +96,7 @@ async function sceneIn(directory: string, plan: Plan, { bin, trace, over }: RunO
     effects: join(directory, 'effects.jsonl'),
     bin,
     over,
+    seed: plan.seed,
     under: (life) => trace?.under(directory, life) ?? [],
     answer: () => (chance.between(1, 10) <= plan.yesOfTen ? 'allow_once' : 'reject_once'),
   }
@@ -128,6 +138,7 @@ class Run {
       cuts: this.#cuts,
       counts: this.#cuts.every(({ phase }) => phase !== 'before any update'),
       suspended: this.#suspended,
+      troubles: this.#lives.flatMap(({ troubles }) => troubles),
       findings: [...findings, ...this.#impurities(), ...(await traced())],
     }
   }
