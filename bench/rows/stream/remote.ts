@@ -12,6 +12,7 @@ import { RawWebSocket } from '../../../test/wire/raw-web-socket.ts'
 import { type Measuring, type Row, median, mebibytes, ms, perSecond, quantile, times } from '../../row.ts'
 import { freshHome, writeScript } from '../../scene.ts'
 import { Server } from '../../server.ts'
+import { frames } from './frames.ts'
 
 const MANY_LINES = ['parley.lines.v1', 'acp.v1']
 const IDLE = 1_000
@@ -58,7 +59,7 @@ export async function remote({ quick, directory }: Measuring): Promise<readonly 
     rows.push(await pings({ url, token, port, directory, socket, quick }))
     await socket.leave()
     rows.push(await idle(server, () => RawWebSocket.greeted(url, token)))
-    return rows
+    return [...rows, ...(await frames({ quick, directory }))]
   } finally {
     await server.kill()
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { RawWebSocket } from '../../../test/wire/raw-web-socket.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
 import { SharedLimit } from '../transport/streams.ts'
@@ -227,4 +227,21 @@ test('a client that is cut gets the reason; frames that wait by then are discard
   expect(await client.closed).toEqual([4401, expect.any(String)])
   expect((await messages.next()).done).toBe(true)
   expect(client.received).toEqual([])
+})
+
+test('texts of every length and any letters arrive as they were, in their order, a frame each', async () => {
+  const client = new WebSocket(`ws://127.0.0.1:${port()}/`)
+  const received: string[] = []
+  client.on('message', (data: Buffer) => received.push(data.toString()))
+  await once(client, 'open')
+  const lengths = [1, 124, 125, 126, 127, 65_534, 65_535, 65_536, 65_537, 300_000]
+  const texts = lengths.flatMap((length) => [
+    'a'.repeat(length),
+    '汉'.repeat(length / 3),
+    `${'😀'.repeat(length / 4)}é`,
+  ])
+  transport().send([...texts, 'half of a pair: \ud83d', 'end'])
+  await expect.poll(() => received.at(-1)).toBe('end')
+  expect(received).toEqual([...texts, 'half of a pair: \ufffd', 'end'])
+  client.terminate()
 })
