@@ -1,4 +1,5 @@
 /** Every case, topic by topic. */
+import { accessCases } from './access.ts'
 import type { Case } from '../case.ts'
 import { cancelCases } from './cancel.ts'
 import { elicitationCases, fileCases, terminalCases } from './client-methods.ts'
@@ -56,6 +57,7 @@ const topics: Readonly<Record<string, readonly Case[]>> = {
   'founding exchanges': foundingCases,
   decisions: decisionCases,
   'stored sessions': storedSessionCases,
+  access: accessCases,
   company: companyCases,
 }
 

@@ -286,6 +286,15 @@ export const storedSessionCases: readonly Case[] = [
   }),
   one({
     row: 'A-EX-1',
+    name: 'a client that asked hears at once, and then at intervals, that the connection is alive',
+    ours: true,
+    client: { _meta: { 'parley/notifications': ['alive'] } },
+    play: async (stage) => (await stage.a.until(({ method }) => method === '_parley/alive')).id,
+    check: (id) => unless(id === undefined, 'it wants an answer'),
+    mutant: { on: { call: '_parley/alive' }, each: true, never: true },
+  }),
+  one({
+    row: 'A-EX-1',
     name: 'the agents for a new session are listed, and a subscribed client gets the list',
     ours: true,
     client: { _meta: { 'parley/notifications': ['agents'] } },

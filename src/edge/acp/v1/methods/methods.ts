@@ -27,6 +27,8 @@ export interface MethodsContext extends OpenContext {
 
 /** Half of the 45 seconds after which a silent connection counts as dead. */
 const ALIVE_MS = 20_000
+/** Behind the answer to `initialize`: a client that hears it knows what to expect. */
+const AT_ONCE_MS = 1
 
 /** The methods of one connection, and the sessions that it has open. */
 export class V1Methods implements VersionMethods {
@@ -61,7 +63,7 @@ export class V1Methods implements VersionMethods {
       if (person === access.person) this.#feed?.look(id).catch(report)
     })
     this.authenticated()
-    if (client.capabilities.wantsAlive) this.#sayAlive()
+    if (client.capabilities.wantsAlive) this.#sayAlive(AT_ONCE_MS)
   }
 
   /** The client may list sessions, or may not yet. */
@@ -77,11 +79,11 @@ export class V1Methods implements VersionMethods {
   }
 
   /** A page in a browser cannot see the pings of its WebSocket. */
-  #sayAlive(): void {
+  #sayAlive(afterMs: number): void {
     const { clock, client } = this.#context
-    this.#alive = clock.setTimer(ALIVE_MS, () => {
+    this.#alive = clock.setTimer(afterMs, () => {
       if (!client.transport.isBackpressured()) client.transport.send([notificationMessage('_parley/alive', {})])
-      this.#sayAlive()
+      this.#sayAlive(ALIVE_MS)
     })
   }
 

@@ -183,15 +183,18 @@ test('an outline has all prompts with their sequence numbers', async () => {
   })
 })
 
-test('a client that asked gets a keep-alive every 20 seconds; a ping is answered, `$/ping` ignored', async () => {
+test('a client that asked gets a keep-alive at once and every 20 seconds; a ping is answered, `$/ping` ignored', async () => {
   const street = openStreet()
   const one = await street.client({ clientCapabilities: { _meta: { 'parley/notifications': ['alive'] } } })
   const other = await street.client()
   expect((await other.request('_parley/ping', {})).result).toEqual({})
   const before = other.received.length
   other.notify('$/ping', {})
+  await one.request('_parley/ping', {})
+  await street.house.clock.advance(1)
+  expect(one.all('_parley/alive')).toHaveLength(1)
   await street.house.clock.advance(60_000)
-  expect(one.all('_parley/alive')).toHaveLength(3)
+  expect(one.all('_parley/alive')).toHaveLength(4)
   expect(other.received).toHaveLength(before)
   expect(street.house.reported).toEqual([])
 })
