@@ -120,6 +120,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'import [path]',
+    isRemote: true,
     summary: 'import an exported session and print its id, or the sessions of another tool',
     options: [
       json,
@@ -193,6 +194,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'serve',
+    instead: 'Start a server on that machine: parley serve --listen ADDRESS.',
     summary: 'run the session server in the foreground',
     options: [
       {
@@ -235,6 +237,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'logs',
+    isRemote: true,
     summary: 'print server logs',
     options: [
       { flags: '-n, --lines <count>', summary: 'number of last lines to print; default: 100' },
@@ -246,6 +249,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'models',
+    isRemote: true,
     summary: 'list the available models, and why others are not available',
     options: [{ flags: '--provider <name>', summary: 'only models of this provider' }, json],
     examples: ['parley models', 'parley models --provider ollama'],
@@ -259,6 +263,7 @@ export const commands: readonly CommandRow[] = [
   cluster,
   {
     usage: 'doctor',
+    instead: 'Run it on that machine; parley status shows from here how its server is.',
     summary: 'check the installation and suggest fixes; changes nothing',
     options: [
       json,
@@ -270,6 +275,7 @@ export const commands: readonly CommandRow[] = [
   service,
   {
     usage: 'setup [editor...]',
+    instead: 'Editors are set up where they run: there, let them start parley acp --server NAME.',
     summary: 'find editors and agents here, and show what to write so that an editor has Parley',
     options: [
       { flags: '--write', summary: 'write it into the settings of the editors, without asking' },
@@ -282,6 +288,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'completion [shell...]',
+    instead: 'It prints the same whatever the server is.',
     summary: 'print what bash, zsh or fish needs to complete commands, sessions, agents and models',
     options: [
       { flags: '--words', summary: 'the words of a command line follow; print what may come next', hidden: true },

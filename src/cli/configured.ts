@@ -1,8 +1,7 @@
 /** Loads the settings of a command, and reports on standard error what was left out. */
 import { type Flags, loadConfig, loadLenient } from '../config/load.ts'
 import type { Config } from '../config/settings.ts'
-import { fail } from '../errors/parley-error.ts'
-import { runningCommand } from './runtime/running-command.ts'
+import { requireHere, runningCommand } from './runtime/running-command.ts'
 import { complain } from './say.ts'
 
 /** Throws CONFIG_INVALID, CONFIG_UNREADABLE and COMMAND_LOCAL. */
@@ -20,11 +19,6 @@ export async function lenientConfig(): Promise<Config> {
   requireHere(config.server)
   warn([...(fault === undefined ? [] : [fault]), ...config.warnings])
   return config
-}
-
-function requireHere(server: string | undefined): void {
-  if (server !== undefined && !runningCommand().isRemote)
-    fail('COMMAND_LOCAL', { command: runningCommand().name, server })
 }
 
 /** A sentence may quote a project's file, so it is printed without control characters. */

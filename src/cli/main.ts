@@ -1,10 +1,10 @@
 /** `parley`: finds the command, runs it, and turns any error into one clear line and an exit code. */
 import { Command, CommanderError, Option } from 'commander'
-import { fail, reasonOf } from '../errors/parley-error.ts'
+import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
 import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './runtime/exit-codes.ts'
 import { chat, commands } from './command-table.ts'
-import { noteCommand } from './runtime/running-command.ts'
+import { noteCommand, requireHere } from './runtime/running-command.ts'
 import { textOption } from './runtime/options.ts'
 import { complain, printable } from './say.ts'
 
@@ -14,9 +14,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   let code = OK
   try {
     const run: Run = async ({ isRemote = false, load }, input) => {
-      const { name = '', server } = input
-      if (server !== undefined && !isRemote) fail('COMMAND_LOCAL', { command: name, server })
-      noteCommand({ name, isRemote, server })
+      const { name = '', server, instead } = input
+      noteCommand({ name, isRemote, instead, server })
+      requireHere(server)
       return (code = (await (await load?.())?.run(input)) ?? USAGE)
     }
     await programFor(argv, run).parseAsync(argv, { from: 'user' })
@@ -65,6 +65,8 @@ export function programFor(argv: readonly string[], run: Run): Command {
 interface Parsing {
   readonly argv: readonly string[]
   readonly run: Run
+  /** Of the command whose own one is parsed. */
+  readonly instead?: string | undefined
 }
 
 /** With its own commands, each of which has a `--help` of its own. */
@@ -72,12 +74,11 @@ function addCommand(parent: Command, row: CommandRow, parsing: Parsing): void {
   const command = parent.command(row.usage).description(row.summary)
   for (const option of row.options) command.addOption(optionFor(option))
   // It may stand behind the command too; the program's own help shows it once.
-  if (row.isRemote === true)
-    command.addOption(optionFor({ flags: '--server <name>', summary: 'as above', hidden: true }))
+  if (!hasOwnServer(row)) command.addOption(optionFor({ flags: '--server <name>', summary: 'as above', hidden: true }))
   command.showHelpAfterError(`(see ${pathOf(command)} --help)`)
   command.addHelpText('after', examplesText(row))
   const inner = row.commands ?? []
-  for (const one of inner) addCommand(command, one, parsing)
+  for (const one of inner) addCommand(command, one, { ...parsing, instead: row.instead ?? parsing.instead })
   const takesWords = inner.length === 0 || row.usage.includes(' ')
   const words = parsing.argv.slice(parsing.argv.indexOf(command.name()) + 1)
   if (takesWords || !isCommandNamed(words)) setAction(command, row, parsing)
@@ -88,21 +89,24 @@ function isCommandNamed([first]: readonly string[]): boolean {
   return first !== undefined && !first.startsWith('-')
 }
 
-function setAction(command: Command, row: CommandRow, { run }: Parsing): void {
+function setAction(command: Command, row: CommandRow, { run, instead }: Parsing): void {
   if (row.load === undefined) return
   command.action(async () => {
     const name = pathOf(command).replace(/^parley ?/u, '')
-    await run(row, { name, args: command.args, ...optionsOf(command, row) })
+    await run(row, { name, args: command.args, instead: row.instead ?? instead, ...optionsOf(command, row) })
   })
 }
 
 /** Options may also stand before the command. A `--server` of its own, as that of a rule, names no server elsewhere. */
-function optionsOf(command: Command, { options }: CommandRow): Pick<CommandInput, 'options' | 'server'> {
+function optionsOf(command: Command, row: CommandRow): Pick<CommandInput, 'options' | 'server'> {
   const all: CommandInput['options'] = command.optsWithGlobals()
-  const hasItsOwn = options.some(({ flags }) => flags.startsWith('--server '))
-  if (!hasItsOwn) return { options: all, server: textOption(all, 'server') }
+  if (!hasOwnServer(row)) return { options: all, server: textOption(all, 'server') }
   const own: CommandInput['options'] = command.opts()
   return { options: { ...all, server: own['server'] }, server: textOption(rootOf(command).opts(), 'server') }
+}
+
+function hasOwnServer({ options }: CommandRow): boolean {
+  return options.some(({ flags }) => flags.startsWith('--server '))
 }
 
 function rootOf(command: Command): Command {

@@ -85,6 +85,7 @@ export const METHOD_ACCESS = {
   '_parley/complete': PROMPT,
   // For who may begin a session: which agents it may have.
   '_parley/agents': PROMPT,
+  '_parley/models': PROMPT,
   '_parley/files': PROMPT,
   '_parley/directories': PROMPT,
   // A mode can allow what would be asked about otherwise.
@@ -97,6 +98,18 @@ export const METHOD_ACCESS = {
   '_parley/servers': ADMIN,
   // Reads a file of the server's machine by its path.
   '_parley/import': ADMIN,
+  '_parley/import/upload': ADMIN,
+  // Names directories, files and clients of the server's machine.
+  '_parley/logs': ADMIN,
+  // What the settings have, and commands that they start.
+  '_parley/mcp/list': ADMIN,
+  '_parley/mcp/test': ADMIN,
+  '_parley/mcp/add': ADMIN,
+  '_parley/mcp/remove': ADMIN,
+  '_parley/rules/list': ADMIN,
+  '_parley/rules/add': ADMIN,
+  '_parley/rules/remove': ADMIN,
+  '_parley/agents/test': ADMIN,
   // Starts an agent, and reads what its user did with it elsewhere.
   '_parley/agents/import': ADMIN,
   // Which node of a cluster has a session.

@@ -282,11 +282,11 @@ export const catalogue = {
     false,
     (d) => `No server ${d.name} is known here. Log in to it first: parley login URL`,
   ),
-  COMMAND_LOCAL: row<{ command: string; server: string }>(
+  COMMAND_LOCAL: row<{ command: string; server: string; instead: string }>(
     INVALID_REQUEST,
     false,
     (d) =>
-      `parley ${d.command} works on this machine alone, and ${d.server} is another server. Run it there, or here without --server and PARLEY_SERVER.`,
+      `parley ${d.command} works on this machine alone, and ${d.server} is elsewhere. ${d.instead} For this machine, leave out --server and PARLEY_SERVER.`,
   ),
   CWD_ELSEWHERE: row<{ cwd: string; server: string }>(
     INVALID_PARAMS,
@@ -372,6 +372,17 @@ export const catalogue = {
     INTERNAL,
     true,
     (d) => `Sessions cannot be searched now: ${d.reason}. Nothing was searched. Try again.`,
+  ),
+  UPLOAD_UNKNOWN: row(
+    INVALID_PARAMS,
+    false,
+    () => 'The server has no such upload, or no longer. Import the file again.',
+  ),
+  UPLOADS_FULL: row<{ mebibytes: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `All files that are being imported may have ${d.mebibytes} MiB together. Copy the file to the machine of the server, and import it there.`,
   ),
   IMPORT_INVALID: row<{ path: string; line: number; reason: string }>(
     INVALID_PARAMS,

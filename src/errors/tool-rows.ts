@@ -43,6 +43,22 @@ export const toolRows = {
     (d) =>
       `No MCP server with the name ${d.server} is configured on the server for ${d.cwd}. There, parley mcp ls lists those that are.`,
   ),
+  MCP_NOT_CONFIGURED: row<{ name: string; known: string; next: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `No MCP server is called ${d.name} (${d.known}). ${d.next}`,
+  ),
+  MCP_CONFIGURED: row<{ name: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `An MCP server ${d.name} is there already. Take it away first: parley mcp rm ${d.name}`,
+  ),
+  RULE_UNKNOWN: row<{ prefix: string; known: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `No single rule has an id that begins with ${d.prefix}; ${d.known}. A rule of a file is removed in that file.`,
+  ),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
     true,

@@ -1,5 +1,5 @@
 /** Commands and editors with a server elsewhere: another state directory here, reached over its port alone. */
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../src/credentials/key-ring.ts'
@@ -85,14 +85,13 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
   expect((await at(['--server', 'studio', 'ls', '--json'])).stdout).toBe('')
   for (const args of [
     ['--server', 'studio', 'doctor'],
-    ['--server', 'studio', 'models'],
-    // The `--server` of a rule is the MCP server that it is about.
-    ['--server', 'studio', 'rules', 'add', 'deny', '--server', 'files'],
+    ['rules', 'trust', '--server', 'studio'],
+    ['docs', 'key', 'ls', '--server', 'studio'],
   ])
     expect(await at(args)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/works on this machine alone/u) as string,
+      stderr: expect.stringMatching(/works on this machine alone, and studio is elsewhere\. [A-Z]/u) as string,
     })
   expect(readdirSync(here).some((name) => name.startsWith('server.'))).toBe(false)
 })
@@ -122,6 +121,57 @@ test.concurrent('an administrator says from elsewhere who else gets in', async (
   expect(await json(['share', 'rm', String(shared?.['id'])])).toMatchObject([{ id: shared?.['id'] }])
   expect(await json(['devices', 'rm', 'laptop'])).toMatchObject([{ name: 'laptop' }])
   expect(await at(['--server', 'studio', 'devices'])).toMatchObject({ code: 1, stdout: '' })
+})
+
+test.concurrent('an administrator sees from elsewhere which models, servers, rules, agents and log lines are there', async () => {
+  const { there, at } = await given()
+  const json = async (args: readonly string[]) =>
+    jsonLines((await at([...args, '--server', 'studio', '--json'])).stdout)
+  expect(await json(['models', '--provider', 'openai'])).toMatchObject([{ provider: 'openai' }])
+  expect((await json(['agents'])).map(({ name }) => name)).toContain('claude')
+  expect((await at(['logs', '--server', 'studio', '-n', '1'])).stdout).toContain('started')
+
+  expect(await at(['mcp', 'add', 'files', '--server', 'studio', '--', 'no-such-program'])).toMatchObject({ code: 0 })
+  const own = parley(['mcp', 'ls', '--json'], { home: there.home })
+  expect(await json(['mcp', 'ls'])).toEqual(jsonLines((await own).stdout))
+  expect(await json(['mcp', 'test', 'files'])).toMatchObject([{ servers: [{ state: 'failed' }] }])
+  expect(await at(['mcp', 'add', 'more', '--server', 'studio', '--', './more'])).toMatchObject({ code: 2 })
+  expect(await at(['mcp', 'rm', 'files', '--server', 'studio'])).toMatchObject({ code: 0 })
+  expect(await json(['mcp'])).toEqual([])
+
+  // The `--server` of a rule is the MCP server that it is about.
+  const denied = ['rules', 'add', 'deny', '--server', 'files', '--cwd', there.cwd]
+  expect(await at(['--server', 'studio', ...denied])).toMatchObject({ code: 0 })
+  const [rule] = await json(['rules', '--cwd', there.cwd])
+  expect(rule).toMatchObject({ effect: 'deny', subject: { server: 'files' } })
+  expect(jsonLines((await parley(['rules', '--json', '--cwd', there.cwd], { home: there.home })).stdout)).toEqual([
+    rule,
+  ])
+  const removal = ['rules', 'rm', String(rule?.['id']), '--cwd', there.cwd, '--server', 'studio']
+  expect(await at(removal)).toMatchObject({ code: 0 })
+  expect(await at(removal)).toMatchObject({ code: 1, stdout: '' })
+})
+
+test.concurrent('an exported session is imported there in parts, and a wrong one is called by its own name', async () => {
+  const { there, here, at } = await given('admin', [{ chunk: 'ü'.repeat(64 * 1024), times: 40 }])
+  await at(['run', '--server', 'studio', '--cwd', there.cwd, 'Hi'])
+  const [session] = jsonLines((await at(['ls', '--json', '--server', 'studio'])).stdout)
+  const id = String(session?.['sessionId'])
+  const file = join(here, 'session.jsonl')
+  await at(['export', id, '--format', 'jsonl', '-o', file, '--server', 'studio'])
+  expect(statSync(file).size).toBeGreaterThan(4 * 1024 * 1024)
+  expect((await at(['import', file, '--keep-id', '--server', 'studio'])).stderr).toContain('exists already')
+  await at(['rm', '--yes', id, '--server', 'studio'])
+  expect(await at(['import', file, '--keep-id', '--server', 'studio'])).toMatchObject({ code: 0, stdout: `${id}\n` })
+  expect((await at(['export', id, '--format', 'jsonl', '--server', 'studio'])).stdout).toBe(readFileSync(file, 'utf8'))
+
+  const wrong = join(here, 'wrong.jsonl')
+  writeFileSync(wrong, '{')
+  expect(await at(['import', wrong, '--server', 'studio'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Line 1 of wrong.jsonl') as string,
+  })
+  expect(readdirSync(join(there.home, 'uploads'))).toEqual([])
 })
 
 test.concurrent('a device that was removed is told so, at once', async () => {

@@ -41,6 +41,19 @@ describe('docs/commands.md', () => {
   })
 })
 
+test.each(commands.flatMap((row) => leavesBelow(row, row.instead)))(
+  '$usage works with a server elsewhere, or says what to do instead',
+  ({ isRemote, instead }) => {
+    if (isRemote !== true) expect(instead).toMatch(/^[A-Z].+\.$/u)
+  },
+)
+
+function leavesBelow(row: CommandRow, instead: string | undefined): readonly CommandRow[] {
+  const own = row.instead ?? instead
+  const said = own === undefined ? row : { ...row, instead: own }
+  return [said, ...(row.commands ?? []).flatMap((one) => leavesBelow(one, said.instead))]
+}
+
 /** The words of each example as a shell cuts it; what it redirects goes nowhere that matters. */
 const wordsOf = new Map(cutIntoWords(rows.flatMap(({ examples }) => examples)))
 

@@ -19,12 +19,12 @@ function configured() {
 describe.concurrent('parley mcp', () => {
   const cases: readonly (readonly [words: readonly string[], code: number, says: string])[] = [
     [['rm'], 2, "missing required argument 'name'"],
-    [['test', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules). For a command'],
+    [['test', 'mark'], 1, 'No MCP server is called "mark" (configured: files, wiki, rules). For a command'],
     [['test', 'mark', 'more'], 2, 'a command stands behind --'],
     [['test', 'http://'], 2, 'that is no URL'],
     [['test', 'rules'], 1, 'rules has only rules in'],
-    [['login', 'mark'], 1, 'no MCP server is called "mark" (configured: files, wiki, rules)'],
-    [['login', 'https://'], 1, 'no MCP server is called "https://"'],
+    [['login', 'mark'], 1, 'No MCP server is called "mark" (configured: files, wiki, rules)'],
+    [['login', 'https://'], 1, 'No MCP server is called "https://"'],
     [['logout', 'mark'], 1, '(configured: files, wiki, rules)'],
     [['rm', 'mark'], 1, '(configured: files, wiki, rules)'],
     [['add', 'new'], 2, 'give a command behind --, or a --url'],

@@ -1,7 +1,9 @@
-/** `parley models`: which models can be used from here, and why the others cannot. It needs no server. */
+/** `parley models`: which models can be used here or on a server elsewhere, and why the others cannot. It needs no server here. */
 import { configFor } from '../configured.ts'
 import { openUserModels, type UserModels } from '../../server/compose/compose.ts'
+import type { Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
+import { askElsewhere } from '../remote/ask-elsewhere.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { OK } from '../runtime/exit-codes.ts'
 import { printJson } from '../output/json.ts'
@@ -21,19 +23,43 @@ export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const wanted = textOption(options, 'provider')
   const stops = watchStops()
-  const models = await openUserModels(config, { only: wanted })
   const hush = isTerminal(process.stderr, config) ? progress('Asking which models there are…') : () => undefined
   try {
-    const sources = await models.discover(DISCOVERY_TIMEOUT_MS, stops.signal)
+    const { sources, preset } = await found(config, wanted, stops.signal)
     hush()
     if (wanted !== undefined && sources.length === 0) unknownProvider(wanted)
     if (stops.signal.aborted) return stops.signal.reason as number
     if (options['json'] === true) sources.forEach(printJson)
-    else process.stdout.write(table(sources, models.preset, paintOn(process.stdout, config)))
+    else process.stdout.write(table(sources, preset, paintOn(process.stdout, config)))
     return OK
+  } catch (error) {
+    if (stops.signal.aborted) return stops.signal.reason as number
+    throw error
   } finally {
     hush()
     stops.release()
+  }
+}
+
+interface Found {
+  readonly preset?: string | undefined
+  readonly sources: readonly Source[]
+}
+
+async function found(config: Config, provider: string | undefined, signal: AbortSignal): Promise<Found> {
+  if (config.server !== undefined)
+    return askElsewhere(config, {
+      method: '_parley/models',
+      params: { provider },
+      timeoutMs: 4 * DISCOVERY_TIMEOUT_MS,
+      signal,
+    })
+  const models = await openUserModels(config, { only: provider })
+  try {
+    const sources = await models.discover(DISCOVERY_TIMEOUT_MS, signal)
+    // It may be known only now.
+    return { preset: models.preset, sources }
+  } finally {
     await models.close()
   }
 }

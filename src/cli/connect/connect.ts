@@ -16,6 +16,7 @@ import { progressLine } from '../output/progress-line.ts'
 import type { AgentConnection } from './agent-connection.ts'
 import { takeOver } from './takeover.ts'
 import { after, newUuid, pause } from '../output/terminal/pace.ts'
+import { runningCommand } from '../runtime/running-command.ts'
 import { complain } from '../say.ts'
 
 export interface ConnectOptions {
@@ -40,6 +41,10 @@ const SILENT = 10_000
 
 export async function openAgentConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { agentCommand } = reaching
+  const { server } = runningCommand()
+  const other = reaching.embedded ? '--embedded' : agentCommand === undefined ? undefined : '--agent-command'
+  const reason = 'it uses no server, and --server names one: leave out one of the two'
+  if (server !== undefined && other !== undefined) fail('CONFIG_INVALID', { key: other, value: 'set', reason })
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./connect-command.ts')
     return reachCommand({ ...reaching, command: agentCommand }, face)

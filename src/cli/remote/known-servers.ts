@@ -29,7 +29,7 @@ export class KnownServers {
 
   /** Takes the place of one with the same name. Throws TOKEN_NAME_INVALID and TOKENS_UNUSABLE. */
   add(server: KnownServer): void {
-    if (!NAME.test(server.name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(server.name) })
+    requireName(server.name)
     this.#file.change(({ servers }) => ({
       content: { servers: [...servers.filter(({ name }) => name !== server.name), server] },
       result: undefined,
@@ -44,6 +44,11 @@ export class KnownServers {
       servers.find(({ name }) => name === nameOrUrl) ?? servers.find(({ url }) => url === pageAddressOf(nameOrUrl))
     return found ?? fail('SERVER_UNKNOWN', { name: JSON.stringify(nameOrUrl) })
   }
+}
+
+/** Throws TOKEN_NAME_INVALID. */
+export function requireName(name: string): void {
+  if (!NAME.test(name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(name) })
 }
 
 /** The server that the settings or `--server` name. Throws SERVER_UNKNOWN. */

@@ -3,10 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { ParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { WebSocketStream } from '../../relay/websocket-stream.ts'
+import { complain } from '../say.ts'
 import { type KnownServer, isSsh } from './known-servers.ts'
 
 const HANDSHAKE_MS = 10_000
@@ -18,14 +20,24 @@ export async function openRemote(server: KnownServer): Promise<Duplex> {
   return isSsh(server.url) ? overSsh(server.url) : new WebSocketStream(await openSocket(server), PING_MS)
 }
 
-function overSsh(url: string): Duplex {
+async function overSsh(url: string): Promise<Duplex> {
   const { username, hostname, port } = new URL(url)
   const host = username === '' ? hostname : `${username}@${hostname}`
   const options = port === '' ? [] : ['-p', port]
   const child = spawn('ssh', [...options, '--', host, 'parley', 'acp'], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin })
-  child.on('error', (error) => stream.destroy(error))
-  return stream
+  child.on('error', () => undefined)
+  child.once('exit', (code) => {
+    if (code !== 0 && code !== null && child.stdout instanceof Socket && child.stdout.bytesRead === 0)
+      complain(`ssh ended with ${code} before Parley answered. Try it by itself: ssh ${host} parley --version`)
+  })
+  await once(child, 'spawn').catch((error: unknown) => {
+    throw new ParleyError(
+      'SERVER_REFUSED',
+      { server: host, reason: `ssh cannot be started (${reasonOf(error)})` },
+      error,
+    )
+  })
+  return Duplex.from({ readable: child.stdout, writable: child.stdin })
 }
 
 async function openSocket({ name, url, token = '', ca, headers }: KnownServer): Promise<WebSocket> {
@@ -44,7 +56,9 @@ async function openSocket({ name, url, token = '', ca, headers }: KnownServer): 
       response.setEncoding('utf8')
       let said = ''
       response.on('data', (text: string) => (said = `${said}${text}`.slice(0, 400)))
-      response.once('end', () => reject(refused(name, statusCode, said)))
+      // Why it is not valid, as after 90 days, the server does not say to everyone.
+      const next = statusCode === 401 ? ' Log in again: parley login URL' : ''
+      response.once('end', () => reject(refused(name, statusCode, `${said.trim()}${next}`)))
       response.once('error', (error) => reject(unreachable(name, error)))
     })
   })
@@ -67,6 +81,12 @@ function unreachable(server: string, error: Error): ParleyError {
     return new ParleyError(
       'SERVER_REFUSED',
       { server, reason: `its certificate is not trusted (${reasonOf(error)})` },
+      error,
+    )
+  if (code === 'EPROTO')
+    return new ParleyError(
+      'SERVER_REFUSED',
+      { server, reason: 'no TLS is spoken there; try http:// for https://' },
       error,
     )
   return new ParleyError('SERVER_LOST', { reason: `${server}: ${reasonOf(error)}` }, error)

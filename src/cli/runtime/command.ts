@@ -9,8 +9,10 @@ export interface CommandRow {
   readonly examples: readonly string[]
   /** Loaded when the command runs; a group of commands may have nothing to run by itself. */
   readonly load?: () => Promise<CommandModule>
-  /** It takes `--server`: it can use a server elsewhere. */
+  /** It can use a server elsewhere, which `--server` names. */
   readonly isRemote?: true
+  /** A sentence: what to do where a server elsewhere is named and the command cannot use it. Commands of its own have it too. */
+  readonly instead?: string
   /** Commands of its own, as `parley mcp` has `add`. */
   readonly commands?: readonly CommandRow[]
 }
@@ -36,6 +38,8 @@ export interface CommandInput {
   readonly args: readonly string[]
   /** The server elsewhere that is meant. */
   readonly server?: string | undefined
+  /** What to do instead where the command cannot use it. */
+  readonly instead?: string | undefined
   /** Whether the command line has `--`: all words after it are a command, also those that begin with a dash. */
   readonly hasDashes?: boolean
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>

@@ -1,9 +1,12 @@
-/** The command of this process, as `main` has parsed it. Every command loads this file, so it imports nothing. */
+/** The command of this process, as `main` has parsed it. Every command loads this file, so it imports little. */
+import { fail } from '../../errors/parley-error.ts'
 
 interface RunningCommand {
   readonly name: string
   /** Whether it can use a server elsewhere. */
   readonly isRemote: boolean
+  /** What to do instead where it cannot. */
+  readonly instead?: string | undefined
   /** `--server`. */
   readonly server: string | undefined
 }
@@ -17,4 +20,10 @@ export function noteCommand(command: RunningCommand): void {
 
 export function runningCommand(): RunningCommand {
   return running
+}
+
+/** Throws COMMAND_LOCAL where the server is elsewhere and the command cannot use such a one. */
+export function requireHere(server: string | undefined): void {
+  const { name: command, isRemote, instead = 'Run it on the machine of that server.' } = running
+  if (server !== undefined && !isRemote) fail('COMMAND_LOCAL', { command, server, instead })
 }

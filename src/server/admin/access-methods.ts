@@ -1,10 +1,8 @@
 /** `_parley/access/*`: who gets in, for a page that shows it. As `parley devices`, `token`, `pair` and `share` do on the machine. */
 import { Credentials } from '../../credentials/key-ring.ts'
-import { type Role, ROLES, isRole } from '../../credentials/roles.ts'
-import { type Scope, isScope } from '../../credentials/scope.ts'
-import { fail } from '../../errors/parley-error.ts'
+import type { Scope } from '../../credentials/scope.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Fields } from '../../rpc/json-rpc.ts'
+import { Checked } from './checked-params.ts'
 
 export type AccessMethod = 'list' | 'pair' | 'token' | 'share' | 'role' | 'remove'
 type AccessMethods = Readonly<Record<`_parley/access/${AccessMethod}`, (params: unknown) => Promise<unknown>>>
@@ -31,7 +29,11 @@ export function accessMethods(home: string, clock: Pick<Clock, 'now'>): AccessMe
     '_parley/access/share': async (params) => {
       const fields = new Checked('_parley/access/share', params)
       const sessionId = fields.required('sessionId')
-      const { link, code } = shares.add({ sessionId, tools: fields.tools(), forMs: fields.hours() * HOUR_MS })
+      const { link, code } = shares.add({
+        sessionId,
+        tools: fields.tools(),
+        forMs: fields.hours(USUAL_HOURS) * HOUR_MS,
+      })
       return { ...link, code, fragment: `share=${code}` }
     },
     '_parley/access/role': async (params) => {
@@ -61,49 +63,4 @@ function named(name: string | undefined): { readonly name?: string } {
 
 function scoped(scope: Scope): { readonly scope?: Scope } {
   return scope === 'all' ? {} : { scope }
-}
-
-/** Parameters of one request. Each throws PARAMS_INVALID. */
-class Checked {
-  readonly #method: string
-  readonly #fields: Fields
-
-  constructor(method: string, params: unknown) {
-    this.#method = method
-    this.#fields = (typeof params === 'object' && params !== null ? params : {}) as Fields
-  }
-
-  text(key: string): string | undefined {
-    const value = this.#fields[key] ?? undefined
-    return value === undefined || typeof value === 'string' ? value : this.refuse(`${key} must be a text`)
-  }
-
-  required(key: string): string {
-    return this.text(key) ?? this.refuse(`${key} must be a text`)
-  }
-
-  role(usual?: Role): Role {
-    const { role = usual } = this.#fields
-    return isRole(role) ? role : this.refuse(`role must be ${ROLES.slice(0, -1).join(', ')} or ${ROLES.at(-1)}`)
-  }
-
-  scope(): Scope {
-    const { scope = 'all' } = this.#fields
-    return isScope(scope) ? scope : this.refuse('scope must be "all", or have sessions or directories')
-  }
-
-  tools(): boolean {
-    const { tools = true } = this.#fields
-    return typeof tools === 'boolean' ? tools : this.refuse('tools must be true or false')
-  }
-
-  hours(): number {
-    const { hours = USUAL_HOURS } = this.#fields
-    const isTime = typeof hours === 'number' && hours > 0 && hours <= 30 * 24
-    return isTime ? hours : this.refuse('hours must be a number above 0, up to 720')
-  }
-
-  refuse(reason: string): never {
-    return fail('PARAMS_INVALID', { method: this.#method, reason })
-  }
 }

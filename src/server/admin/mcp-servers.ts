@@ -8,18 +8,19 @@ export interface LiveMcp {
   readonly sessions: readonly { readonly sessionId: string; readonly servers: readonly ServerStatus[] }[]
 }
 
+export function liveMcp(owner: Pick<Owner, 'mcp'>): LiveMcp {
+  return { sessions: owner.mcp().map(({ session: sessionId, servers }) => ({ sessionId, servers })) }
+}
+
 /** The method of the wire. */
-export function mcpMethod({
-  mcp,
-  complete,
-}: Pick<Owner, 'mcp' | 'complete'>): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
+export function mcpMethod(
+  owner: Pick<Owner, 'mcp' | 'complete'>,
+): Readonly<Record<string, (params: unknown) => Promise<unknown>>> {
   return {
-    '_parley/servers': async (): Promise<LiveMcp> => ({
-      sessions: mcp().map(({ session: sessionId, servers }) => ({ sessionId, servers })),
-    }),
+    '_parley/servers': async () => liveMcp(owner),
     '_parley/complete': async (params) => {
       const { sessionId, command, text } = parseTyped(params)
-      return (await complete(sessionId, { prompt: command, text })) ?? { values: [] }
+      return (await owner.complete(sessionId, { prompt: command, text })) ?? { values: [] }
     },
   }
 }

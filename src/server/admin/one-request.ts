@@ -5,6 +5,9 @@ import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
 import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 
+/** More characters than go out together with `initialize`. */
+const LARGE = 16 * 1024
+
 export interface OneRequest {
   readonly method: string
   readonly params: object
@@ -27,8 +30,11 @@ export async function requestOver(
   try {
     const _meta = { 'parley/token': clientToken }
     const initialize = { protocolVersion: 1, clientCapabilities: {}, _meta }
-    connection.write(`${requestMessage(0, 'initialize', initialize)}\n${requestMessage(1, method, params)}\n`)
-    const response = await responseOn(connection, method)
+    const request = `${requestMessage(1, method, params)}\n`
+    // A server elsewhere reads little before it has answered `initialize`.
+    const isLarge = request.length > LARGE
+    connection.write(`${requestMessage(0, 'initialize', initialize)}\n${isLarge ? '' : request}`)
+    const response = await responseOn(connection, method, () => isLarge && connection.write(request))
     if (response !== undefined) return response.result
     if (!isSilent) return fail('CONNECTION_LOST', { method })
     return fail('SERVER_SILENT', { pid: home === undefined ? null : (readPidFile(home)?.pid ?? null) })
@@ -39,13 +45,14 @@ export async function requestOver(
 }
 
 /** The response to the request, undefined when the connection ends without one. Throws PEER_REFUSED when either request failed. */
-async function responseOn(connection: Duplex, method: string): Promise<Response | undefined> {
+async function responseOn(connection: Duplex, method: string, greeted: () => void): Promise<Response | undefined> {
   for await (const response of responsesOn(connection)) {
     if (response.error !== undefined) {
       const { code, message: reason = 'The server gave no reason.' } = response.error
       throw new ParleyError('PEER_REFUSED', { method, code, reason })
     }
     if (response.id === 1) return response
+    greeted()
   }
   return undefined
 }

@@ -28,6 +28,9 @@ export interface AgentImportOrder {
   readonly all?: boolean
 }
 
+/** As it is on the wire: without a directory the agent is named in the home directory of the server's user. */
+export type AgentImportParams = Omit<AgentImportOrder, 'directory'> & Partial<Pick<AgentImportOrder, 'directory'>>
+
 /** `new`: it can be imported; `here`: it is a session of this server; `deleted`: it was one. */
 export type ImportStanding = 'new' | 'here' | 'deleted'
 

@@ -185,7 +185,7 @@ class Server implements RunningServer {
       experimental,
       principal,
       methods: serverMethods(this.#owner, this.#orders(), {
-        home: this.#config.home,
+        config: this.#config,
         scope: principal.scope,
         agents: this.#agents,
       }),

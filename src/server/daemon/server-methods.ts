@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Scope } from '../../credentials/scope.ts'
 import type { OwnMethods } from '../../edge/acp/version.ts'
 import { type ServerControl, adminMethods } from '../admin/admin-methods.ts'
-import { mcpMethod } from '../admin/mcp-servers.ts'
+import { liveMcp, mcpMethod } from '../admin/mcp-servers.ts'
 import type { AgentList } from '../agents/agent-list.ts'
 import type { Config } from '../../config/settings.ts'
 import type { Owner } from '../compose/compose.ts'
@@ -12,22 +12,22 @@ import { searchMethod } from '../compose/session-search.ts'
 import { importMethods } from '../import/import-methods.ts'
 
 interface Caller {
-  /** The state directory. */
-  readonly home: string
+  readonly config: Config
   /** The sessions that exist for it. */
   readonly scope?: Scope | undefined
   /** The external agents that it may name. */
   readonly agents: AgentsOfServer
 }
 
-export function serverMethods(owner: Owner, orders: ServerControl, { home, scope, agents }: Caller): OwnMethods {
+export function serverMethods(owner: Owner, orders: ServerControl, { config, scope, agents }: Caller): OwnMethods {
   return {
     ...adminMethods(orders),
-    ...accessMethods(home, owner),
+    ...accessMethods(config.home, owner),
     ...searchMethod(owner.search, scope),
-    ...importMethods(owner),
+    ...importMethods(owner, config.home),
     ...mcpMethod(owner),
     '_parley/agents': async () => agents.list(),
+    ...machineMethods(config, owner),
   }
 }
 
@@ -76,6 +76,25 @@ function accessMethods(home: string, { clock }: Owner): OwnMethods {
     return load(home, clock)[`_parley/access/${name}`](params)
   }
   return Object.fromEntries(ACCESS_METHODS.map((name) => [`_parley/access/${name}`, call(name)]))
+}
+
+const MACHINE_METHODS = [
+  'logs',
+  'models',
+  'agents/test',
+  ...(['mcp/list', 'mcp/test', 'mcp/add', 'mcp/remove'] as const),
+  ...(['rules/list', 'rules/add', 'rules/remove'] as const),
+] as const
+
+/** What this machine has, for commands elsewhere. */
+function machineMethods(config: Config, owner: Owner): OwnMethods {
+  const { clock } = owner
+  const live = () => liveMcp(owner)
+  const call = (name: (typeof MACHINE_METHODS)[number]) => async (params: unknown) => {
+    const { machineMethods: load } = await import('../admin/machine-methods.ts')
+    return load({ config, clock, live })[`_parley/${name}`](params)
+  }
+  return Object.fromEntries(MACHINE_METHODS.map((name) => [`_parley/${name}`, call(name)]))
 }
 
 /** What the server uses of this machine: its memory, and the journal on the disk with what has still to be moved into its place. */

@@ -25,9 +25,9 @@ const head = z.looseObject({
   session: z.looseObject({ id: z.string().regex(/^[\w.:-]{1,200}$/u), lastSeq: z.int().min(1) }),
 })
 
-/** Throws IMPORT_UNREADABLE, IMPORT_TOO_NEW and IMPORT_INVALID; the pieces throw the last of these too. */
-export async function readExport(path: string): Promise<ExportedSession> {
-  const lines = linesOfFile(path)
+/** `path` is what errors call the file. Throws IMPORT_UNREADABLE, IMPORT_TOO_NEW and IMPORT_INVALID; the pieces throw the last of these too. */
+export async function readExport(file: string, path = file): Promise<ExportedSession> {
+  const lines = linesOfFile(file)
   const first = await lines.next()
   if (first.done === true) return fail('IMPORT_INVALID', { path, line: 1, reason: 'the file is empty' })
   const value = parsed(path, first.value)

@@ -20,10 +20,21 @@ const SERVER_METHODS = [
   '_parley/access/remove',
   '_parley/search',
   '_parley/import',
+  '_parley/import/upload',
   '_parley/agents/import',
   '_parley/servers',
   '_parley/complete',
   '_parley/agents',
+  '_parley/logs',
+  '_parley/models',
+  '_parley/agents/test',
+  '_parley/mcp/list',
+  '_parley/mcp/test',
+  '_parley/mcp/add',
+  '_parley/mcp/remove',
+  '_parley/rules/list',
+  '_parley/rules/add',
+  '_parley/rules/remove',
 ] as const
 
 /** Undefined where the answer depends on more than the settings, as on a script or on an external agent. */

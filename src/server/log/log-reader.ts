@@ -9,8 +9,16 @@ export class LogReader {
   /** The bytes after the last newline. */
   #rest: Buffer = Buffer.alloc(0)
 
-  constructor(home: string) {
+  /** With the `place` of an earlier reader, `next` continues there. */
+  constructor(home: string, place?: string) {
     this.#path = logPathIn(home)
+    const [, file, at] = /^(\d{1,20}):(\d{1,15})$/u.exec(place ?? '') ?? []
+    if (file !== undefined) [this.#file, this.#at] = [Number(file), Number(at)]
+  }
+
+  /** How far it has read: the file, and the bytes of whole lines. */
+  get place(): string {
+    return `${this.#file ?? 0}:${this.#at - this.#rest.length}`
   }
 
   /** The last `count` lines, also of the rotated log; `next` continues after them. Without a log there are none. */

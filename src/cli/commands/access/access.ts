@@ -13,6 +13,7 @@ const url: OptionRow = {
 export const access: readonly CommandRow[] = [
   {
     usage: 'web',
+    isRemote: true,
     summary: "open the server's page in the browser; start the server and open a port if need be",
     options: [
       { flags: '--no-open', summary: 'only print the address and a one-time link' },

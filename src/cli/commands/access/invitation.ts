@@ -153,8 +153,8 @@ export function addressIn({ listening, publicUrl }: ListenAnswer): string {
 
 /** Whether only programs of this machine reach it. */
 export function isLocal(address: string): boolean {
-  const { hostname } = new URL(address)
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+  // A name that only begins like an address of this machine may be any host.
+  return /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/u.test(new URL(address).hostname)
 }
 
 /** The first address of this machine that others reach. */

@@ -1,10 +1,12 @@
 /** `parley login URL`: makes this machine a device of a server elsewhere, or keeps a token for it. */
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { fail } from '../../../errors/parley-error.ts'
+import { resolve } from 'node:path'
+import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
-import { type KnownServer, KnownServers, pageAddressOf } from '../../remote/known-servers.ts'
+import { type KnownServer, KnownServers, pageAddressOf, requireName } from '../../remote/known-servers.ts'
 import { openRemote, pairWith } from '../../remote/remote-stream.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
@@ -15,7 +17,9 @@ const HEADER = /^([!#$%&'*+.^`|~\w-]+): *(.*)$/u
 export async function run({ args: [text = ''], options }: CommandInput): Promise<number> {
   const page = pageAddressOf(text) ?? badUrl(text)
   const name = textOption(options, 'name') ?? nameFor(page)
-  const ca = textOption(options, 'ca')
+  // A link is used up only when all else is right.
+  requireName(name)
+  const ca = certificateIn(textOption(options, 'ca'))
   const headers = headersFrom(textsOption(options, 'header'))
   const { home } = await configFor()
   const more = { ...(ca !== undefined && { ca }), ...(Object.keys(headers).length > 0 && { headers }) }
@@ -64,6 +68,17 @@ function headersFrom(texts: readonly string[]): Record<string, string> {
       return fail('CONFIG_INVALID', { key: '--header', value: 'set', reason: 'it must be of the form NAME: VALUE' })
     }),
   )
+}
+
+/** Kept by its whole path: commands run in any directory. Throws CONFIG_INVALID. */
+function certificateIn(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  try {
+    readFileSync(file)
+    return resolve(file)
+  } catch (error) {
+    return fail('CONFIG_INVALID', { key: '--ca', value: JSON.stringify(file), reason: reasonOf(error) }, error)
+  }
 }
 
 function badUrl(text: string): never {

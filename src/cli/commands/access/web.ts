@@ -1,6 +1,6 @@
-/** `parley web`: the page of the server in the user's browser. Starts the server and opens a loopback port if need be. */
+/** `parley web`: the page of a server in the user's browser. Starts the server of this machine and opens a loopback port if need be. */
 import type { Config } from '../../../config/settings.ts'
-import { isParleyError } from '../../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { askToListen } from '../../../server/admin/admin-client.ts'
 import type { ListenAnswer } from '../../../server/admin/admin-methods.ts'
 import { startServer } from '../../../server/launch/launch.ts'
@@ -11,6 +11,7 @@ import { isTerminal } from '../../output/terminal-io.ts'
 import { openBrowser } from '../../runtime/browser.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
+import { isSsh, serverOf } from '../../remote/known-servers.ts'
 import { complain } from '../../say.ts'
 import { type Invitation, addressIn, invite, isLocal, linkFor, printObject } from './invitation.ts'
 
@@ -20,17 +21,33 @@ const ANY_PORT = '0'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
+  if (config.server !== undefined) return await elsewhere(config, options)
   if (options['close'] === true) return await closePorts(config, options['json'] === true)
   await start(config)
   const address = localAddressIn(await opened(config))
-  // The user of this machine may do everything already.
+  return await showPage({ config, address, directory: process.cwd() }, options)
+}
+
+/** The page of a server elsewhere; who may let a browser in there is an administrator. */
+async function elsewhere(config: Config, options: CommandInput['options']): Promise<number> {
+  const reason = 'the ports of a server elsewhere are closed on its own machine: parley web --close'
+  if (options['close'] === true) return fail('CONFIG_INVALID', { key: '--close', value: 'set', reason })
+  const { url } = serverOf(config)
+  const tunnel = `only SSH leads there: ssh -L 7777:127.0.0.1:7777 ${isSsh(url) ? new URL(url).hostname : ''}, and there parley web`
+  if (isSsh(url)) return fail('CONFIG_INVALID', { key: '--server', value: JSON.stringify(url), reason: tunnel })
+  return await showPage({ config, address: url }, options)
+}
+
+/** For a browser of the user, who may do everything already. */
+async function showPage(page: Omit<Invitation, 'grant'>, options: CommandInput['options']): Promise<number> {
+  const { config, address } = page
   const invitation: Invitation = { config, address, grant: { role: 'admin' } }
   if (options['json'] === true) {
     await printObject(invitation)
     return OK
   }
   process.stdout.write(`Parley's page: ${address}\n`)
-  if (options['open'] !== false && isTerminal(process.stdout, config)) await show(invitation)
+  if (options['open'] !== false && isTerminal(process.stdout, config)) await show({ ...page, ...invitation })
   return await invite(invitation)
 }
 
@@ -64,7 +81,7 @@ function localAddressIn(answer: ListenAnswer): string {
 
 /** With a link of its own: the one that is shown is for another device, or another browser. A new session may begin where one is. */
 async function show(invitation: Invitation): Promise<void> {
-  const { link } = await linkFor({ ...invitation, directory: process.cwd() })
+  const { link } = await linkFor(invitation)
   const isOpen = await openBrowser(link, invitation.config.environment)
   process.stdout.write(isOpen ? 'It opens in your browser. For another device:\n' : '')
 }

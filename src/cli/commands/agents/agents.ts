@@ -6,6 +6,7 @@ const yes: OptionRow = { flags: '--yes', summary: 'agree to what would be asked'
 
 export const agents: CommandRow = {
   usage: 'agents',
+  isRemote: true,
   summary: 'manage external agents, such as Claude Code; without a command, list them',
   options: [json],
   examples: ['parley agents', 'parley agents add claude'],
@@ -13,6 +14,7 @@ export const agents: CommandRow = {
   commands: [
     {
       usage: 'ls',
+      isRemote: true,
       summary: 'list the agents that a session may have, and how each stands',
       options: [
         { flags: '--all', summary: 'also those of the ACP registry, which is asked for them once a day' },
@@ -23,6 +25,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'add [name]',
+      instead: 'Agents are installed and removed on the machine of the server: run it there.',
       summary: 'install an agent, in one exact version; or take over those of another tool',
       options: [
         { flags: '--from <file>', summary: 'the settings of Zed, JetBrains or acpx, instead of a name' },
@@ -38,6 +41,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'rm <name>',
+      instead: 'Agents are installed and removed on the machine of the server: run it there.',
       summary: 'remove an agent or one version of it, or stop allowing one of .parley.toml',
       options: [jsonObject],
       examples: ['parley agents rm codex', 'parley agents rm codex@2.5.0'],
@@ -45,6 +49,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'test <name>',
+      isRemote: true,
       summary: 'start an agent, and show what it can do and what it does differently',
       options: [
         {
@@ -58,6 +63,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'login <name> [method]',
+      instead: 'A login belongs to a terminal or a browser on that machine: ssh -t HOST parley agents login NAME.',
       summary: 'log in to an agent, in this terminal or as the agent does it',
       options: [json],
       examples: ['parley agents login claude', 'parley agents login codex api-key'],
@@ -65,6 +71,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'import <name> [session]',
+      isRemote: true,
       summary: 'make sessions of the conversations that you had with an agent elsewhere',
       options: [
         { flags: '--cwd <dir>', summary: 'only those of this directory' },
@@ -76,6 +83,7 @@ export const agents: CommandRow = {
     },
     {
       usage: 'trust <name>',
+      instead: 'Read the file and trust it on that machine, in the directory of the project.',
       summary: 'allow an agent of .parley.toml, exactly as it stands there now',
       options: [],
       examples: ['parley agents trust ours'],

@@ -1,8 +1,9 @@
 /** `parley agents import NAME [SESSION]`: lists the sessions of an agent's own store, and imports those that the user chooses. */
 import { resolve } from 'node:path'
-import { askToImportFromAgent } from '../../../server/admin/admin-client.ts'
-import type { AgentImportOrder, ImportableSession, SkippedSession } from '../../../server/agents/import-sessions.ts'
+import { type AdminTarget, askToImportFromAgent } from '../../../server/admin/admin-client.ts'
+import type { ImportableSession, SkippedSession } from '../../../server/agents/import-sessions.ts'
 import { startServer } from '../../../server/launch/launch.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import { progressLine } from '../../output/progress-line.ts'
@@ -16,24 +17,27 @@ import { complain } from '../../say.ts'
 const BATCH = 10
 
 type Progress = ReturnType<typeof progressLine>
-type Config = Awaited<ReturnType<typeof configFor>>
+type Order = Parameters<typeof askToImportFromAgent>[1]
 
 /** With `--json`: one line for each session that is listed, imported or skipped. */
 export async function run({ args: [name = '', session], options }: CommandInput): Promise<number> {
   const config = await configFor()
   const progress = progressLine(process.stderr)
+  const isHere = config.server === undefined
+  const target = { ...config, ...(await remoteOf(config)) }
   const cwd = options['cwd'] === undefined ? {} : { cwd: resolve(String(options['cwd'])) }
-  const order = { agent: name, directory: process.cwd(), ...cwd }
+  // A directory of this machine says nothing about the agents of another one.
+  const order = { agent: name, ...(isHere && { directory: process.cwd() }), ...cwd }
   const isJson = options['json'] === true
   try {
-    await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
-    if (session !== undefined) return await take(config, order, { ids: [session], isJson, progress })
+    if (isHere) await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
+    if (session !== undefined) return await take(target, order, { ids: [session], isJson, progress })
     progress.say('Asking for its sessions …')
-    const { sessions, isCut } = await askToImportFromAgent(config, order)
+    const { sessions, isCut } = await askToImportFromAgent(target, order)
     progress.done()
     if (isCut) complain(`${oneLine(name, 60)} has more sessions than these; --cwd names a directory`)
     const ids = await chosen(sessions, { isAll: options['all'] === true, isJson })
-    return ids.length === 0 ? OK : await take(config, order, { ids, isJson, progress })
+    return ids.length === 0 ? OK : await take(target, order, { ids, isJson, progress })
   } finally {
     progress.done()
   }
@@ -87,11 +91,11 @@ interface Taking {
   readonly progress: Progress
 }
 
-async function take(config: Config, order: AgentImportOrder, { ids, isJson, progress }: Taking): Promise<number> {
+async function take(target: AdminTarget, order: Order, { ids, isJson, progress }: Taking): Promise<number> {
   let failures = 0
   for (let from = 0; from < ids.length; from += BATCH) {
     progress.say(`Importing ${from + 1} of ${ids.length} …`)
-    const { imported, skipped } = await askToImportFromAgent(config, {
+    const { imported, skipped } = await askToImportFromAgent(target, {
       ...order,
       sessions: ids.slice(from, from + BATCH),
     })

@@ -1,5 +1,9 @@
 /** `parley agents ls`: every agent that a session may have here, where it comes from, and what to type if it cannot start. */
 import { type ListedAgent, listAgents } from '../../../server/agents/list-agents.ts'
+import { askAgents } from '../../../server/admin/admin-client.ts'
+import type { Config } from '../../../config/settings.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import { remoteOf } from '../../remote/dial-remote.ts'
 import { openAgentTools } from '../../../server/compose/agent-catalogue.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
@@ -13,6 +17,7 @@ import { complain } from '../../say.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
+  if (config.server !== undefined) return await listElsewhere(config, options)
   const tools = openAgentTools(config)
   const { signal } = watchStops()
   try {
@@ -29,6 +34,16 @@ export async function run({ options }: CommandInput): Promise<number> {
   }
 }
 
+/** Neither command lines nor files: those are for the user of that machine. */
+async function listElsewhere(config: Config, options: CommandInput['options']): Promise<number> {
+  const reason = 'the registry is asked on the machine of the server: run it there'
+  if (options['all'] === true) fail('CONFIG_INVALID', { key: '--all', value: 'set', reason })
+  const { agents } = await askAgents({ ...config, ...(await remoteOf(config)) })
+  if (options['json'] === true) agents.forEach(printJson)
+  else print(agents, paintOn(process.stdout, config))
+  return OK
+}
+
 function print(rows: readonly ListedAgent[], paint: Paint): void {
   const here = rows.filter(({ source }) => source !== 'none')
   const absent = rows.filter(({ source }) => source === 'none')
@@ -37,8 +52,8 @@ function print(rows: readonly ListedAgent[], paint: Paint): void {
     process.stdout.write(`${paint('bold', oneLine(name, 60))}  ${oneLine(title, 60)}${detailsOf(row)}\n`)
     process.stdout.write(`  ${paint('dim', oneLine(reason ?? command ?? '', 300))}\n`)
   }
-  if (here.length === 0) process.stdout.write('No external agent is on this machine yet.\n')
-  if (absent.length > 0) process.stdout.write(`\nNot on this machine (parley agents add NAME):\n`)
+  if (here.length === 0) process.stdout.write('No external agent is there yet.\n')
+  if (absent.length > 0) process.stdout.write(`\nNot there (parley agents add NAME):\n`)
   for (const { name, title = '', file, reason } of absent) {
     // An own entry for an agent that is not there is not what `add` would install by its name.
     const words = file === undefined ? oneLine(title, 60) : oneLine(reason ?? title, 300)

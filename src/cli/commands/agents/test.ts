@@ -1,6 +1,8 @@
 /** `parley agents test NAME`: starts an agent once, and prints what it can do and what it does differently. */
 import { type Tested, testAgent } from '../../../server/agents/test-agent.ts'
 import { openAgentTools } from '../../../server/compose/agent-catalogue.ts'
+import type { Config } from '../../../config/settings.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { watchStops } from '../../runtime/shutdown-signals.ts'
@@ -11,16 +13,18 @@ import { oneLine } from '../../output/terminal/text.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import { progressFor } from './agreement.ts'
 
+/** An agent may have to be fetched there first. Milliseconds. */
+const TIMEOUT_MS = 330_000
+
 export async function run({ args: [name = ''], options }: CommandInput): Promise<number> {
   const config = await configFor()
-  const tools = openAgentTools(config)
   const stops = watchStops()
   const isJson = options['json'] === true
   const progress = progressFor(false)
   try {
     if (!isJson) progress.tell({ step: 'probe' })
     const prompts = options['prompts'] === true
-    const tested = await testAgent(name, tools, { cwd: process.cwd(), signal: stops.signal, prompts })
+    const tested = await testedBy(config, name, { prompts, signal: stops.signal })
     progress.done()
     if (isJson) printJson(tested)
     else process.stdout.write(`${linesOf(tested, paintOn(process.stdout, config)).join('\n')}\n`)
@@ -30,8 +34,28 @@ export async function run({ args: [name = ''], options }: CommandInput): Promise
     throw error
   } finally {
     progress.done()
-    await tools.close()
     stops.release()
+  }
+}
+
+interface Testing {
+  readonly prompts: boolean
+  readonly signal: AbortSignal
+}
+
+async function testedBy(config: Config, agent: string, { prompts, signal }: Testing): Promise<Tested> {
+  if (config.server !== undefined)
+    return askElsewhere(config, {
+      method: '_parley/agents/test',
+      params: { agent, prompts },
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    })
+  const tools = openAgentTools(config)
+  try {
+    return await testAgent(agent, tools, { cwd: process.cwd(), signal, prompts })
+  } finally {
+    await tools.close()
   }
 }
 

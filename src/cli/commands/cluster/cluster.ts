@@ -9,6 +9,7 @@ export const clusterOption: OptionRow = {
 
 export const cluster: CommandRow = {
   usage: 'cluster',
+  instead: 'It works on the databases of a cluster: run it on one of the nodes.',
   summary: 'manage a cluster: sessions in PostgreSQL; without a command, show its nodes',
   options: [clusterOption, json],
   examples: ['parley cluster', 'parley cluster --json'],

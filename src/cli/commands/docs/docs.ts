@@ -4,6 +4,7 @@ import { json } from '../../runtime/options.ts'
 
 export const docs: CommandRow = {
   usage: 'docs [dir...]',
+  instead: 'A document server reads directories of its own machine: run it there.',
   summary: 'serve documents to any MCP client: full-text search over HTTP or stdio',
   options: [
     { flags: '--stdio', summary: 'serve the program that started this one, over stdin and stdout' },

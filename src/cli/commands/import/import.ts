@@ -2,8 +2,8 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
-import { askToImport } from '../../../server/admin/admin-client.ts'
 import { startServer } from '../../../server/launch/launch.ts'
+import { importAt } from './import-at.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
@@ -18,9 +18,10 @@ export async function run(input: CommandInput): Promise<number> {
   const config = await configFor()
   const progress = progressLine(process.stderr)
   try {
-    await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
+    if (config.server === undefined)
+      await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
     progress.say('Importing …')
-    const imported = await askToImport(config, { path, keepId: options['keepId'] === true })
+    const imported = await importAt(config, path, { keepId: options['keepId'] === true })
     progress.done()
     if (options['json'] === true) printJson(imported)
     else process.stdout.write(`${imported.sessionId}\n`)

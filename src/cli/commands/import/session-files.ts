@@ -4,7 +4,6 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { agentName } from '../../../config/agent-choice.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
-import { askToImport } from '../../../server/admin/admin-client.ts'
 import { Secrets, systemClock } from '../../../server/compose/agent-catalogue.ts'
 import { importedIdOf, withExport } from '../../../server/import/session-files/as-export.ts'
 import type { FileSession } from '../../../server/import/session-files/file-session.ts'
@@ -24,6 +23,8 @@ import { progressLine } from '../../output/progress-line.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { noDisplay, workWith } from '../../connect/with-client.ts'
+import { importAt } from './import-at.ts'
 import { complain } from '../../say.ts'
 
 type Config = Awaited<ReturnType<typeof configFor>>
@@ -39,7 +40,7 @@ export async function run({ args: [given], options }: CommandInput): Promise<num
   const progress = progressLine(process.stderr)
   try {
     const files = given === undefined && !existsSync(folder) ? [] : await sessionFiles(tool, folder)
-    if (files.length > 0 && isWanted)
+    if (files.length > 0 && isWanted && config.server === undefined)
       await startServer({ ...config, program: process.argv[1] ?? '' }, (sentence) => progress.say(sentence))
     const known = await knownIds(config)
     const reporter = options['json'] === true ? new JsonReport() : new TextReport()
@@ -67,8 +68,15 @@ function refuse(key: string, reason: string): never {
 }
 
 async function knownIds(config: Config): Promise<Set<string>> {
-  const reader = await openReader(config)
   const ids = new Set<string>()
+  if (config.server !== undefined) {
+    await workWith({ config, embedded: false }, noDisplay, async ({ client }) => {
+      for await (const { sessionId } of client.sessions()) ids.add(sessionId)
+      return OK
+    })
+    return ids
+  }
+  const reader = await openReader(config)
   try {
     for await (const { sessionId } of reader.list()) ids.add(sessionId)
   } finally {
@@ -132,7 +140,7 @@ class Importing {
     const mask = (text: string) => secrets.mask(text)
     const exporting = { tool, agent, home: config.home, now: systemClock.now(), mask }
     await withExport(session, exporting, async (path) => {
-      await askToImport(config, { path, keepId: true })
+      await importAt(config, path, { keepId: true })
     })
     known.add(sessionId)
   }

@@ -1,13 +1,13 @@
-/** `parley mcp add NAME`: a server in the user's own parley.toml. */
-import { resolve } from 'node:path'
-import { dangerOf } from '../../../config/mcp/danger.ts'
-import { configFor } from '../../configured.ts'
-import { addTable } from '../../../config/files/edit-tables.ts'
+/** `parley mcp add NAME`: a server in the user's own parley.toml, here or on a server elsewhere. */
+import { isAbsolute, resolve } from 'node:path'
+import type { Config } from '../../../config/settings.ts'
 import type { Table } from '../../../config/tables.ts'
-import { readMcpFiles } from '../../../config/mcp/server-files.ts'
-import { userFile } from '../../../config/places.ts'
+import { fail } from '../../../errors/parley-error.ts'
+import { type AddedMcp, addMcp } from '../../../server/admin/mcp-configuration.ts'
+import { configFor } from '../../configured.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
+import { OK, USAGE } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
 import { complain } from '../../say.ts'
 import { oneLine } from '../../output/terminal/text.ts'
@@ -23,17 +23,17 @@ export async function run({ args: [name = '', ...command], options }: CommandInp
     return USAGE
   }
   const config = await configFor()
-  const { servers } = readMcpFiles(config, process.cwd())
-  if (servers.some(({ entry, from }) => entry.name === name && from === 'user')) {
-    complain(`${name} is there already; parley mcp rm takes it away`)
-    return FAILED
-  }
-  const file = userFile(config.environment)
-  addTable(file, { group: 'mcp', name }, tableOf(command, url, options))
+  const table = tableOf(config, command, { url, options })
+  const { file, danger } = await addTo(config, name, table)
   process.stdout.write(`Added ${oneLine(name, 80)} to ${file}. Sessions that are opened from now on have it.\n`)
-  const danger = dangerOf(command[0] ?? '', command.slice(1))
   if (danger !== undefined) process.stdout.write(`Careful: ${danger}.\n`)
   return OK
+}
+
+/** Throws MCP_CONFIGURED and CONFIG_INVALID. */
+export async function addTo(config: Config, name: string, table: Table): Promise<AddedMcp> {
+  if (config.server === undefined) return addMcp(config, name, table)
+  return askElsewhere(config, { method: '_parley/mcp/add', params: { name, table } })
 }
 
 function contradiction(command: readonly string[], url: string | undefined, options: Options): string | undefined {
@@ -42,20 +42,29 @@ function contradiction(command: readonly string[], url: string | undefined, opti
   return options['sse'] === true && url === undefined ? '--sse goes with a --url' : undefined
 }
 
-function tableOf([command, ...args]: readonly string[], url: string | undefined, options: Options): Table {
+interface Given {
+  readonly url: string | undefined
+  readonly options: Options
+}
+
+function tableOf(config: Config, [command, ...args]: readonly string[], { url, options }: Given): Table {
   const env = pairsOf('--env', textsOption(options, 'env'))
   const headers = pairsOf('--header', textsOption(options, 'header'))
   return {
     ...(command === undefined
       ? { url, ...(options['sse'] === true && { type: 'sse' }) }
-      : { command: anywhere(command) }),
+      : { command: anywhere(config, command) }),
     ...(args.length > 0 && { args }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(Object.keys(headers).length > 0 && { headers }),
   }
 }
 
-/** A path counts from where the user types it; a name is looked up on PATH by each session. */
-function anywhere(command: string): string {
-  return command.includes('/') ? resolve(command) : command
+/** A path counts from where the user types it, and on a server elsewhere from nowhere; a name is looked up on PATH by each session. */
+function anywhere({ server }: Config, command: string): string {
+  if (server === undefined) return command.includes('/') ? resolve(command) : command
+  const reason = 'on a server elsewhere it must be an absolute path there, or a name on its PATH'
+  if (command.includes('/') && !isAbsolute(command))
+    fail('CONFIG_INVALID', { key: 'command', value: JSON.stringify(command), reason })
+  return command
 }

@@ -1,32 +1,23 @@
 /** `parley mcp import`: the servers of another tool's `mcpServers`, into the user's own file. */
 import { configFor } from '../../configured.ts'
-import { addTable } from '../../../config/files/edit-tables.ts'
-import { readMcpFiles } from '../../../config/mcp/server-files.ts'
 import { importFile } from '../../../config/mcp/import-servers.ts'
-import { userFile } from '../../../config/places.ts'
-import { reasonOf } from '../../../errors/parley-error.ts'
+import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
+import { addTo } from './add.ts'
 
 /** A server that cannot be imported does not stop the others. */
 export async function run({ args: [path = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
-  const file = userFile(config.environment)
-  const { servers } = readMcpFiles(config, process.cwd())
-  const taken = new Set(servers.flatMap(({ entry, from }) => (from === 'user' ? [entry.name] : [])))
   const imported = await importFile(path)
   if (imported.length === 0) return refuse(`${path} names no MCP servers`)
   let code = OK
   for (const one of imported) {
     const { name } = one
     const without = 'leftOut' in one && one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
-    const refused = taken.has(name)
-      ? 'it is there already'
-      : 'wrong' in one
-        ? one.wrong
-        : add(file, { group: 'mcp', name }, one.table)
+    const refused = 'wrong' in one ? one.wrong : await reasonAgainst(() => addTo(config, name, one.table))
     if (refused === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
     else code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
   }
@@ -38,12 +29,13 @@ function refuse(reason: string): number {
   return FAILED
 }
 
-/** Why it cannot be added. */
-function add(...given: Parameters<typeof addTable>): string | undefined {
+/** Why it cannot be added. Throws where the server elsewhere cannot be asked. */
+async function reasonAgainst(add: () => Promise<unknown>): Promise<string | undefined> {
   try {
-    addTable(...given)
+    await add()
     return undefined
   } catch (error) {
+    if (isParleyError(error, 'SERVER_LOST') || isParleyError(error, 'SERVER_REFUSED')) throw error
     return reasonOf(error)
   }
 }

@@ -3,22 +3,17 @@ import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/settings.ts'
 import { logIn } from '../../../server/admin/mcp-login.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { OK } from '../../runtime/exit-codes.ts'
 import { openBrowser } from '../../runtime/browser.ts'
 import { printJson } from '../../output/json.ts'
 import { watchStops } from '../../runtime/shutdown-signals.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { complain } from '../../say.ts'
 import { loginTarget } from './login-target.ts'
 
 /** With `--json`: one line with the page, one when it is done. */
 export async function run({ args: [word = ''], options }: CommandInput): Promise<number> {
   const config = await configFor()
   const place = loginTarget(config, word)
-  if ('unknown' in place) {
-    complain(place.unknown)
-    return FAILED
-  }
   const stops = watchStops()
   const { signal } = stops
   const { url, done } = await logIn(config, place, signal)

@@ -2,19 +2,14 @@
 import { configFor } from '../../configured.ts'
 import { logOut } from '../../../server/admin/mcp-login.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { FAILED, OK } from '../../runtime/exit-codes.ts'
+import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { complain } from '../../say.ts'
 import { loginTarget } from './login-target.ts'
 
 export async function run({ args: [word = ''], options }: CommandInput): Promise<number> {
   const config = await configFor()
   const place = loginTarget(config, word)
-  if ('unknown' in place) {
-    complain(place.unknown)
-    return FAILED
-  }
   const was = await logOut(config, place)
   if (options['json'] === true) printJson({ loggedOut: was })
   else

@@ -1,36 +1,32 @@
 /** `parley mcp ls`: every server of the configuration, from which file, and how it is in each live session. */
 import { configFor } from '../../configured.ts'
-import { type FoundMcp, readMcpFiles } from '../../../config/mcp/server-files.ts'
 import type { Config } from '../../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { askServers } from '../../../server/admin/admin-client.ts'
+import { type McpRow, listMcp } from '../../../server/admin/mcp-configuration.ts'
 import type { LiveMcp } from '../../../server/admin/mcp-servers.ts'
 import type { CommandInput } from '../../runtime/command.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { placeWords } from './words.ts'
 import { complain } from '../../say.ts'
-
-type Status = LiveMcp['sessions'][number]['servers'][number]
-
-interface ServerRow {
-  readonly name: string
-  /** `client`: no file names it. */
-  readonly from: FoundMcp['from'] | 'client'
-  readonly file?: string
-  readonly standing?: FoundMcp['standing']
-  /** Without secrets; absent for rules alone. */
-  readonly place?: string
-  readonly sessions: readonly (Status & { readonly sessionId: string })[]
-}
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
-  const rows = rowsOf(readMcpFiles(config, process.cwd()).servers, await live(config))
+  const cwd = process.cwd()
+  const rows =
+    config.server === undefined
+      ? listMcp(config, cwd, await live(config))
+      : (
+          await askElsewhere<{ readonly servers: readonly McpRow[] }>(config, {
+            method: '_parley/mcp/list',
+            params: { cwd },
+          })
+        ).servers
   if (options['json'] === true) rows.forEach(printJson)
   else print(rows, paintOn(process.stdout, config))
   return OK
@@ -46,26 +42,7 @@ async function live(config: Config): Promise<LiveMcp> {
   }
 }
 
-function rowsOf(found: readonly FoundMcp[], { sessions }: LiveMcp): readonly ServerRow[] {
-  const states = sessions.flatMap(({ sessionId, servers }) => servers.map((server) => ({ ...server, sessionId })))
-  const named = (name: string): ServerRow['sessions'] => states.filter((state) => state.name === name)
-  const configured = found.map(({ entry, file, from, standing }): ServerRow => {
-    const place = entry.place === undefined ? {} : { place: placeWords(entry.place) }
-    return {
-      name: entry.name,
-      from,
-      file,
-      standing,
-      ...place,
-      sessions: standing === 'overruled' ? [] : named(entry.name),
-    }
-  })
-  const known = new Set(configured.map(({ name }) => name))
-  const others = [...new Set(states.map(({ name }) => name))].filter((name) => !known.has(name))
-  return [...configured, ...others.map((name): ServerRow => ({ name, from: 'client', sessions: named(name) }))]
-}
-
-function print(rows: readonly ServerRow[], paint: Paint): void {
+function print(rows: readonly McpRow[], paint: Paint): void {
   if (rows.length === 0) process.stderr.write('No MCP servers yet. Add one with: parley mcp add NAME -- COMMAND\n')
   for (const { name, standing, place, file, sessions } of rows) {
     const source = file ?? 'named by a client or built in'
@@ -79,7 +56,7 @@ function print(rows: readonly ServerRow[], paint: Paint): void {
   }
 }
 
-function standingWords(standing: ServerRow['standing'], paint: Paint): string {
+function standingWords(standing: McpRow['standing'], paint: Paint): string {
   switch (standing) {
     case 'waiting':
       return `${paint('asking', 'not trusted yet')}  `
@@ -94,7 +71,7 @@ function standingWords(standing: ServerRow['standing'], paint: Paint): string {
 }
 
 function sessionWords(
-  { sessionId, state, reason, era, protocol, tools, latencyMs }: ServerRow['sessions'][number],
+  { sessionId, state, reason, era, protocol, tools, latencyMs }: McpRow['sessions'][number],
   paint: Paint,
 ): string {
   const speaks = protocol === undefined ? [] : [`MCP ${protocol}, ${era ?? ''}`]

@@ -20,6 +20,7 @@ const env: OptionRow = {
 
 export const mcp: CommandRow = {
   usage: 'mcp',
+  isRemote: true,
   summary: 'manage MCP servers; without a command, list them',
   options: [json],
   examples: ['parley mcp', 'parley mcp test files'],
@@ -27,6 +28,7 @@ export const mcp: CommandRow = {
   commands: [
     {
       usage: 'ls',
+      isRemote: true,
       summary: 'list the configured servers and their state in live sessions',
       options: [json],
       examples: ['parley mcp ls', 'parley mcp ls --json'],
@@ -34,6 +36,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'test <server...>',
+      isRemote: true,
       summary: 'connect to a server as a session would, and show what it offers',
       options: [sse, header, jsonObject],
       examples: [
@@ -45,6 +48,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'add <name> [command...]',
+      isRemote: true,
       summary: 'add a server to your parley.toml',
       options: [url, sse, header, env],
       examples: [
@@ -55,6 +59,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'rm <name>',
+      isRemote: true,
       summary: 'remove a server from your parley.toml, or stop trusting one of .parley.toml',
       options: [],
       examples: ['parley mcp rm files'],
@@ -62,6 +67,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'trust <name>',
+      instead: 'Read the file and trust it on that machine, in the directory of the project.',
       summary: 'allow a server of .parley.toml, exactly as it stands there now',
       options: [],
       examples: ['parley mcp trust files'],
@@ -69,6 +75,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'login <server>',
+      instead: 'A login needs a browser on that machine: run it there.',
       summary: 'log in to a server, named or by its URL, in your browser',
       options: [json],
       examples: ['parley mcp login wiki', 'parley mcp login https://example.com/mcp'],
@@ -76,6 +83,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'logout <server>',
+      instead: 'Logins are kept on that machine: run it there.',
       summary: 'forget a login',
       options: [jsonObject],
       examples: ['parley mcp logout wiki'],
@@ -83,6 +91,7 @@ export const mcp: CommandRow = {
     },
     {
       usage: 'import <file>',
+      isRemote: true,
       summary: 'add the servers of another tool, from its JSON file with "mcpServers"',
       options: [],
       examples: ['parley mcp import ~/.config/other/mcp.json'],

@@ -1,8 +1,7 @@
 /** `parley mcp test`: meets one MCP server as a session would and prints what it offers and what is wrong with it. */
 import { configFor } from '../../configured.ts'
-import { type FoundMcp, readMcpFiles } from '../../../config/mcp/server-files.ts'
 import type { Config } from '../../../config/settings.ts'
-import { locateConfigured } from '../../../server/compose/configured-mcp-servers.ts'
+import { testedMcp } from '../../../server/admin/mcp-configuration.ts'
 import { type Examined, examine } from '../../../server/admin/examine-mcp-server.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK, USAGE } from '../../runtime/exit-codes.ts'
@@ -13,20 +12,23 @@ import { watchStops } from '../../runtime/shutdown-signals.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { pairsOf, unknownServer } from './words.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { pairsOf } from './words.ts'
 
-type Target = Parameters<typeof examine>[1]
+/** A server may have to be fetched first. Milliseconds. */
+const TIMEOUT_MS = 90_000
 
 /** A server of the configuration by its name, or any by its URL or, behind `--`, its command. */
 export async function run({ args, options, hasDashes = false }: CommandInput): Promise<number> {
   const config = await configFor()
-  const target = hasDashes ? commandOf(args) : targetOf(config, args, options)
+  const target = hasDashes ? commandOf(args) : targetOf(args, options)
   if ('refused' in target) {
     complain(oneLine(target.refused, 1000))
     return target.code
   }
   const { signal } = watchStops()
-  const examined = await examine(config, target, signal)
+  const examined = await examinedBy(config, target, signal)
+  if (examined === undefined) return signal.reason as number
   if (options['json'] === true) printJson(examined)
   else process.stdout.write(`${linesOf(examined, paintOn(process.stdout, config)).join('\n')}\n`)
   if (signal.aborted) return signal.reason as number
@@ -38,35 +40,42 @@ interface NoTarget {
   readonly code: number
 }
 
-const NAME = 'test'
+/** As `_parley/mcp/test` takes it. */
+interface Target {
+  readonly name?: string
+  readonly command?: string
+  readonly args?: readonly string[]
+  readonly url?: string
+  readonly sse?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 function commandOf([command = '', ...args]: readonly string[]): Target {
-  return { type: 'stdio', name: NAME, command, args, env: {} }
+  return { command, args }
 }
 
-function targetOf(
-  config: Config,
-  [first = '', ...rest]: readonly string[],
-  options: CommandInput['options'],
-): Target | NoTarget {
+function targetOf([first = '', ...rest]: readonly string[], options: CommandInput['options']): Target | NoTarget {
   if (rest.length > 0) return { refused: 'a command stands behind --: parley mcp test -- COMMAND ARGS', code: USAGE }
-  if (/^https?:\/\//u.test(first)) {
-    if (!URL.canParse(first)) return { refused: 'that is no URL; nothing was asked', code: USAGE }
-    const headers = Object.entries(pairsOf('--header', textsOption(options, 'header')))
-    return { type: options['sse'] === true ? 'sse' : 'http', name: NAME, url: first, headers }
-  }
-  const { servers } = readMcpFiles(config, process.cwd())
-  const found = servers.find(isNamed(first))
-  if (found === undefined)
-    return { refused: `${unknownServer(first, servers)}. For a command: parley mcp test -- ${first}`, code: FAILED }
-  const { place } = found.entry
-  if (place === undefined)
-    return { refused: `${first} has only rules in ${found.file}, and neither a command nor a url`, code: FAILED }
-  return locateConfigured(config, found, place)
+  if (!/^https?:\/\//u.test(first)) return { name: first }
+  if (!URL.canParse(first)) return { refused: 'that is no URL; nothing was asked', code: USAGE }
+  return { url: first, sse: options['sse'] === true, headers: pairsOf('--header', textsOption(options, 'header')) }
 }
 
-function isNamed(name: string): (found: FoundMcp) => boolean {
-  return ({ entry, standing }) => entry.name === name && standing !== 'overruled'
+/** Undefined where the user has stopped it. */
+async function examinedBy(config: Config, target: Target, signal: AbortSignal): Promise<Examined | undefined> {
+  const cwd = process.cwd()
+  if (config.server === undefined) return examine(config, testedMcp(config, { ...target, cwd }), signal)
+  try {
+    return await askElsewhere(config, {
+      method: '_parley/mcp/test',
+      params: { ...target, cwd },
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    })
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
 }
 
 function linesOf({ servers, tools, resources, templates, prompts, warnings }: Examined, paint: Paint): string[] {

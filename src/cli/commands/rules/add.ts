@@ -1,15 +1,16 @@
 /** `parley rules add EFFECT`: a rule of the state directory, for one directory or for all. */
-import { realpathSync } from 'node:fs'
 import { configFor } from '../../configured.ts'
 import {
-  storeRule,
   EFFECTS,
   type RuleSubject,
+  type StoredRule,
   SUBJECT_KEYS,
   isEffect,
 } from '../../../config/rules/permission-tables.ts'
+import { addRule } from '../../../server/admin/rules.ts'
 import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import { OK, USAGE } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
@@ -22,11 +23,14 @@ export async function run({ args: [effect = ''], options }: CommandInput): Promi
     complain(`a rule is one of ${EFFECTS.join(', ')}`)
     return USAGE
   }
-  const { home } = await configFor()
-  const project = options['global'] === true ? null : realpathSync(cwdOf(options))
-  const rule = storeRule(home, { effect, subject: subjectIn(options), project })
+  const config = await configFor()
+  const asked = { effect, subject: subjectIn(options), ...(options['global'] !== true && { cwd: cwdOf(options) }) }
+  const rule =
+    config.server === undefined
+      ? addRule(config, asked)
+      : await askElsewhere<StoredRule>(config, { method: '_parley/rules/add', params: asked })
   if (options['json'] === true) printJson(rule)
-  else process.stdout.write(`${rule.id}  ${oneLine(ruleLine(rule), 200)}, for ${project ?? 'every directory'}\n`)
+  else process.stdout.write(`${rule.id}  ${oneLine(ruleLine(rule), 200)}, for ${rule.project ?? 'every directory'}\n`)
   return OK
 }
 

@@ -1,10 +1,10 @@
 /** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
 import { configFor } from '../../configured.ts'
-import { ruleId, subjectInOrder } from '../../../config/rules/permission-tables.ts'
 import type { Config } from '../../../config/settings.ts'
-import { openReader } from '../../../server/offline/offline-sessions.ts'
-import { type FoundRule, PermissionRules, ruleLine } from '../../../server/compose/permission-rules.ts'
+import { type ListedRules, type RuleRow, listRules } from '../../../server/admin/rules.ts'
+import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
@@ -14,22 +14,9 @@ import type { Paint } from '../../output/terminal/colors.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 import { complain } from '../../say.ts'
 
-/** As `--json` prints it. */
-export type RuleRow =
-  | FoundRule
-  | (Pick<FoundRule, 'effect' | 'subject' | 'standing'> & {
-      readonly id: string
-      readonly from: 'session'
-      readonly sessionId: string
-      /** As the journal has it. */
-      readonly grant: object
-    })
-
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
-  const { rules, broken } = await new PermissionRules(config).find(cwdOf(options))
-  const prefix = textOption(options, 'session')
-  const rows = [...(prefix === undefined ? [] : await rowsOfSession(config, prefix)), ...rules]
+  const { rules: rows, broken } = await rulesIn(config, cwdOf(options), textOption(options, 'session'))
   if (options['json'] === true) rows.forEach(printJson)
   else rows.forEach((row) => print(row, paintOn(process.stdout, config)))
   for (const sentence of broken) complain(oneLine(sentence, 400))
@@ -38,23 +25,10 @@ export async function run({ options }: CommandInput): Promise<number> {
   return broken.length === 0 ? OK : FAILED
 }
 
-/** The calls that are always or never allowed in the session whose id is `prefix` or begins with it. */
-export async function rowsOfSession(
-  config: Config,
-  prefix: string,
-): Promise<readonly (RuleRow & { readonly from: 'session' })[]> {
-  const reader = await openReader(config)
-  try {
-    const { sessionId } = await reader.find(prefix)
-    const grants = await reader.grants(sessionId)
-    return grants.map((grant) => {
-      const { effect, ...subject } = grant
-      const id = ruleId(['session', sessionId, effect, ...subjectInOrder(subject)])
-      return { id, effect, subject, from: 'session', standing: 'active', sessionId, grant }
-    })
-  } finally {
-    await reader.close()
-  }
+/** Those of the directory, after those of the session. */
+export async function rulesIn(config: Config, cwd: string, session: string | undefined): Promise<ListedRules> {
+  if (config.server === undefined) return listRules(config, cwd, session)
+  return askElsewhere(config, { method: '_parley/rules/list', params: { cwd, sessionId: session } })
 }
 
 function print(row: RuleRow, paint: Paint): void {

@@ -10,6 +10,7 @@ const session: OptionRow = { flags: '--session <id>', summary: 'also what was al
 
 export const rules: CommandRow = {
   usage: 'rules',
+  isRemote: true,
   summary: 'manage permission rules; without a command, list them',
   options: [cwd, session, json],
   examples: ['parley rules', 'parley rules --json'],
@@ -17,6 +18,7 @@ export const rules: CommandRow = {
   commands: [
     {
       usage: 'ls',
+      isRemote: true,
       summary: 'list every rule that holds in a directory',
       options: [cwd, session, json],
       examples: ['parley rules ls', 'parley rules ls --json --session 1f3a'],
@@ -24,6 +26,7 @@ export const rules: CommandRow = {
     },
     {
       usage: 'add <effect>',
+      isRemote: true,
       summary: 'add a rule; the effect is allow, ask or deny',
       options: [
         cwd,
@@ -40,6 +43,7 @@ export const rules: CommandRow = {
     },
     {
       usage: 'rm <id>',
+      isRemote: true,
       summary: 'remove a rule; the beginning of its id is enough',
       options: [cwd, { flags: '--session <id>', summary: 'what was always allowed in this session' }],
       examples: ['parley rules rm 4be1', 'parley rules rm 4be1 --session 1f3a'],
@@ -47,6 +51,7 @@ export const rules: CommandRow = {
     },
     {
       usage: 'trust',
+      instead: 'Read the file and trust it on that machine, in the directory of the project.',
       summary: 'agree to what .parley.toml allows, exactly as it stands there now',
       options: [cwd],
       examples: ['parley rules trust'],

@@ -7,12 +7,17 @@ import { EMBEDDED_REMEDY, dieAtOnce } from '../../connect/exit-on-journal-loss.t
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
-import { runningCommand } from '../../runtime/running-command.ts'
+import { noteCommand, runningCommand } from '../../runtime/running-command.ts'
 import { stopSignals } from '../../runtime/stop-signals.ts'
+
+const LOGIN_THERE = 'A login belongs to a terminal on that machine: ssh -t HOST parley agents login NAME.'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const login = textOption(options, 'login')
-  if (login !== undefined) return logIn(login)
+  if (login !== undefined) {
+    noteCommand({ ...runningCommand(), name: 'acp --login', isRemote: false, instead: LOGIN_THERE })
+    return logIn(login)
+  }
   const agent = textOption(options, 'agent')
   const flags = { maps: textsOption(options, 'map'), lends: options['lend'] === true }
   if (options['embedded'] === true) await embed(agent)

@@ -1,9 +1,11 @@
 /** `parley logs`: prints the last lines of the server's log, and with `--follow` new ones. */
+import type { Config } from '../../../config/settings.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { readableLine } from '../../../server/log/log-line.ts'
 import { LogReader } from '../../../server/log/log-reader.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { lenientConfig } from '../../configured.ts'
+import { askElsewhere } from '../../remote/ask-elsewhere.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { escaped } from '../../output/json.ts'
 import { textOption } from '../../runtime/options.ts'
@@ -17,11 +19,13 @@ const POLL_MS = 250
 
 export async function run({ options }: CommandInput): Promise<number> {
   const count = countOf(textOption(options, 'lines') ?? LINES)
-  const { home } = await lenientConfig()
-  const log = new LogReader(home)
+  const config = await lenientConfig()
   const print = (line: string) => printLine(options['json'] === true ? escaped(line) : printable(readableLine(line)))
   // From the first line on, Ctrl-C ends the command with 0.
   const stops = watchStops()
+  if (config.server !== undefined)
+    return await readElsewhere(config, { count, follows: options['follow'] === true, print, stops })
+  const log = new LogReader(config.home)
   log.last(count).forEach(print)
   if (options['follow'] === true) await follow(log, { print, stops })
   stops.release()
@@ -39,6 +43,35 @@ async function follow(log: LogReader, { print, stops: { signal } }: Following): 
   while (!signal.aborted) {
     log.next().forEach(print)
     await pause(POLL_MS)
+  }
+}
+
+interface ReadingElsewhere extends Following {
+  readonly count: number
+  readonly follows: boolean
+}
+
+interface LogPart {
+  readonly lines: readonly string[]
+  /** Where the next part begins. */
+  readonly next: string
+}
+
+/** The server answers when there are new lines, and after a while without. */
+async function readElsewhere(config: Config, { count, follows, print, stops }: ReadingElsewhere): Promise<number> {
+  const { signal } = stops
+  const ask = (params: object) =>
+    askElsewhere<LogPart>(config, { method: '_parley/logs', params: params, timeoutMs: 60_000, signal })
+  try {
+    for (let part = await ask({ lines: count }); ; part = await ask({ after: part.next, waitSeconds: 20 })) {
+      part.lines.forEach(print)
+      if (!follows || signal.aborted) return OK
+    }
+  } catch (error) {
+    if (signal.aborted) return OK
+    throw error
+  } finally {
+    stops.release()
   }
 }
 

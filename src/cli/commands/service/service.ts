@@ -4,6 +4,7 @@ import { jsonObject } from '../../runtime/options.ts'
 
 export const service: CommandRow = {
   usage: 'service',
+  instead: 'It is about the services of one machine: run it on that one.',
   summary: 'run the server as a service of systemd or launchd; without a command, say how it is',
   options: [jsonObject],
   examples: ['parley service', 'parley service install'],
