@@ -1,6 +1,8 @@
 /** What a page does about a bad connection: it says so, comes back by itself, and misses nothing. */
+import { once } from 'node:events'
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { Network } from './network.ts'
 import { still } from './reader.ts'
 import { PageStage } from './stage.ts'
@@ -78,6 +80,25 @@ test('a server that does not reach its database says so, for as long as that las
   await said.waitFor()
   await sockets[0]?.close({ code: 1012 })
   await said.waitFor({ state: 'detached' })
+})
+
+test('a device that has as many connections as it may is told so, and comes in when there is room', async () => {
+  const page = await stage.newDevice()
+  const [cookie] = await page.context().cookies()
+  const others = Array.from(
+    { length: 16 },
+    () => new WebSocket(`ws://127.0.0.1:${stage.server.port}/acp`, [`bearer.${cookie?.value}`]),
+  )
+  await Promise.all(others.map((other) => once(other, 'open')))
+  // One that says nothing is given up.
+  const hello = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } }
+  for (const other of others) other.send(JSON.stringify(hello))
+  await page.goto(stage.server.url)
+  await offline(page).getByText('takes no WebSocket').waitFor()
+  for (const other of others) other.close()
+  await offline(page).getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('heading', { name: 'New session' }).waitFor()
+  await offline(page).waitFor({ state: 'detached' })
 })
 
 test('a first connection that is lost before the server has answered is said, and made again', async () => {

@@ -138,6 +138,9 @@ test('22, 23: prompts wait in their order, one is withdrawn, and the next starts
     await page.locator('.queue').getByText(text).waitFor()
   }
   const queue = page.locator('.queue .text')
+  // Nor does it push a phone's page sideways.
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.locator('.queue').evaluate((list) => list.scrollWidth <= innerWidth)).toBe(true)
   await page.locator('.queue li', { hasText: 'Third' }).getByRole('button', { name: 'Withdraw' }).click()
   await expect.poll(() => queue.allInnerTexts()).toEqual(['Second', 'Fourth'])
   await page.locator('.queue li', { hasText: 'Second' }).getByRole('button', { name: 'Now' }).click()

@@ -6,7 +6,8 @@ import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 
 export function QueueView({ app, session }: { readonly app: App; readonly session: OpenSession }) {
-  const { sending, withdraw, edit, now, queued } = words()
+  const { sending, unsent, withdraw, edit, now, queued } = words()
+  const isOn = app.dialling.line.value.kind === 'on'
   const waiting = session.queue.value
   const onTheWay = session.prompts.sending.value
   if (waiting.length + onTheWay.length === 0) return null
@@ -15,7 +16,9 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
       {waiting.map(({ promptId, text }) => (
         <li key={promptId}>
           <Icon name="clock" />
-          <span class="text">{spelledOut(text)}</span>
+          <span class="text">
+            <bdi>{spelledOut(text)}</bdi>
+          </span>
           {session.prompts.isOurs(promptId) && (
             <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>
               {edit}
@@ -35,8 +38,10 @@ export function QueueView({ app, session }: { readonly app: App; readonly sessio
       ))}
       {onTheWay.map(({ promptId, text }) => (
         <li key={promptId} class="soft">
-          <span class="text">{spelledOut(text)}</span>
-          <span>{sending}</span>
+          <span class="text">
+            <bdi>{spelledOut(text)}</bdi>
+          </span>
+          <span>{isOn ? sending : unsent}</span>
           <button type="button" class="quiet" onClick={() => session.takeBack(promptId)}>
             {edit}
           </button>

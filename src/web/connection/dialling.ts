@@ -6,8 +6,8 @@ import { type LiveSocket, openWebSocket } from '../../client/connection/web-sock
 
 export type Line =
   | { readonly kind: 'on' }
-  /** Since when, in milliseconds. */
-  | { readonly kind: 'off'; readonly since: number }
+  /** Since when, in milliseconds; and whether the server answers all the same, so that only the WebSocket is refused. */
+  | { readonly kind: 'off'; readonly since: number; readonly isRefused?: boolean }
   /** The server does not know this browser, or no longer. */
   | { readonly kind: 'stranger' }
 
@@ -16,8 +16,10 @@ const ANSWER_MS = 10_000
 export class Dialling {
   readonly line: Signal<Line> = signal({ kind: 'off', since: Date.now() })
   readonly #url = new URL('acp', document.baseURI)
+  /** The server has answered since the last connection was there. */
+  #isAnswered = false
   readonly #redialling = new Redialling({
-    open: () => openWebSocket((protocols) => new WebSocket(this.#url.href, [...protocols]), webClock),
+    open: () => this.#open(),
     mayOpen: () => this.#isKnown(),
     clock: webClock,
     chance: () => Math.random(),
@@ -43,6 +45,7 @@ export class Dialling {
   /** A connection of the client is up. */
   connected(): void {
     this.#redialling.connected()
+    this.#isAnswered = false
     this.line.value = { kind: 'on' }
   }
 
@@ -56,18 +59,30 @@ export class Dialling {
     return this.#redialling.pause()
   }
 
+  async #open(): Promise<LiveSocket> {
+    try {
+      return await openWebSocket((protocols) => new WebSocket(this.#url.href, [...protocols]), webClock)
+    } catch (error) {
+      if (this.line.value.kind === 'off') this.line.value = { ...this.line.value, isRefused: this.#isAnswered }
+      throw error
+    }
+  }
+
   /** False when the server says that it does not know this browser. */
   async #isKnown(): Promise<boolean> {
     try {
       const url = new URL(`device${shareQuery()}`, document.baseURI)
       const response = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(ANSWER_MS) })
+      this.#isAnswered = response.ok
       const isKnown = !response.ok || ((await response.json()) as { readonly known?: boolean }).known !== false
       if (isKnown === (this.line.value.kind === 'stranger'))
         this.line.value = isKnown ? { kind: 'off', since: Date.now() } : { kind: 'stranger' }
       return isKnown
     } catch {
       // The server does not answer, and neither would it answer a WebSocket.
-      if (this.line.value.kind === 'stranger') this.line.value = { kind: 'off', since: Date.now() }
+      this.#isAnswered = false
+      const line = this.line.value
+      if (line.kind !== 'on') this.line.value = { kind: 'off', since: line.kind === 'off' ? line.since : Date.now() }
       return false
     }
   }

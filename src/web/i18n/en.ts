@@ -95,6 +95,7 @@ export const en = {
   force: 'Force stop',
   forceHint: 'It does not stop by itself. Ending its process loses what it has not said.',
   sending: 'Sending…',
+  unsent: 'Waits for the connection',
   queued: 'Waits in the queue',
   withdraw: 'Withdraw',
   edit: 'Edit',
@@ -105,6 +106,8 @@ export const en = {
   context: (percent: number) => `${percent} % of the context`,
   contextLong: (used: string, size: string) => `${used} of ${size} tokens`,
   offline: (time: string) => `Not connected since ${time}. Trying again…`,
+  noSocket:
+    'The server answers, but takes no WebSocket from here: many pages may be open on this device, or a proxy lets none pass.',
   tryNow: 'Try now',
   uncertain: 'The database does not answer. Nothing new is stored until it does.',
   asks: (count: number, all: number) => `${count} of ${all}`,

@@ -183,7 +183,7 @@ function ConnectionBar({ app }: { readonly app: App }) {
   if (line.kind !== 'off' || !isShown) return null
   return (
     <p class="offline" role="status">
-      {words().offline(clockTime(line.since))}
+      {line.isRefused === true ? words().noSocket : words().offline(clockTime(line.since))}
       <button type="button" class="second" onClick={() => app.dialling.now()}>
         {words().tryNow}
       </button>

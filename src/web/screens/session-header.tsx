@@ -20,15 +20,20 @@ export function SessionHeader({ app, session }: { readonly app: App; readonly se
       </span>
       <div class="names">
         {isRenaming ? (
-          <Rename
-            title={title}
-            done={(next) => {
-              setRenaming(false)
-              if (next !== undefined) void app.rename(session.id, next)
-            }}
-          />
+          <>
+            <h1 class="hidden">{title === '' ? untitled : spelledOut(title)}</h1>
+            <Rename
+              title={title}
+              done={(next) => {
+                setRenaming(false)
+                if (next !== undefined) void app.rename(session.id, next)
+              }}
+            />
+          </>
         ) : (
-          <h1>{title === '' ? untitled : spelledOut(title)}</h1>
+          <h1>
+            <bdi>{title === '' ? untitled : spelledOut(title)}</bdi>
+          </h1>
         )}
         <p class="soft meta">
           <span title={session.cwd}>{spelledOut(shortPath(session.cwd))}</span>

@@ -152,7 +152,7 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
         <span class="names">
           <span class="title">
             {row.unread === true && <span class="dot" role="img" aria-label={words().unread} />}
-            {title === '' ? words().untitled : spelledOut(title)}
+            <bdi>{title === '' ? words().untitled : spelledOut(title)}</bdi>
           </span>
           <span class="soft path" title={row.cwd}>
             {row.waiting === undefined ? spelledOut(shortPath(row.cwd)) : spelledOut(row.waiting.title ?? '')}
