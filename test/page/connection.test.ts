@@ -87,7 +87,7 @@ test('a device that has as many connections as it may is told so, and comes in w
   const [cookie] = await page.context().cookies()
   const others = Array.from(
     { length: 16 },
-    () => new WebSocket(`ws://127.0.0.1:${stage.server.port}/acp`, [`bearer.${cookie?.value}`]),
+    () => new WebSocket(`ws://127.0.0.1:${stage.server.port}/acp`, ['acp.v1', `bearer.${cookie?.value}`]),
   )
   await Promise.all(others.map((other) => once(other, 'open')))
   // One that says nothing is given up.
