@@ -69,10 +69,10 @@ test.concurrent('a prompt to an agent that has been silent for too long is given
     prompts: { hi: [{ chunk: 'working' }, { stderr: 'waiting for the model\n' }, { silent: true as const }] },
   }
   await using stage = new Stage(undefined, 50)
-  const fake = stage.fake(plan, { stallMinutes: 0.1 })
+  const fake = stage.fake(plan, { stallMinutes: 0.02 })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
-  const quiet = { stallMinutes: 0.1, quietSeconds: expect.any(Number) as number }
+  const quiet = { stallMinutes: 0.02, quietSeconds: expect.any(Number) as number }
   await expect.poll(() => stage.sessions.agentProcesses()).toMatchObject([quiet])
   const { error } = await endOf(reader, promptId)
   expect(error?.code).toBe('AGENT_STALLED')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logPathIn } from '../../src/server/log/log-line.ts'
 import { reportRedactor } from '../../src/server/doctor/redact.ts'
+import { until } from '../fixtures/process/running.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
@@ -20,7 +21,7 @@ const PLANTED = {
   bearer: 'planted0bearer0token0123',
 }
 
-describe('parley doctor --bundle', () => {
+describe.concurrent('parley doctor --bundle', () => {
   test('has what a report needs, and none of the secrets and words that were planted', async () => {
     const home = freshDirectory()
     mkdirSync(join(home, 'config/parley'), { recursive: true })
@@ -78,7 +79,7 @@ headers = { Authorization = ${JSON.stringify(PLANTED.header)} }
   })
 })
 
-describe('what looks like a secret is removed', () => {
+describe.concurrent('what looks like a secret is removed', () => {
   const redact = reportRedactor({ environment: { HOME: '/home/ada' }, settings: [], home: '/home/ada' })
 
   test.each([
@@ -92,14 +93,14 @@ describe('what looks like a secret is removed', () => {
   ])('%s', (text, expected) => expect(redact(text)).toBe(expected))
 })
 
-describe('parley status --watch', () => {
+describe.concurrent('parley status --watch', () => {
   test('shows the server again and again until it is interrupted, and the next one too, with its memory and its journal', async () => {
     const home = freshDirectory()
     const agent = await scriptAgent(home, [{ chunk: 'Hello.' }])
     await parley(['run', 'Hi'], { home, agent })
     const watching = new Cli(['status', '--watch', '--json'], { home })
     const seen = () => watching.stdout.split('\n').filter((line) => line !== '')
-    await expect.poll(() => seen().length).toBeGreaterThanOrEqual(2)
+    await until(() => seen().length >= 2)
     expect(JSON.parse(seen()[1] ?? '')).toMatchObject({
       queued: 0,
       residentBytes: expect.any(Number),
@@ -108,7 +109,7 @@ describe('parley status --watch', () => {
     const former = pidOf(seen().at(-1))
     await parley(['stop'], { home })
     await parley(['run', 'Hi'], { home, agent })
-    await expect.poll(() => pidOf(seen().at(-1))).not.toBe(former)
+    await until(() => pidOf(seen().at(-1)) !== former)
     watching.child.kill('SIGINT')
     expect(await watching.finished).toMatchObject({ code: 0, stderr: '' })
   })

@@ -56,7 +56,7 @@ function sshTo(
   return { env: { PATH: `${directory}:${process.env['PATH'] ?? ''}` }, asked: () => readFileSync(log, 'utf8') }
 }
 
-test('ssh://HOST runs the relay there: commands and editors work without a port, a link or a token', async () => {
+test.concurrent('ssh://HOST runs the relay there: commands and editors work without a port, a link or a token', async () => {
   const { place } = plain
   const { env, asked } = sshTo(place.home, place.agent)
   const args = ['--server', 'ssh://ada@studio:2222']
@@ -74,7 +74,7 @@ test('ssh://HOST runs the relay there: commands and editors work without a port,
   await editor.leave()
 })
 
-test('ssh that does not come through is said in a sentence', async () => {
+test.concurrent('ssh that does not come through is said in a sentence', async () => {
   const directory = freshDirectory()
   writeFileSync(join(directory, 'ssh'), '#!/bin/sh\necho "ssh: no route to studio" >&2\nexit 255\n', { mode: 0o755 })
   const env = { PATH: `${directory}:${process.env['PATH'] ?? ''}` }
@@ -104,7 +104,7 @@ async function proxyWanting(header: string, port: number): Promise<number> {
   return (proxy.address() as { readonly port: number }).port
 }
 
-test('--header shows a proxy what it wants to see, at the login and ever after', async () => {
+test.concurrent('--header shows a proxy what it wants to see, at the login and ever after', async () => {
   const port = await proxyWanting('cf-access-client-id: laptop-7', plain.port)
   const page = `http://127.0.0.1:${port}/`
   const refused = await at(['login', linkTo(plain, page), '--name', 'tunnel'])
@@ -118,7 +118,7 @@ test('--header shows a proxy what it wants to see, at the login and ever after',
   })
 })
 
-test('--ca trusts a certificate that nobody else knows; without it there is no way around the check', async () => {
+test.concurrent('--ca trusts a certificate that nobody else knows; without it there is no way around the check', async () => {
   const directory = freshDirectory()
   mkdirSync(directory, { recursive: true })
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
@@ -133,7 +133,7 @@ test('--ca trusts a certificate that nobody else knows; without it there is no w
   expect(await at(['--server', 'own', 'ls', '--json'])).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('a port of the former server that is not safe any more stays closed, and the log says so', async () => {
+test.concurrent('a port of the former server that is not safe any more stays closed, and the log says so', async () => {
   const place = await placeWith()
   mkdirSync(place.home, { mode: 0o700 })
   writeFileSync(join(place.home, 'ports.json'), '["0.0.0.0:0"]')

@@ -1,8 +1,9 @@
 /** `parley mcp login` and `logout`: a session that waits for a server goes on as soon as somebody has logged in. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Guarded, startGuarded } from '../fixtures/mcp/authorization-server.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { Cli, jsonLines, parley } from './cli.ts'
 import { RawSocket } from './raw-socket.ts'
 import type { Fields } from './message.ts'
@@ -11,16 +12,16 @@ import { type Place, cleanUpServers, logOf, openSession, placeWith, serve } from
 
 cleanUpServers()
 
-const guards: Guarded[] = []
-afterEach(async () => {
-  await Promise.all(guards.splice(0).map((guard) => guard.close()))
+const guards = new PerTest<Guarded>(async (all) => {
+  await Promise.all(all.map((guard) => guard.close()))
 })
+guards.closeAfterEach()
 
 async function guarded(
   steps: readonly object[] = [{ sleepMs: 1 }],
 ): Promise<{ readonly place: Place; readonly guard: Guarded }> {
   const guard = await startGuarded()
-  guards.push(guard)
+  guards.add(guard)
   const place = await placeWith(steps as readonly Fields[])
   const directory = join(place.home, 'config/parley')
   mkdirSync(directory, { recursive: true })
@@ -34,7 +35,7 @@ async function stateOf(place: Place): Promise<unknown> {
   return row?.sessions[0]
 }
 
-test('a live session says which command to run, and is connected when it was', async () => {
+test.concurrent('a live session says which command to run, and is connected when it was', async () => {
   const { place, guard } = await guarded()
   await serve(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -60,7 +61,7 @@ test('a live session says which command to run, and is connected when it was', a
 
 const LOGGING_IN = [{ toolCall: { name: 'wiki__log_in' } }, { toolCall: { name: 'wiki__say' } }, { end: 'end_turn' }]
 
-test('a client that can open pages is sent to the one where people log in, and then the tools are there', async () => {
+test.concurrent('a client that can open pages is sent to the one where people log in, and then the tools are there', async () => {
   const { place, guard } = await guarded(LOGGING_IN)
   await serve(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent, capabilities: { elicitation: { url: {} } } })
@@ -79,7 +80,7 @@ test('a client that can open pages is sent to the one where people log in, and t
   expect(said + logOf(place)).not.toContain('sentinel')
 })
 
-test('a client that cannot is told which command to run', async () => {
+test.concurrent('a client that cannot is told which command to run', async () => {
   const { place } = await guarded(LOGGING_IN)
   await serve(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -90,7 +91,7 @@ test('a client that cannot is told which command to run', async () => {
   expect(said).not.toContain('did say')
 })
 
-test('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {
+test.concurrent('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {
   const { place, guard } = await guarded()
   const login = new Cli(['mcp', 'login', 'wiki'], place)
   await login.until('/authorize')

@@ -11,7 +11,7 @@ cleanUp()
 
 const offered = (client: RawClient): Fields | undefined => client.received.find(({ id }) => id === 1)?.result
 
-test.each([
+test.concurrent.each([
   {},
   { PARLEY_AGENT: 'guide' },
   { PARLEY_EXPERIMENTAL: 'true', ANTHROPIC_API_KEY: 'none' },

@@ -64,19 +64,19 @@ async function sentFor(prompt: string): Promise<string> {
   return JSON.stringify(server.requests)
 }
 
-test('a prompt of a server that names what another server has does not make it read', async () => {
+test.concurrent('a prompt of a server that names what another server has does not make it read', async () => {
   const sent = await sentFor('/hostile__review this')
   expect(sent).toContain('Review this and @docs')
   expect(sent).not.toContain('4711')
 })
 
-test('a prompt file of the project that names what a server has does not make it read', async () => {
+test.concurrent('a prompt file of the project that names what a server has does not make it read', async () => {
   const sent = await sentFor('/sum me')
   expect(sent).toContain('Sum up @docs')
   expect(sent).not.toContain('4711')
 })
 
-test('what a person mentions beside the prompt of a server is read', async () => {
+test.concurrent('what a person mentions beside the prompt of a server is read', async () => {
   const sent = await sentFor(`/hostile__review @docs:${URI}`)
   expect(sent).toContain('4711')
 })
