@@ -49,6 +49,10 @@ export class Server {
     return talk
   }
 
+  get pid(): number | undefined {
+    return this.#peer.child.pid
+  }
+
   memory(): number {
     return this.#peer.memory()
   }

@@ -25,6 +25,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   bench: {
     '': 'bench/main.ts',
+    agents: 'bench/agents/main.ts',
     cluster: 'bench/cluster/main.ts',
     docs: 'bench/docs/main.ts',
     stall: 'test/stall/main.ts',

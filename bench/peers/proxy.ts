@@ -1,9 +1,10 @@
-/** The least that a proxy for an agent does, as the ACP SDK has it: what comes from one side goes to the other. */
+/** The least that a proxy for an agent does, as the ACP SDK has it: `proxy.ts PROGRAM ARG…`; what comes from one side goes to the other. */
 import { spawn } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { agent, client, ndJsonStream } from '@agentclientprotocol/sdk'
 
-const child = spawn(process.execPath, process.argv.slice(2), { stdio: ['pipe', 'pipe', 'inherit'] })
+const [program = '', ...args] = process.argv.slice(2)
+const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
 const below = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>)
 const above = ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>)
 

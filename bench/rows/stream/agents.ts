@@ -32,7 +32,7 @@ type Open = (chunks: number, home: string) => Promise<Way>
 
 const alone: Open = async (chunks) => wayOf(new Peer([agent, String(chunks), String(AGENT_LOADS_MS)]))
 const proxied: Open = async (chunks) =>
-  wayOf(new Peer(['--import', import.meta.resolve('tsx'), proxy, agent, String(chunks), '0']))
+  wayOf(new Peer(['--import', import.meta.resolve('tsx'), proxy, process.execPath, agent, String(chunks), '0']))
 
 const behind: Open = async (chunks, home) => {
   const config = join(home, 'config', 'parley')

@@ -1,7 +1,7 @@
 /** What the model of a real agent says: it obeys a tag in the last prompt. */
 import type { Asked, AskedMessage, Saying } from '../../model-server/script.ts'
 
-const TAG = /#(?<deed>say|tool|long|work)\s+(?<word>[\w-]+)/gu
+const TAG = /#(?<deed>say|tool|long|work|flood)\s+(?<word>[\w-]+)/gu
 
 export function answerTo(asked: Asked): readonly Saying[] {
   // Requests without tools are the agent's own: a title, a summary.
@@ -12,6 +12,7 @@ export function answerTo(asked: Asked): readonly Saying[] {
   // `work` is a tool, and a long answer after it.
   if ((deed === 'tool' || deed === 'work') && !isAnswered) return [{ text: 'Running.' }, callOf(asked.tools, word)]
   if (deed === 'long' || deed === 'work') return [{ text: [`${word} {n} `], times: 600, everyMs: 50 }]
+  if (deed === 'flood') return [{ text: ['and {n} more words '], times: Number(word) }]
   return [{ text: [`said `, `${word}.`] }]
 }
 

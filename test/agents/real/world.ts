@@ -21,6 +21,11 @@ interface Recorded {
   readonly start?: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
 
+export interface AgentStart {
+  readonly line: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
 /** A command of Parley that goes on, such as `parley attach`. */
 export interface Terminal {
   /** All that it has printed. */
@@ -119,13 +124,20 @@ export class World {
     return prompts.map((prompt) => (prompt as readonly { readonly text?: string }[]).at(-1)?.text ?? '')
   }
 
-  /** The agent as Parley starts it, with nothing between. */
-  async alone(): Promise<RawClient> {
+  /** How Parley has started the agent: the program, its arguments and its whole environment. */
+  get start(): AgentStart {
     const start = this.#recorded.find((one) => one.start !== undefined)?.start
     if (start === undefined) throw new Error('Parley has not started the agent')
     // Past the shell that tells the guard of it.
-    const [command = '', ...args] = start.args.slice(start.args.indexOf('sh') + 1)
+    const line = start.args.slice(start.args.indexOf('sh') + 1)
     const { PARLEY_CHILD: _marker, ...env } = start.env
+    return { line, env }
+  }
+
+  /** The agent as Parley starts it, with nothing between, or only what the words before its command line start. */
+  async alone(...before: readonly string[]): Promise<RawClient> {
+    const { line, env } = this.start
+    const [command = '', ...args] = [...before, ...line]
     const client = new RawClient(spawn(command, args, { cwd: this.cwd, env, detached: true }))
     this.#clients.push(client)
     const params = { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'somebody', version: '1.0.0' } }
