@@ -252,7 +252,7 @@ const framed = {
 function framesOf(messages: readonly string[], kind: keyof typeof framed): Framed {
   const known = framed[kind].get(messages)
   if (known !== undefined) return known
-  const frames = kind === 'lines' ? textFrame(messages.join('\n')) : Buffer.concat(messages.map(textFrame))
+  const frames = textFrames(kind === 'lines' ? [messages.join('\n')] : messages)
   const made = { frames, receivers: 0 }
   framed[kind].set(messages, made)
   return made
@@ -260,17 +260,28 @@ function framesOf(messages: readonly string[], kind: keyof typeof framed): Frame
 
 const FINAL_TEXT = 0x81
 
-/** RFC 6455, 5.2: a server masks nothing. */
-function textFrame(text: string): Buffer {
-  const length = Buffer.byteLength(text)
-  const header = length < 126 ? 2 : length < 65_536 ? 4 : 10
-  const frame = Buffer.allocUnsafe(header + length)
-  frame[0] = FINAL_TEXT
-  if (header === 2) frame[1] = length
-  else if (header === 4) frame.writeUInt16BE(length, 2)
-  else frame.writeBigUInt64BE(BigInt(length), 2)
-  if (header === 4) frame[1] = 126
-  if (header === 10) frame[1] = 127
-  frame.write(text, header)
-  return frame
+/** All in one piece of memory. RFC 6455, 5.2: a server masks nothing. */
+function textFrames(texts: readonly string[]): Buffer {
+  const lengths = texts.map((text) => Buffer.byteLength(text))
+  const frames = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + headerOf(length) + length, 0))
+  let at = 0
+  for (const [index, length] of lengths.entries()) {
+    at = writeHeader(frames, at, length)
+    at += frames.write(texts[index] ?? '', at, length, 'utf8')
+  }
+  return frames
+}
+
+function headerOf(length: number): number {
+  return length < 126 ? 2 : length < 65_536 ? 4 : 10
+}
+
+/** Returns where the text begins. */
+function writeHeader(frames: Buffer, at: number, length: number): number {
+  const header = headerOf(length)
+  frames[at] = FINAL_TEXT
+  frames[at + 1] = header === 2 ? length : header === 4 ? 126 : 127
+  if (header === 4) frames.writeUInt16BE(length, at + 2)
+  if (header === 10) frames.writeBigUInt64BE(BigInt(length), at + 2)
+  return at + header
 }
