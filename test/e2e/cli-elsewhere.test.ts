@@ -93,6 +93,12 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
       stdout: '',
       stderr: expect.stringMatching(/works on this machine alone, and studio is elsewhere\. [A-Z]/u) as string,
     })
+  for (const embedded of [['run', 'Hi'], ['acp']])
+    expect(await at([...embedded, '--embedded', '--server', 'studio'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('leave out one of the two') as string,
+    })
   expect(readdirSync(here).some((name) => name.startsWith('server.'))).toBe(false)
 })
 

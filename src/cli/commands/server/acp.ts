@@ -20,9 +20,16 @@ export async function run({ options }: CommandInput): Promise<number> {
   }
   const agent = textOption(options, 'agent')
   const flags = { maps: textsOption(options, 'map'), lends: options['lend'] === true }
-  if (options['embedded'] === true) await embed(agent)
-  else await relayFor(agent, flags)
+  if (options['embedded'] === true) {
+    requireNoServer()
+    await embed(agent)
+  } else await relayFor(agent, flags)
   return OK
+}
+
+function requireNoServer(): void {
+  const reason = 'it uses no server, and --server names one: leave out one of the two'
+  if (runningCommand().server !== undefined) fail('CONFIG_INVALID', { key: '--embedded', value: 'set', reason })
 }
 
 /** What a client runs in a terminal for a login that `initialize` has offered. */
