@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
+import { parseAddress } from '../../src/adapters/journal/postgres/connection/address.ts'
+import { DatabaseConnection } from '../../src/adapters/journal/postgres/connection/connection.ts'
 import { initCluster } from '../../src/adapters/journal/postgres/tables/init.ts'
 import { type PostgresJournal, openPostgresJournal } from '../../src/adapters/journal/postgres/postgres-journal.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -87,6 +89,8 @@ test('a session is read while an append to it is on its way, and the next append
   await locking.query('BEGIN')
   await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
   const append = journal.append(appendOf('s', 1, 1))
+  const waiting = () => server.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+  await expect.poll(waiting).toHaveLength(1)
   expect((await journal.head('s'))?.row.lastSeq).toBe(1)
   await locking.query('COMMIT')
   await append
@@ -313,6 +317,33 @@ describe('a database that fails', () => {
     await Promise.all([...['s', 't'].map((id) => journal.append(appendOf(id, 1, 1))), locked])
     for (const id of ['s', 't']) expect(await journal.page(id, 0, wide)).toEqual(entriesOf(id, 0, 2))
   })
+})
+
+test('behind a pooler, which gives each statement to another connection of the server, plans are not kept', async () => {
+  const address = parseAddress(server.url)
+  const connection = new DatabaseConnection({ address, clock: systemClock, connected: () => undefined })
+  const sum = { name: 'sum', text: 'SELECT $1::int + 1' }
+  const summed = async () => (await connection.query(sum, [1])).rows
+  expect(await summed()).toEqual([['2']])
+  // Of the same name is what has the same text: another version of Parley may have used the connection before.
+  expect((await connection.query({ ...sum, text: 'SELECT $1::int + 2' }, [1])).rows).toEqual([['3']])
+  // As if another connection of the server answered from now on.
+  await connection.query({ name: 'gone', text: 'DEALLOCATE ALL' }, [])
+  expect(await summed()).toEqual([['2']])
+  expect(await summed()).toEqual([['2']])
+  await connection.close()
+})
+
+test('a role that may read and write rows, and nothing else, suffices to serve', async () => {
+  await server.query('CREATE ROLE node LOGIN')
+  await server.query(`GRANT USAGE ON SCHEMA ${schema} TO node`)
+  await server.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO node`)
+  const journal = await open(server.url.replace('parley@', 'node@'))
+  await journal.append(appendOf('s', 0, 1))
+  expect(await claim(journal, 's')).toBe(true)
+  await journal.append(appendOf('s', 1, 1))
+  expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  expect(await journal.delete('s')).toBe(true)
 })
 
 describe('is refused', () => {

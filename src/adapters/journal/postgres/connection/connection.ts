@@ -1,4 +1,5 @@
 /** One connection to the primary, made when it is needed and made anew when it was lost. One statement at a time. */
+import { createHash } from 'node:crypto'
 import { Client, type ClientConfig } from 'pg'
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
@@ -15,6 +16,9 @@ const SILENT_MS = 10_000
 const LOCK_TIMEOUT = '1s'
 /** The code of a notice that the wait for a standby was cut short: what was stored is on one disk. */
 const STORED_HERE_ONLY = '01000'
+
+/** The codes of a prepared statement that does not exist, and of one that exists already. */
+const LOST_PLAN: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 export type Value = string | number | null
 
@@ -54,6 +58,8 @@ export class DatabaseConnection {
   #notices = 0
   #queue: Promise<unknown> = Promise.resolve()
   #isClosed = false
+  /** False behind a pooler that gives each transaction to another connection of the server. */
+  #keepsPlans = true
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -88,14 +94,13 @@ export class DatabaseConnection {
     return answer
   }
 
-  async #run({ name, text }: Statement, values: readonly Value[], limit: Limit): Promise<Answer> {
+  async #run(statement: Statement, values: readonly Value[], limit: Limit): Promise<Answer> {
     if (this.#isClosed) throw new ParleyError('JOURNAL_CLOSED', {})
     const client = (this.#client ??= await this.#connect())
     const before = this.#notices
     const timer = limit(client)
     try {
-      const query = { text, values: [...values], rowMode: 'array' as const }
-      const { rows } = await client.query<(string | null)[]>({ ...query, name })
+      const rows = await this.#ask(client, statement, values)
       return { rows, isHereOnly: this.#notices > before }
     } catch (error) {
       if (outcomeOf(error) === 'unknown') this.#drop(client)
@@ -103,6 +108,18 @@ export class DatabaseConnection {
     } finally {
       timer?.cancel()
     }
+  }
+
+  /** Where the plan that was kept is gone, or is there already, nothing was done; from then on none is kept. */
+  async #ask(client: Client, statement: Statement, values: readonly Value[]): Promise<Answer['rows']> {
+    const query = { text: statement.text, values: [...values], rowMode: 'array' as const }
+    try {
+      if (this.#keepsPlans) return (await client.query<(string | null)[]>({ ...query, name: planOf(statement) })).rows
+    } catch (error) {
+      if (!LOST_PLAN.has(sqlState(error) ?? '')) throw error
+      this.#keepsPlans = false
+    }
+    return (await client.query<(string | null)[]>(query)).rows
   }
 
   #watch(client: Client): Limited {
@@ -172,6 +189,21 @@ export class DatabaseConnection {
     destroy(client)
   }
 }
+
+/**
+ * Behind a pooler the connection may have a plan that another process has made, of another version or schema: of one name is only what
+ * has the same text.
+ */
+function planOf({ name, text }: Statement): string {
+  const known = plans.get(text)
+  if (known !== undefined) return known
+  const plan = `${name}_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+  plans.set(text, plan)
+  return plan
+}
+
+/** Their names by their texts, of which there are few. */
+const plans = new Map<string, string>()
 
 async function answers(url: string | undefined): Promise<boolean> {
   const client = new Client({ ...CLIENT, connectionString: url, query_timeout: CONNECT_TIMEOUT_MS })
