@@ -57,7 +57,7 @@ const USAGE = `npm run bench -- [--quick] [--json] [--only NAME,…]
   --web    only the page in a headless browser: how soon it shows what, and what it costs; minutes
   --only   of ${Object.keys(measurements).join(', ')}
   --compare  A.json B.json: the rows of two runs side by side, and nothing is measured
-The rows are also written to bench/results.json. It never fails because something is slow.`
+The rows are also written to bench/results.json, and what is being measured to stderr, with the seconds that it took. It never fails because something is slow.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -82,12 +82,16 @@ async function main(): Promise<void> {
   try {
     if (!values.json) print({ what: 'what', measured: 'measured', goal: 'goal', floor: 'floor', ok: '' })
     for (const name of chosen()) {
+      const began = performance.now()
+      console.error(`${name} …`)
       for (const row of (await measurementOf(name)?.({ quick: values.quick, directory })) ?? []) {
         rows.push(row)
         tell(row)
       }
+      // Also what a run that is stopped has measured.
+      await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`)
+      console.error(`${name}: ${((performance.now() - began) / 1_000).toFixed(0)} s`)
     }
-    await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`)
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 })
   }
