@@ -294,6 +294,12 @@ export const catalogue = {
     (d) =>
       `There is no directory ${d.cwd} on the server ${d.server} that this connection may use. Say where it is there: parley acp --server ${d.server} --map ${d.cwd}=DIRECTORY_THERE`,
   ),
+  DIRECTORY_THERE: row<{ reason: string; server: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.reason} Name one of the server ${d.server} with --cwd; its sessions and their directories: parley --server ${d.server} ls`,
+  ),
   DEVICE_UNKNOWN: row<{ name: string }>(
     INVALID_PARAMS,
     false,

@@ -93,6 +93,11 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
       stdout: '',
       stderr: expect.stringMatching(/works on this machine alone, and studio is elsewhere\. [A-Z]/u) as string,
     })
+  expect(await at(['run', '--server', 'studio', '--cwd', '/gone', 'Hi'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^parley: cwd \/gone is not .* with --cwd; .*parley --server studio ls$/mu) as string,
+  })
   for (const embedded of [['run', 'Hi'], ['acp']])
     expect(await at([...embedded, '--embedded', '--server', 'studio'])).toMatchObject({
       code: 2,

@@ -81,10 +81,12 @@ async function carried(count: number, protocol: string | undefined): Promise<Car
     if (transport.isBackpressured()) await transport.drained()
   }
   await transport.drained()
-  const seconds = (performance.now() - began) / 1_000
   const { user, system } = process.cpuUsage(before)
+  const read = once(reader, 'exit')
   transport.destroy()
-  await once(reader, 'exit')
+  // It ends when it has read all of it.
+  await read
+  const seconds = (performance.now() - began) / 1_000
   server.close()
   return { rate: count / seconds, processor: (user + system) / count }
 }

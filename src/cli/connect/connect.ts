@@ -68,7 +68,16 @@ async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Prom
     async close() {
       client.close()
     },
+    explain: async (error) => ofDirectoryThere(error, reaching.config.server ?? ''),
   }
+}
+
+/** The directory that a command works in is of this machine, unless the user names another one. */
+function ofDirectoryThere(error: unknown, server: string): unknown {
+  if (!isParleyError(error, 'PEER_REFUSED')) return error
+  const { code, reason } = error.details
+  const isOfDirectory = (code === 'DIRECTORY_MISSING' || code === 'DIRECTORY_FOREIGN') && reason.startsWith('cwd ')
+  return isOfDirectory ? new ParleyError('DIRECTORY_THERE', { reason, server }, error) : error
 }
 
 async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
