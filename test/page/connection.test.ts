@@ -129,7 +129,7 @@ test('a part of the page that cannot be loaded says so, and comes when the reade
   await page.getByRole('heading', { name: 'Access' }).waitFor()
 })
 
-test('28: a line that carries nothing more is noticed within 45 seconds, and as soon as the reader looks again', async () => {
+test('28: a line that carries nothing more is noticed within 45 seconds, and as soon as the reader looks again or the network is lost', async () => {
   stage.server.play([{ chunk: 'Said before.' }])
   const page = await sessionThroughNetwork('Begin.')
   await page.getByText('Said before.').waitFor()
@@ -140,16 +140,18 @@ test('28: a line that carries nothing more is noticed within 45 seconds, and as 
   network.open()
   await offline(page).waitFor({ state: 'detached' })
 
-  // The clock stays: that nothing came is known by what does not answer.
-  network.freeze()
-  // What was on its way when the line froze still counts as heard.
-  const isNoticed = async (): Promise<boolean> => {
-    await lookAgain(page)
-    return offline(page).isVisible()
+  // The clock stays: that nothing came is known by what does not answer. Also asked when a device has lost its network.
+  for (const event of ['focus', 'offline']) {
+    network.freeze()
+    // What was on its way when the line froze still counts as heard.
+    const isNoticed = async (): Promise<boolean> => {
+      await page.evaluate((event) => void dispatchEvent(new Event(event)), event)
+      return offline(page).isVisible()
+    }
+    await expect.poll(isNoticed).toBe(true)
+    network.open()
+    await offline(page).waitFor({ state: 'detached' })
   }
-  await expect.poll(isNoticed).toBe(true)
-  network.open()
-  await offline(page).waitFor({ state: 'detached' })
   expect(await page.getByText('Said before.').count()).toBe(1)
 })
 

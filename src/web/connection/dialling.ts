@@ -29,7 +29,8 @@ export class Dialling {
     this.#url.protocol = this.#url.protocol === 'https:' ? 'wss:' : 'ws:'
     this.#url.search = shareQuery()
     this.#url.hash = ''
-    addEventListener('online', () => this.now())
+    // A server of this machine or network may still answer; else the connection is given up soon.
+    for (const change of ['online', 'offline'] as const) addEventListener(change, () => this.now())
     addEventListener('focus', () => this.now())
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.now()
