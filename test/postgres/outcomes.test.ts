@@ -98,6 +98,23 @@ test('a session is read while an append to it is on its way, and the next append
   await locking.end()
 })
 
+test('an append that an operator cancels is sent again', async () => {
+  const journal = await open()
+  await journal.append(appendOf('s', 0, 1))
+  const locking = new Client({ connectionString: server.url })
+  await locking.connect()
+  await locking.query('BEGIN')
+  await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+  const append = journal.append(appendOf('s', 1, 1))
+  const cancelled = () =>
+    server.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+  await expect.poll(cancelled).toHaveLength(1)
+  await locking.query('COMMIT')
+  await append
+  expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
+  await locking.end()
+})
+
 describe('a claim', () => {
   test('ends what the former owner may append, also to what it had read before', async () => {
     const [first, second] = [await open(), await open()]

@@ -6,6 +6,7 @@ test.each([
   ['ECONNRESET', 'unknown'],
   ['57P01', 'unknown'],
   ['23505', 'alone'],
+  ['57014', 'again'],
   ['42P01', 'absent'],
   ['42601', 'failed'],
 ])('after %s the outcome of a statement is %s', (code, outcome) => {

@@ -20,6 +20,8 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   '40P01': 'alone',
   '55P03': 'alone',
   '53300': 'again',
+  // An operator has cancelled the statement, or it took longer than a time-out of its role allows.
+  '57014': 'again',
   '53100': 'full',
   '53200': 'full',
   '54000': 'full',
