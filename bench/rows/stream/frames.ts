@@ -25,7 +25,7 @@ socket.on('data', () => undefined).on('close', () => process.exit())
 `
 
 export async function frames({ quick }: Measuring): Promise<readonly Row[]> {
-  const count = quick ? 20_000 : 200_000
+  const count = quick ? 100_000 : 200_000
   const turns = quick ? 1 : 5
   const single = await series(turns, () => carried(count, undefined))
   const lines = await series(turns, () => carried(count, MANY_LINES))
