@@ -109,6 +109,8 @@ test.concurrent('an editor with a terminal offers the logins of the agent, and r
   }
   const login = { id: 'fake/key', name: 'fake: A key', description: 'Type it in', type: 'terminal' }
   expect(await offered({ auth: { terminal: true } })).toEqual([{ ...login, args: ['--login', 'fake/key'] }])
+  // Older editors say the same in this way.
+  expect(await offered({ _meta: { 'terminal-auth': true } })).toHaveLength(1)
   expect(await offered({})).toEqual([])
 
   expect(await parley(['acp', '--login', 'fake/key'], { home })).toMatchObject({
