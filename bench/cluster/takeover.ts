@@ -1,4 +1,5 @@
 /** How long a session of a node that was killed is away for a client of another node. */
+import type { RawSocket } from '../../test/e2e/raw-socket.ts'
 import { median, ms, quantile } from '../row.ts'
 import { NodeStage, type Opening, sessionAt, turn, words } from './stage.ts'
 
@@ -29,7 +30,12 @@ export async function measureTakeover(kills: number): Promise<readonly string[]>
   ]
 }
 
-/** The prompt waits until another node has the session. */
-async function answered(client: Parameters<typeof turn>[0], { sessionId }: Opening): Promise<void> {
-  await turn(client, sessionId)
+/** The prompt waits until another node has the session; one that was on its way to the dead node is sent again. */
+async function answered(client: RawSocket, { sessionId }: Opening): Promise<void> {
+  const prompt = [{ type: 'text', text: 'Go' }]
+  for (;;) {
+    const { error } = await client.request('session/prompt', { sessionId, prompt })
+    if (error === undefined) return
+    if (error.data?.['code'] !== 'TURN_INTERRUPTED') throw new Error(error.message)
+  }
 }
