@@ -16,7 +16,13 @@ export function newToken(): string {
 
 /** 128 random bits behind a short id, 26 characters in all: it must fit into a link that is shown as a QR code. */
 export function newLinkCode(): string {
-  return `${randomBytes(LINK_ID_BYTES).toString('base64url')}${randomBytes(LINK_BYTES).toString('base64url')}`
+  return `${newLinkId()}${randomBytes(LINK_BYTES).toString('base64url')}`
+}
+
+/** Commands take it as an argument, and an argument that begins with a hyphen is an option. */
+function newLinkId(): string {
+  const id = randomBytes(LINK_ID_BYTES).toString('base64url')
+  return id.startsWith('-') ? newLinkId() : id
 }
 
 /** Names something, and is no secret. */

@@ -62,7 +62,11 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
   stdin.on('error', () => undefined)
   // Node may tell of the exit before it has read what the child wrote last.
   const stderrEnd = finished(stderr, { writable: false }).catch(() => undefined)
-  const stderrRead = exited.then(() => waitAtMost(stderrEnd, { clock, ms: DRAIN_MS }))
+  const stderrRead = exited.then(async () => {
+    await waitAtMost(stderrEnd, { clock, ms: DRAIN_MS })
+    // On a busy machine the time may be over before the event loop has read once.
+    await clock.nextTick()
+  })
 
   const child: Child = {
     pid,
