@@ -202,7 +202,7 @@ test('of many clients that get the same messages the later ones get them gathere
   transports[4]?.send(['{"id":4}'])
   for (const [n, client] of clients.slice(0, 5).entries()) await hears(client, n === 4 ? 4 : 3)
   expect(ids()).toEqual(['1 2 3', '1 2 3', '1 2 3', '1 2 3', '1 2 3 4', ''])
-  await clock.advance(10)
+  await clock.advance(16)
   const [last] = clients.slice(5)
   if (last !== undefined) await hears(last, 3)
   transports[5]?.send(first)

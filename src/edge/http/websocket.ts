@@ -20,9 +20,9 @@ const CONTROL_FRAME_BYTES = 6
 /** How long a client may take to answer our close. */
 const CLOSE_MS = 500
 
-/** Of the clients that get the same messages, so many get each batch at once, and the others what gathers in this time. */
+/** Of the clients that get the same messages, so many get each batch at once, and the others what gathers in this time: a page is drawn no sooner. */
 const AT_ONCE = 4
-const GATHER_MS = 10
+const GATHER_MS = 16
 const MAX_HELD_BYTES = 64 * 1024
 
 /** Why we close; 4000 and above are our own. `docs/remote.md` lists them. */
