@@ -72,6 +72,8 @@ test.concurrent('a prompt to an agent that has been silent for too long is given
   const fake = stage.fake(plan, { stallMinutes: 0.02 })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
+  // How long its process takes to start is another matter.
+  await until(() => reader.text.includes('working'))
   const quiet = { stallMinutes: 0.02, quietSeconds: expect.any(Number) as number }
   await expect.poll(() => stage.sessions.agentProcesses()).toMatchObject([quiet])
   const { error } = await endOf(reader, promptId)
