@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { binary } from '../e2e/parley.ts'
 import { parley } from '../e2e/cli.ts'
+import { runs, until } from '../fixtures/process/running.ts'
 import { atEndOfTest, closeAfterEach, directoryWith, found, KEY, RawSession, serve } from './served.ts'
 
 closeAfterEach()
@@ -127,14 +128,6 @@ test.each(['auto', 'legacy'] as const)(
     await expect.poll(() => search('beta')).toMatchObject({ total: 1 })
     const { pid } = transport
     await client.close()
-    await expect.poll(() => isRunning(pid ?? 0)).toBe(false)
+    await until(() => !runs(pid ?? 0))
   },
 )
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false // There is no such process, which is the answer.
-  }
-}

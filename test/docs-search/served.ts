@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, expect, vi } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-search/server.ts'
+import { eventually } from '../fixtures/process/eventually.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 
 export const KEY = 'a-key-for-this-test-only'
@@ -231,10 +232,4 @@ export async function found(session: RawSession, query: string, files: readonly 
     const { results } = await search(session, { query })
     expect(results.map(({ file }) => file).toSorted()).toEqual(files)
   })
-}
-
-/** Unlike `expect.poll` also where tests run beside each other. */
-export async function eventually(expectation: () => Promise<void>): Promise<void> {
-  // Whoever indexes needs the processor too.
-  await vi.waitFor(expectation, { interval: 20, timeout: 60_000 })
 }

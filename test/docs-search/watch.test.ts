@@ -1,7 +1,8 @@
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { closeAfterEach, directoryWith, eventually, found, RawSession, search, serve, write } from './served.ts'
+import { eventually } from '../fixtures/process/eventually.ts'
+import { closeAfterEach, directoryWith, found, RawSession, search, serve, write } from './served.ts'
 
 closeAfterEach()
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { runs as isRunning } from '../fixtures/process/running.ts'
 import type { Fields } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { Asked, Saying, Script } from '../model-server/script.ts'
@@ -83,17 +84,7 @@ test('a command in the background is read in a later turn, and is gone with its 
   }
   expect(said.split('begun')).toHaveLength(2)
   const pid = Number(readFileSync(join(place.cwd, 'pid'), 'utf8'))
-  expect(isThere(pid)).toBe(true)
+  expect(isRunning(pid)).toBe(true)
   await place.client.kill()
-  await until(() => !isThere(pid))
+  await until(() => !isRunning(pid))
 })
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return !/\) Z /u.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    // Nobody has that number.
-    return false
-  }
-}

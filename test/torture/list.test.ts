@@ -1,16 +1,8 @@
 /** Servers that list badly, too often or too much, and the one list that comes of it. */
 import { describe, expect, test } from 'vitest'
 import type { ToolList } from '../../src/ports/tools.ts'
-import {
-  changeTo,
-  eventually,
-  never,
-  originals,
-  playStdio,
-  ruled,
-  wordsOf,
-  type Case,
-} from '../fixtures/mcp/torture.ts'
+import { eventually } from '../fixtures/process/eventually.ts'
+import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 
 function listings(methods: readonly (string | undefined)[]): number {
   return methods.filter((method) => method === 'tools/list').length

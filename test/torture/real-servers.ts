@@ -2,11 +2,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { McpServer, ToolCallOptions, ToolProgress, ToolRegistry } from '../../src/ports/tools.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 import { openBench } from '../fixtures/mcp/servers.ts'
 
 /** Pinned here and not in package.json: nothing of them is ever imported. */
@@ -83,14 +83,6 @@ async function said(child: ChildProcess, words: string): Promise<void> {
       if (text.includes(words)) resolve()
     })
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 async function showOne({ title, server, show }: Shown): Promise<void> {

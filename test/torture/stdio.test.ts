@@ -1,6 +1,7 @@
 /** Processes that do everything wrong, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
-import { changeTo, eventually, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { eventually } from '../fixtures/process/eventually.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 
 const works: Case['check'] = async ({ ready, call }) => {

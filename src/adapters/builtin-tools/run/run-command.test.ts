@@ -1,24 +1,14 @@
 /** Commands return their output and how they ended, and never outlive the turn or session that may have started them. */
 import { symlinkSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Terminal, TerminalCommand } from '../../../ports/client-peer.ts'
+import { runs, until } from '../../../../test/fixtures/process/running.ts'
 import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
 
 let stage: Stage
 afterEach(() => stage.close())
-
-/** Whether the process runs, and is not a zombie. */
-async function runs(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return stat !== '' && !/\) [ZX] /u.test(stat)
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
-}
 
 async function pidOf(id: string): Promise<number> {
   let said = ''
@@ -75,7 +65,7 @@ describe('a command', () => {
   test('shows its output while it runs', async () => {
     stage = await openStage({ files: {} })
     const call = stage.call('run_command', { command: 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done' })
-    await until(async () => JSON.stringify(stage.reports).includes('begun'))
+    await until(() => JSON.stringify(stage.reports).includes('begun'))
     await stage.write({ go: '' })
     expect(textOf(await call)).toBe('begun\ndone')
   })
@@ -87,13 +77,13 @@ describe('a command', () => {
       'trap "" TERM; echo pid $$; (setsid sh -c "trap \\"\\" TERM; echo pid \\$\\$; sleep 300") & sleep 300'
     const timeout = why === 'late' ? 2 : 300
     const call = stage.call('run_command', { command, timeout }, { signal: abort.signal })
-    await until(async () => pidsIn(JSON.stringify(stage.reports)).length >= 2)
+    await until(() => pidsIn(JSON.stringify(stage.reports)).length >= 2)
     if (why === 'cancelled') abort.abort()
     const said = textOf(await call)
     expect(said).toContain(why === 'late' ? 'did not end within 2 seconds' : 'It was cancelled and stopped.')
     expect(pidsIn(said).length).toBeGreaterThanOrEqual(2)
     // One that left the group is killed too; the kernel takes a moment.
-    for (const pid of pidsIn(said)) await until(async () => !(await runs(pid)))
+    for (const pid of pidsIn(said)) await until(() => !runs(pid))
   })
 
   test('in the background is read, waited for and stopped, and ends with its session', async () => {
@@ -112,11 +102,11 @@ describe('a command', () => {
     await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
     const [stopped, kept] = [await pidOf('b2'), await pidOf('b3')]
     expect(await stage.say('command_output', { id: 'b2', stop: true })).toContain('[It was ended by SIGTERM.]')
-    expect([await runs(stopped), await runs(kept)]).toEqual([false, true])
+    expect([runs(stopped), runs(kept)]).toEqual([false, true])
     await stage.registry.close()
-    expect(await runs(kept)).toBe(true)
+    expect(runs(kept)).toBe(true)
     await other.close()
-    expect(await runs(kept)).toBe(false)
+    expect(runs(kept)).toBe(false)
   })
 
   test('in the background whose processes leave its group ends them when its session is closed', async () => {
@@ -126,9 +116,9 @@ describe('a command', () => {
     await stage.call('run_command', { command: `${leaves} until [ -e go ]; do sleep 0.05; done`, background: true })
     const pids = [await pidOf('b1'), await pidOf('b2')]
     await stage.write({ go: '' })
-    expect(await runs(pids[0] ?? 0)).toBe(true)
+    expect(runs(pids[0] ?? 0)).toBe(true)
     await stage.registry.close()
-    for (const pid of pids) await until(async () => !(await runs(pid)))
+    for (const pid of pids) await until(() => !runs(pid))
   })
 
   test('in the background is dropped from the list when many others have ended after it', async () => {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startGuarded, type Guarded, type GuardedOptions } from '../../../../test/fixtures/mcp/authorization-server.ts'
 import { namesOf, openBench, withoutSignal, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { freePort } from '../../../../test/fixtures/process/free-port.ts'
 import { changeTo } from '../../../../test/fixtures/mcp/torture.ts'
 import type { Elicitation, ElicitationAnswer } from '../../../ports/values/elicitation.ts'
 import type { ToolRegistry, ToolResult } from '../../../ports/tools.ts'
@@ -345,11 +346,3 @@ describe('a login', () => {
     expect(hops).toBeGreaterThan(0)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
