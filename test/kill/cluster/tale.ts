@@ -85,8 +85,7 @@ export class Tale {
     for (const sent of this.sent) await patiently(`the answer of ${sent.promptId}`, sent.answered())
     await this.#stage.whole()
     const visitor = await this.#visit('socket')
-    const last = this.#prompt(visitor)
-    await patiently('the answer of the next prompt', last.answered())
+    const last = await this.#next(visitor)
     const reader = await this.#visit('WebSocket')
     const replay = updatesIn(reader.received, this.sessionId)
     await this.#hasAll(replay.findLast(({ update }) => update.sessionUpdate.endsWith('_chunk'))?.seq ?? 0)
@@ -137,6 +136,15 @@ export class Tale {
     }
     if (this.#plan.thinkMs === 0) answer()
     else setTimeout(answer, this.#plan.thinkMs)
+  }
+
+  /** One that was on its way to a node as that ended is sent again, as its answer says. */
+  async #next(client: Goer): Promise<Sent> {
+    for (let tries = 1; ; tries += 1) {
+      const sent = this.#prompt(client)
+      await patiently('the answer of the next prompt', sent.answered())
+      if (tries === 2 || sent.answers()[0]?.error?.data?.['code'] !== 'TURN_INTERRUPTED') return sent
+    }
   }
 
   async #hasAll(seq: number): Promise<void> {
