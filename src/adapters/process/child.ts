@@ -45,8 +45,8 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
   const { command, tree, pid, ended, stdin, stdout, stderr } = started
   const tail = tailOf(stderr)
   if (onStderr !== undefined) stderr.on('data', onStderr)
-  // When a child exits, Node discards output that has no reader yet; a listener keeps it.
-  stdout.on('readable', () => undefined)
+  stderr.off('readable', noReaderYet)
+  keepUnread(stdout)
   let end: ProcessExit | undefined
   let stopped: Promise<void> | undefined
 
@@ -86,6 +86,13 @@ export function openChild(started: Started, { clock, onStderr, onGone }: ChildOp
   }
   return child
 }
+
+/** When a child exits, Node discards output that has no reader yet; a listener keeps it. */
+export function keepUnread(...outputs: readonly Readable[]): void {
+  for (const output of outputs) output.on('readable', noReaderYet)
+}
+
+function noReaderYet(): void {}
 
 async function stop(
   { tree, stdin, stdout, stderr }: Started,

@@ -10,7 +10,10 @@ import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/
 import { systemClock } from '../clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
+import { keepUnread, openChild } from './child.ts'
 import { openProcesses } from './open-processes.ts'
+import { processGroup } from './process-group.ts'
+import { exitOf } from './spawn.ts'
 
 const opened = new PerTest<Processes>(async (all) => {
   await Promise.all(all.map((processes) => processes.close()))
@@ -49,6 +52,21 @@ describe('a child', () => {
     await child.stderrRead
     expect(await textOf(child)).toBe('said')
     expect(child.stderrTail()).toBe('why')
+  })
+
+  test.concurrent('that ended before a busy server could notice its start has its whole output too', async () => {
+    const program = spawn('sh', ['-c', 'printf said; printf why >&2'], { stdio: 'pipe', detached: true })
+    const { stdin, stdout, stderr } = program
+    keepUnread(stdout, stderr)
+    const ended = exitOf(program)
+    await ended
+    // By then Node has thrown away what nothing waits to read.
+    await systemClock.sleep(20)
+    const tree = processGroup(Number(program.pid), { clock: systemClock, marker: 'none' })
+    const started = { command: 'sh', tree, pid: Number(program.pid), ended, stdin, stdout, stderr }
+    const child = openChild(started, { clock: systemClock, onGone: () => undefined })
+    await child.stderrRead
+    expect([await textOf(child), child.stderrTail()]).toEqual(['said', 'why'])
   })
 
   test.concurrent('has its last stderr lines, also those that arrive after its exit', async () => {

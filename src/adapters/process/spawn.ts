@@ -9,7 +9,7 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessExit, ProcessSpec } from '../../ports/process.ts'
 import type { Signal } from '../../ports/values/signal.ts'
-import { openChild, type Started } from './child.ts'
+import { keepUnread, openChild, type Started } from './child.ts'
 import { childEnvironment, markerOf, unpassableName, type Boot } from './environment.ts'
 import { openGuard, type Guard } from './guard.ts'
 import { processGroup } from './process-group.ts'
@@ -105,6 +105,8 @@ async function register(guard: Guard, launch: Launch): Promise<Started | undefin
   const child = await launched(await channelOf(guard, launch), launch)
   const ended = exitOf(child)
   const [stdin, stdout, stderr, , guardSaid] = child.stdio as unknown as [Writable, Readable, Readable, null, Readable]
+  // A short program has often ended before the answer of the guard is read.
+  keepUnread(stdout, stderr)
   const pid = child.pid as number
   guard.remember(pid)
   if (await hasData(guardSaid))

@@ -13,7 +13,7 @@ const claude = {
 }
 const login = (type: string, raw: object) => ({ id: 'tty', name: 'In a terminal', type, raw: { ...raw } })
 
-describe('a login in a terminal [N10]', () => {
+describe('a login in a terminal', () => {
   test('is what its _meta describes, whatever else it says', () => {
     const meta = { command: '/bin/agent', args: ['login'], env: { A: 'b' }, label: 'Log in' }
     expect(terminalLogin(claude, login('terminal', { args: ['--other'], _meta: { 'terminal-auth': meta } }))).toEqual({
