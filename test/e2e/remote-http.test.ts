@@ -1,6 +1,7 @@
 /** Clients over Streamable HTTP, against the real binary on loopback: what is answered, what is refused, and what is resumed. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client'
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client'
 import { type SessionNotification, client, methods } from '@agentclientprotocol/sdk'
@@ -98,6 +99,32 @@ async function untilMessage(stream: EventReader, fits: (one: Message) => boolean
 }
 
 const isAsking = ({ method }: Message): boolean => method === 'session/request_permission'
+
+test('a load comes whole to a reader that was gone when it began, and goes on after an event from before it', async () => {
+  const ada = await Connected.open()
+  const sessionId = await ada.newSession(await ada.stream())
+  const before = await ada.session(sessionId)
+  const prompt = message('session/prompt', promptOf(sessionId, 'Hi'))
+  await ada.post(prompt, sessionId)
+  const { id } = await untilMessage(before, isAsking)
+  await ada.post({ jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId: 'allow_once' } } })
+  await untilMessage(before, (one) => one.id === prompt.id)
+  before.response.destroy()
+  await before.closed
+  const load = message('session/load', { sessionId, cwd: server.place.cwd, mcpServers: [] })
+  await ada.post(load, sessionId)
+  // All of it waits for the reader by then.
+  await sleep(200)
+  const after = await ada.session(sessionId, before.lastId)
+  await untilMessage(after, (one) => one.id === load.id)
+  const said = (stream: EventReader) => updatesIn(messagesIn(stream)).filter(isOfAgent).map(textOf).join('')
+  expect(said(after)).toBe(said(before))
+  expect(said(after)).not.toBe('')
+  // What came by this load is told from what came before it, also when it is read once more.
+  const last = await ada.session(sessionId, after.events[0]?.id)
+  await untilMessage(last, (one) => one.id === load.id)
+  expect(messagesIn(last)).toEqual(messagesIn(after).slice(1))
+})
 
 test('a session is started, prompted, asked and answered; its stream is numbered by its entries', async () => {
   const ada = await Connected.open()

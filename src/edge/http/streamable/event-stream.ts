@@ -105,11 +105,11 @@ export class EventStream {
     return rest
   }
 
-  /** No reader can continue before what waits. */
-  protected forgetGiven(): void {
+  /** No reader can continue before what waits, which begins behind `start`. */
+  protected forgetGiven(start: string): void {
     this.#aside = []
     this.#given = []
-    this.#forgotten = undefined
+    this.#forgotten = start
     this.#recount()
   }
 

@@ -112,8 +112,9 @@ export class HttpTransport implements RemoteTransport, Holder {
   ): Promise<'taken' | Outgoing | undefined> {
     const stream = this.#streamOf(sessionId)
     if (after === undefined && stream.hasReader) return 'taken'
-    if (after !== undefined && !stream.rewindTo(after)) {
-      const refused = await this.#reload(sessionId, stream, after)
+    const place = after === undefined ? undefined : stream.placeAfter(after)
+    if (place !== undefined && !stream.rewindTo(place)) {
+      const refused = await this.#reload(sessionId, stream, place)
       if (refused !== undefined) return refused
     }
     stream.patience?.cancel()

@@ -7,6 +7,13 @@ import type { RequestId } from '../../../rpc/json-rpc.ts'
 import { EventStream, type StreamEvent } from './event-stream.ts'
 import type { Outgoing } from './routing.ts'
 
+/**
+ * A client that loads the session again over one connection gets entries that it had before: their events are numbered from here
+ * on, `41.1000000`, and from twice this the next time. So what a reader had before such a load is not taken for what came by it.
+ */
+const AGAIN = 1_000_000
+const MOST_AGAIN = 999
+
 /** Enough for a connection that broke; for more there is the journal. */
 const KEPT_BYTES = 256 * 1024
 
@@ -28,6 +35,9 @@ interface EventPlace {
 export class SessionStream extends EventStream {
   /** Of the last message that was sent. */
   #last: EventPlace = { seq: 0, since: 0 }
+  /** How often the client has had the session sent from its beginning again, and the place before the last of these. */
+  #again = 0
+  #start: string | undefined
   /** The entry up to which a reader of this connection had everything before the session was opened. */
   after: number | undefined
   #reloading: Reloading | undefined
@@ -44,6 +54,12 @@ export class SessionStream extends EventStream {
 
   override get isEmpty(): boolean {
     return super.isEmpty && this.#reloading === undefined
+  }
+
+  /** Where a reader continues that has had the event `after`: one that has nothing yet of what is sent again, at its beginning. */
+  placeAfter(after: string): string {
+    const isOfThisTime = Math.floor(partsOf(after)[1] / AGAIN) === this.#again
+    return this.#start === undefined || isOfThisTime ? after : this.#start
   }
 
   send(messages: readonly Outgoing[]): void {
@@ -63,7 +79,7 @@ export class SessionStream extends EventStream {
       return at > seq || (at === seq && nth > since)
     })
     const former = this.#reloading?.former ?? this.#last
-    this.#last = { seq, since }
+    this.#last = { seq, since: since % AGAIN }
     return new Promise((begun) => (this.#reloading = { id, former, begun }))
   }
 
@@ -94,9 +110,9 @@ export class SessionStream extends EventStream {
     this.#between = this.#between.filter((event) => !due.includes(event))
     const before = due.map((event) => this.#unstored(event))
     // The client has the session sent from its beginning: what it was sent before is sent again.
-    if (seq < this.#last.seq) this.forgetGiven()
+    if (seq < this.#last.seq) this.#beginAgain(seq)
     this.#last = { seq, since: 0 }
-    return [...before, { id: String(seq), text, isStored: true, isAnswer }]
+    return [...before, { id: this.#idOf(this.#last), text, isStored: true, isAnswer }]
   }
 
   /** No update is sent before those that the reader has missed. Messages that are no updates wait for their place. */
@@ -108,9 +124,20 @@ export class SessionStream extends EventStream {
     return []
   }
 
+  #beginAgain(seq: number): void {
+    this.#again = (this.#again % MOST_AGAIN) + 1
+    this.#start = this.#idOf({ seq: seq - 1, since: 0 })
+    this.forgetGiven(this.#start)
+  }
+
+  #idOf({ seq, since }: EventPlace): string {
+    const place = { seq, since: this.#again * AGAIN + since }
+    return place.since === 0 ? String(seq) : idOf(place)
+  }
+
   #unstored({ text, isAnswer }: Pick<StreamEvent, 'text' | 'isAnswer'>): StreamEvent {
     this.#last = { ...this.#last, since: this.#last.since + 1 }
-    return { id: idOf(this.#last), text, isStored: false, isAnswer }
+    return { id: this.#idOf(this.#last), text, isStored: false, isAnswer }
   }
 }
 
