@@ -120,7 +120,7 @@ test('a load comes whole to a reader that was gone when it began, and goes on af
   const said = (stream: EventReader) => updatesIn(messagesIn(stream)).filter(isOfAgent).map(textOf).join('')
   expect(said(after)).toBe(said(before))
   expect(said(after)).not.toBe('')
-  // What came by this load is told from what came before it, also when it is read once more.
+  // An event of this load is not taken for the one before it of the same entry.
   const last = await ada.session(sessionId, after.events[0]?.id)
   await untilMessage(last, (one) => one.id === load.id)
   expect(messagesIn(last)).toEqual(messagesIn(after).slice(1))

@@ -25,7 +25,7 @@ export interface ImportAnswer {
   readonly sessionId: string
 }
 
-/** The methods of the wire; they are for those who share a machine and a user with the server. */
+/** The methods of the wire. A path is one of the server's machine; a client elsewhere uploads its file. All are for the role admin. */
 export function importMethods(
   owner: Owner,
   home: string,

@@ -12,6 +12,7 @@ import type { Outgoing } from './routing.ts'
  * on, `41.1000000`, and from twice this the next time. So what a reader had before such a load is not taken for what came by it.
  */
 const AGAIN = 1_000_000
+/** The number behind the point has nine digits. */
 const MOST_AGAIN = 999
 
 /** Enough for a connection that broke; for more there is the journal. */
@@ -119,7 +120,7 @@ export class SessionStream extends EventStream {
   #putAside({ text, seq, method }: Outgoing, former: EventPlace): readonly StreamEvent[] {
     const place = seq === undefined ? { seq: former.seq, since: former.since + 1 } : { seq, since: 0 }
     if (this.#reloading !== undefined) this.#reloading.former = place
-    const event = { id: idOf(place), text, isStored: false, isAnswer: method === undefined }
+    const event = { id: this.#idOf(place), text, isStored: false, isAnswer: method === undefined }
     if (seq === undefined) this.#between = [...this.#between, event]
     return []
   }

@@ -28,8 +28,8 @@ const IDLE_MS = 10_000
 /** How long appends are gathered while so many sessions speak in so short a time: each then waits longer, and costs much less. */
 const GATHER_MS = 2
 const SPEAKING = { sessions: 4, ms: 25 } as const
-/** A session of fewer entries is being made, for which its client waits. */
-const MADE = 8
+/** A session of fewer entries is being made, and its client waits for that. */
+const NEW_SESSION_ENTRIES = 8
 const SLEEPING = new Int32Array(new SharedArrayBuffer(4))
 /** Reads answered between two group commits: neither kind waits for the whole queue of the other. */
 const READS_PER_GROUP = 8
@@ -169,7 +169,7 @@ class RequestQueue {
     for (const call of calls) {
       switch (call[1]) {
         case 'append':
-          if (call[2].expected >= MADE) this.#spoke(call[2].id)
+          if (call[2].expected >= NEW_SESSION_ENTRIES) this.#spoke(call[2].id)
           this.#writes.push(call)
           break
         case 'fork':
