@@ -82,7 +82,8 @@ test('the cancel ends the command: the next call does not run, and no step follo
   const next = server.requests[1]?.messages ?? []
   expect(next[1]).toMatchObject({ role: 'assistant', text: 'I run both.' })
   expect(next.flatMap(({ results }) => results.map(({ text }) => text))).toEqual([
-    expect.stringContaining('It was cancelled and stopped.'),
+    // On a busy machine the cancel may overtake the news that the command has started.
+    expect.stringMatching(/It was cancelled and stopped|it was cancelled as it started, and stopped/u),
     'Cancelled. The tool was not run.',
   ])
 })

@@ -86,7 +86,11 @@ export function whyNot(
 
 export async function abandon(child: Child, spec: ProcessSpec, signal: Signal | undefined): Promise<never> {
   await child.stop(0)
-  return fail('PROCESS_SPAWN', { command: spec.command, reason: 'the start was cancelled' }, signal?.reason)
+  return fail(
+    'PROCESS_SPAWN',
+    { command: spec.command, reason: 'it was cancelled as it started, and stopped' },
+    signal?.reason,
+  )
 }
 
 interface Launch {
