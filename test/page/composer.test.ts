@@ -174,6 +174,7 @@ test('24: Stop brings all prompts that wait back into the composer, whole, with 
   await expect.poll(() => field(page).inputValue()).toBe([long, 'And @kept.ts ', 'Half a sen'].join('\n\n'))
   await page.getByRole('button', { name: 'Remove dot.png' }).waitFor()
   await page.locator('.queue').waitFor({ state: 'detached' })
+  await page.getByText(/^Stopped by admin-\d/u).waitFor()
   stage.server.play([AGENT, { chunk: 'Got it.' }])
   await field(page).press('Enter')
   await page.locator('.prompt', { hasText: 'Half a sen' }).locator('.attached', { hasText: 'kept.ts' }).waitFor()

@@ -1,8 +1,8 @@
-/** The items of a transcript: messages, tool calls, and updates of unknown kinds, with their places in the conversation. */
+/** The items of a transcript: messages, tool calls, ends of stopped turns, and updates of unknown kinds, with their places in the conversation. */
 import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { Content, PermissionOption, ToolCallUpdate, Update, UpdateParams } from '../incoming/updates.ts'
 
-export type Item = MessageItem | ToolCallItem | OtherItem
+export type Item = MessageItem | ToolCallItem | EndItem | OtherItem
 
 /** An item is never changed: one that grows is replaced by another of the same id. */
 interface Placed {
@@ -34,6 +34,15 @@ export interface ToolCallItem extends Placed {
   readonly call: ToolCallUpdate
   /** The latest permission that it needed. */
   readonly permission?: CallPermission
+}
+
+/** A turn was stopped; a Parley server says it to clients that want places. */
+export interface EndItem extends Placed {
+  readonly kind: 'end'
+  /** As in the response to the prompt, such as `cancelled` or `max_tokens`. */
+  readonly stopReason: string
+  /** The client that has stopped it. */
+  readonly by?: string
 }
 
 export interface OtherItem extends Placed {

@@ -37,6 +37,20 @@ test('chunks with one message id are one message, even with other updates betwee
   expect(textsOf(updates)).toEqual(['user: Hi', 'agent: Hello', 'tool_call', 'thought: hm'])
 })
 
+test('the end of a turn that was stopped is an item; a change of the title is none', () => {
+  const end = { sessionUpdate: 'session_info_update', _meta: { 'parley/end': { stopReason: 'cancelled', by: 'Ada' } } }
+  const params = { update: end, _meta: { 'parley/turn': 't1', 'parley/seq': 7, 'parley/at': 9 } }
+  const titled = { update: { sessionUpdate: 'session_info_update', title: 'T' } }
+  const { items, title } = withNews(emptyTranscript, [
+    { kind: 'update', params: titled },
+    { kind: 'update', params },
+  ])
+  expect(title).toBe('T')
+  expect(items).toMatchObject([
+    { kind: 'end', id: 'end t1', stopReason: 'cancelled', by: 'Ada', turn: 't1', at: { first: 9, last: 9 } },
+  ])
+})
+
 test('without ids, a message continues until another kind of update', () => {
   const updates = [
     chunk('agent_message', 'a'),

@@ -2,6 +2,7 @@
  * The transcript of a session as a program shows it, made of its updates. Pure: the same updates make the same transcript, and
  * an item that did not change is the same object in the next transcript, so that a page renders only what changed.
  */
+import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { PermissionQuestion } from '../incoming/permission-requests.ts'
 import type { Command, Content, PlanEntry, ToolCallUpdate, Update, UpdateParams } from '../incoming/updates.ts'
 import {
@@ -23,7 +24,7 @@ import {
 } from './items.ts'
 
 export interface Transcript {
-  /** Messages, tool calls, and updates of unknown kinds, in the order in which they began. */
+  /** Messages, tool calls, ends of stopped turns, and updates of unknown kinds, in the order in which they began. */
   readonly items: readonly Item[]
   readonly plan: readonly PlanEntry[]
   readonly commands: readonly Command[]
@@ -217,7 +218,7 @@ export class GrowingTranscript implements Transcript {
         return
       case 'session_info_update':
         if ('title' in update) this.title = textOf(update['title'])
-        return
+        return this.#takeEnd(fieldsOf(update['_meta'])['parley/end'], place)
       default:
         this.#push({ kind: 'other', id: this.#newId(place), update, ...placed(place) })
     }
@@ -265,6 +266,13 @@ export class GrowingTranscript implements Transcript {
     const isAnother = kind === 'tool_call' && known?.item.turn !== undefined && known.item.turn !== place.turn
     if (known !== undefined && !isAnother) this.items[known.index] = withPatch(known.item, patch, place)
     else this.#push({ kind: 'tool_call', id: callKey(patch.toolCallId, place.turn), call: patch, ...placed(place) })
+  }
+
+  #takeEnd(said: unknown, place: ItemPlace): void {
+    const { stopReason, by } = fieldsOf(said)
+    if (typeof stopReason !== 'string') return
+    const who = typeof by === 'string' ? { by } : {}
+    this.#push({ kind: 'end', id: `end ${place.turn ?? this.#newId(place)}`, stopReason, ...who, ...placed(place) })
   }
 
   #callItem(toolCallId: string): { readonly index: number; readonly item: ToolCallItem } | undefined {

@@ -96,8 +96,14 @@ export const shapes = {
   turn_started: z.looseObject({ ...turn, ...prompt, by: z.literal('agent').optional() }),
   turn_suspended: z.looseObject(turn),
   turn_resumed: z.looseObject(turn),
-  turn_cancel_requested: z.looseObject(turn),
-  turn_ended: z.looseObject({ ...turn, ...prompt, stopReason: turnEnd, error: failure.optional() }),
+  turn_cancel_requested: z.looseObject({ ...turn, by: z.string().optional() }),
+  turn_ended: z.looseObject({
+    ...turn,
+    ...prompt,
+    stopReason: turnEnd,
+    error: failure.optional(),
+    by: z.string().optional(),
+  }),
   message_chunk: z.discriminatedUnion('role', [
     z.looseObject({ role: z.enum(['agent', 'thought']), messageId: name, content }),
     z.looseObject({ role: z.literal('user'), messageId: name, ...prompt, content, meta: attached }),

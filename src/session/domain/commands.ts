@@ -34,13 +34,18 @@ export type Command =
       readonly by?: string
     }
   /** Ends the running turn, and withdraws those of `queued` that still wait. */
-  | { readonly kind: 'cancel'; readonly queued: readonly string[] }
+  | {
+      readonly kind: 'cancel'
+      readonly queued: readonly string[]
+      /** The name of the client that stops it. */
+      readonly by?: string
+    }
   /** Takes back a prompt that waits; one that runs is cancelled. */
-  | { readonly kind: 'withdraw'; readonly promptId: string }
+  | { readonly kind: 'withdraw'; readonly promptId: string; readonly by?: string }
   /** The same, and nothing happens to one that runs. */
-  | { readonly kind: 'withdraw_waiting'; readonly promptId: string }
+  | { readonly kind: 'withdraw_waiting'; readonly promptId: string; readonly by?: string }
   /** A prompt that waits becomes the next one; with `now` the turn that runs is cancelled for it. */
-  | { readonly kind: 'promote'; readonly promptId: string; readonly now?: boolean }
+  | { readonly kind: 'promote'; readonly promptId: string; readonly now?: boolean; readonly by?: string }
   /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
   | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
   /** Stored once: the same text again is ignored. */

@@ -74,6 +74,20 @@ describe('a cancel', () => {
     given(...cancelling)
       .when(say.ends(1, 'end_turn'))
       .then(ended(1, 'p1', 'cancelled')))
+  test('keeps the name of the client that stopped the turn, also with its end', () => {
+    const byAda: Body = { kind: 'turn_cancel_requested', turnId: 't1', by: 'Ada' }
+    const end: Body = { kind: 'turn_ended', turnId: 't1', promptId: 'p1', stopReason: 'cancelled', by: 'Ada' }
+    given(...working)
+      .when(
+        { kind: 'cancel', queued: [], by: 'Ada' },
+        { kind: 'cancel', queued: [], by: 'Ben' },
+        say.ends(1, 'end_turn'),
+      )
+      .then(byAda, end)
+    given(...suspended)
+      .when({ kind: 'withdraw', promptId: 'p1', by: 'Ada' })
+      .then(resolved('r1', nobody), byAda, say.patched('c1', 'cancelled', 'Cancelled.'), end)
+  })
   test('of a queued prompt does not touch the running turn', () => {
     const two = given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
     two.when({ kind: 'withdraw_waiting', promptId: 'p2' }).then(say.withdrawn('p2', 'cancelled'))

@@ -93,7 +93,12 @@ export type Body =
   /** A suspended turn continues: the answer has come, or a client that can give the input. */
   | { readonly kind: 'turn_resumed'; readonly turnId: string }
   /** A client has cancelled the turn. Its agent may still report what it has done. */
-  | { readonly kind: 'turn_cancel_requested'; readonly turnId: string }
+  | {
+      readonly kind: 'turn_cancel_requested'
+      readonly turnId: string
+      /** The name of the client. */
+      readonly by?: string
+    }
   /** The end of a turn and of its prompt. */
   | {
       readonly kind: 'turn_ended'
@@ -101,6 +106,8 @@ export type Body =
       readonly promptId: string
       readonly stopReason: TurnEnd
       readonly error?: Failure
+      /** The name of the client that has cancelled it. */
+      readonly by?: string
     }
   /** A part of a message of the agent, or of its thinking. */
   | {

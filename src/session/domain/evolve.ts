@@ -104,7 +104,7 @@ function inTurn(state: Busy, entry: Entry): Existing {
     case 'turn_started':
       return prompted({ ...state, turns: state.turns + 1, turn: { ...state.turn, turnId: entry.turnId } })
     case 'turn_cancel_requested':
-      return { ...withoutQuestions(state), phase: 'cancelling' }
+      return cancelling(withoutQuestions(state), entry)
     case 'turn_ended':
       return afterTurn(state, entry)
     case 'turn_suspended':
@@ -118,6 +118,13 @@ function inTurn(state: Busy, entry: Entry): Existing {
     default:
       return said(state, entry)
   }
+}
+
+function cancelling(
+  state: Exclude<Busy, { readonly questions: unknown }>,
+  { by }: Body & { readonly kind: 'turn_cancel_requested' },
+): Busy {
+  return { ...state, phase: 'cancelling', turn: by === undefined ? state.turn : { ...state.turn, stoppedBy: by } }
 }
 
 /** Entries that an agent adds to its turn. */

@@ -7,6 +7,8 @@ import { type Busy, isOnlyWaiting, openQuestions } from './state.ts'
 export interface TurnEnding {
   readonly stopReason: StopReason | 'error'
   readonly error?: Failure
+  /** The client that has stopped it, where the state does not know it yet. */
+  readonly by?: string
 }
 
 /** Closes what is open, ends the turn, and begins the next prompt of the queue in the same batch. */
@@ -22,7 +24,7 @@ export function endTurn(state: Busy, ending: TurnEnding): readonly Body[] {
   const compactions = endCompactions(state, stopReason === 'cancelled' ? 'cancelled' : 'failed')
   const calls = endOpenCalls(state, stopReason === 'cancelled' ? 'cancelled' : 'failed', sentence)
   const open = [...withdrawQuestions(state), ...calls, ...compactions]
-  return [...open, ended(state, stopReason, error), ...nextOf(state)]
+  return [...open, ended(state, stopReason, { error, by: ending.by }), ...nextOf(state)]
 }
 
 /**
@@ -55,7 +57,7 @@ function abortTurn(state: Busy, error?: Failure): readonly Body[] {
   const stopReason = isCancelled ? 'cancelled' : 'interrupted'
   const calls = endOpenCalls(state, isCancelled ? 'cancelled' : 'failed', () => 'Interrupted; it may have run.')
   const open = [...withdrawQuestions(state), ...calls, ...endCompactions(state, 'failed')]
-  return [...withdrawQueue(state), ...open, ended(state, stopReason, error)]
+  return [...withdrawQueue(state), ...open, ended(state, stopReason, { error })]
 }
 
 function withdrawQueue({ queue }: Busy): readonly Body[] {
@@ -88,9 +90,21 @@ function endCompactions({ turn }: Busy, status: 'failed' | 'cancelled'): readonl
   return open.map((compactionId) => ({ kind: 'compaction', compactionId, patch: { status } }))
 }
 
-function ended(state: Busy, stopReason: TurnEnd, error?: Failure): Body {
-  const { turnId, promptId } = state.turn
-  return { kind: 'turn_ended', turnId, promptId, stopReason, ...(error === undefined ? {} : { error }) }
+function ended(
+  { turn }: Busy,
+  stopReason: TurnEnd,
+  why: { readonly error?: Failure | undefined; readonly by?: string | undefined },
+): Body {
+  const { turnId, promptId, stoppedBy } = turn
+  const { error, by = stoppedBy } = why
+  return {
+    kind: 'turn_ended',
+    turnId,
+    promptId,
+    stopReason,
+    ...(error && { error }),
+    ...(by !== undefined && stopReason === 'cancelled' && { by }),
+  }
 }
 
 function nextOf(state: Busy): readonly Body[] {

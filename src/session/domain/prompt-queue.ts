@@ -42,7 +42,7 @@ export function cancel(command: Of<'cancel'>, state: Busy): readonly Body[] {
   const withdrawn = state.queue.filter((queued) => !stays.includes(queued))
   return [
     ...withdrawn.map(({ promptId }): Body => ({ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' })),
-    ...cancelTurn({ ...state, queue: stays }),
+    ...cancelTurn({ ...state, queue: stays }, command.by),
   ]
 }
 
@@ -56,30 +56,35 @@ export function isQueued({ promptId }: Of<'withdraw_waiting' | 'promote'>, { que
   return queue.some((queued) => queued.promptId === promptId)
 }
 
-export function promote({ promptId, now = false }: Of<'promote'>, state: Busy): readonly Body[] {
+export function promote({ promptId, now = false, by }: Of<'promote'>, state: Busy): readonly Body[] {
   const isNext = state.queue[0]?.promptId === promptId
   const promoted: readonly Body[] = isNext ? [] : [{ kind: 'prompt_promoted', promptId }]
   // A suspended turn ends at once, and what is next then begins: the promoted one.
   const queue = state.queue.toSorted(
     (one, other) => Number(other.promptId === promptId) - Number(one.promptId === promptId),
   )
-  return now ? [...promoted, ...cancelTurn({ ...state, queue })] : promoted
+  return now ? [...promoted, ...cancelTurn({ ...state, queue }, by)] : promoted
 }
 
-export function withdrawPrompt({ promptId }: { readonly promptId: string }, state: Busy): readonly Body[] {
-  if (state.turn.promptId === promptId) return cancelTurn(state)
+export function withdrawPrompt({ promptId, by }: Of<'withdraw' | 'withdraw_waiting'>, state: Busy): readonly Body[] {
+  if (state.turn.promptId === promptId) return cancelTurn(state, by)
   const waits = state.queue.some((queued) => queued.promptId === promptId)
   return waits ? [{ kind: 'prompt_withdrawn', promptId, reason: 'cancelled' }] : []
 }
 
 /** The question goes first, so that the agent stops waiting; a suspended turn has no agent that would end it. */
-function cancelTurn(state: Busy): readonly Body[] {
-  const requested: Body = { kind: 'turn_cancel_requested', turnId: state.turn.turnId }
+function cancelTurn(state: Busy, by: string | undefined): readonly Body[] {
+  const stopped = by === undefined ? {} : { by }
+  const requested: Body = { kind: 'turn_cancel_requested', turnId: state.turn.turnId, ...stopped }
   switch (state.phase) {
     case 'cancelling':
       return []
     case 'suspended':
-      return [...withdrawQuestions(state), requested, ...endTurn(withoutQuestions(state), { stopReason: 'cancelled' })]
+      return [
+        ...withdrawQuestions(state),
+        requested,
+        ...endTurn(withoutQuestions(state), { stopReason: 'cancelled', ...stopped }),
+      ]
     default:
       return [...withdrawQuestions(state), requested]
   }

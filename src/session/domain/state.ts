@@ -106,6 +106,8 @@ export interface OpenTurn {
   /** Made up if the agent began the turn by itself. */
   readonly promptId: string
   readonly by?: 'agent'
+  /** The client that has cancelled it. */
+  readonly stoppedBy?: string
   readonly prompt: readonly Content[]
   /** The `_meta` that the sender attached to the prompt; absent when there is none. */
   readonly meta?: Meta

@@ -1,5 +1,5 @@
 /** One row of a conversation. */
-import type { MessageItem } from '../../client/transcript/items.ts'
+import type { EndItem, MessageItem } from '../../client/transcript/items.ts'
 import { clockTime, duration, languageOf, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { Markdown } from '../markdown/markdown.tsx'
@@ -36,6 +36,8 @@ export const RowView = memo(({ app, row, session, folds, isGrowing }: Props) => 
       return <Steps items={row.items} session={session} folds={folds} id={row.key} />
     case 'notice':
       return <p class="line notice">{row.text}</p>
+    case 'end':
+      return <End item={row.item} session={session} />
     case 'cut':
     case 'failed':
       return <Cut row={row} session={session} />
@@ -183,8 +185,11 @@ function totalMs(items: readonly Step[]): number | undefined {
   return first === undefined || last === undefined ? undefined : last.last - first.first
 }
 
+/** How the server says that the turn was cut where a session was forked or exported. */
+const COPIED = /^Interrupted: this session was /u
+
 function Cut({ row, session }: { readonly row: CutRow; readonly session: OpenSession }) {
-  const { cut, failed, continue: goOn, askAgain, continuePrompt } = words()
+  const { cut, cutCopy, failed, continue: goOn, askAgain, continuePrompt } = words()
   // Whether it is the last changes with what comes.
   const isLast = session.talk.changes.value >= 0 && session.talk.items.at(-1)?.id === row.key
   return (
@@ -193,7 +198,7 @@ function Cut({ row, session }: { readonly row: CutRow; readonly session: OpenSes
         <span class="state interrupted" aria-hidden="true">
           !
         </span>{' '}
-        {row.kind === 'cut' ? cut : row.text.replace(/^This turn failed:/u, failed)}
+        {row.kind === 'cut' ? (COPIED.test(row.text) ? cutCopy : cut) : row.text.replace(/^This turn failed:/u, failed)}
         {row.at !== undefined && <time> {clockTime(row.at)}</time>}
       </p>
       {isLast && (
@@ -212,6 +217,29 @@ function Cut({ row, session }: { readonly row: CutRow; readonly session: OpenSes
   )
 }
 
-function timeOf({ at }: MessageItem): string {
+/** A turn that a person, the agent or a limit has stopped. */
+function End({ item, session }: { readonly item: EndItem; readonly session: OpenSession }) {
+  const { stopped, stoppedBy, ended, continue: goOn, continuePrompt } = words()
+  const { stopReason, by } = item
+  const isStopped = stopReason === 'cancelled'
+  const isLast = session.talk.changes.value >= 0 && session.talk.items.at(-1)?.id === item.id
+  const time = timeOf(item)
+  return (
+    <div class="line end">
+      <p>
+        <Icon name="stop" />
+        {isStopped ? (by === undefined ? stopped : stoppedBy(spelledOut(by))) : (ended[stopReason] ?? ended['other'])}
+        {time !== '' && <time> {time}</time>}
+      </p>
+      {isLast && stopReason.startsWith('max_') && (
+        <button type="button" onClick={() => session.sendNew(continuePrompt)}>
+          {goOn}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function timeOf({ at }: EndItem | MessageItem): string {
   return at === undefined ? '' : clockTime(at.first)
 }

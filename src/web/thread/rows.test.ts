@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Update } from '../../client/incoming/updates.ts'
+import type { Item } from '../../client/transcript/items.ts'
 import { GrowingTranscript, withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
 import { Rows } from './rows.ts'
 
@@ -45,6 +46,10 @@ test.each([
   ],
   [[says('Interrupted: …', 't1-end')], ['cut']],
   [[says('This turn failed: no', 't1-end')], ['failed']],
+  [
+    [says('x'), { sessionUpdate: 'session_info_update', _meta: { 'parley/end': { stopReason: 'refusal' } } }],
+    ['answer', 'end'],
+  ],
 ] as const)('%j is shown as %j', (updates, expected) => expect(kinds(updates)).toEqual(expected))
 
 test('the last run is folded when the turn has ended', () => {
@@ -95,8 +100,10 @@ test.each([1, 2, 3, 4, 5])('a conversation that grows has the rows of one that i
     const how = { mayFold: true, isWorking: chance(2) === 0 }
     rows.of(growing.items, how)
     const now = rows.of(growing.items, DONE)
-    const kept = new Set(now.flatMap((row) => (row.kind === 'steps' ? row.items : 'item' in row ? [row.item] : [])))
-    expect(growing.items.filter((item) => !kept.has(item as never))).toEqual([])
+    const kept = new Set<Item>(
+      now.flatMap((row): readonly Item[] => (row.kind === 'steps' ? row.items : 'item' in row ? [row.item] : [])),
+    )
+    expect(growing.items.filter((item) => !kept.has(item))).toEqual([])
     expect(kept.size).toBe(growing.items.length)
   }
 })

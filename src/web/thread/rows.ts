@@ -1,10 +1,11 @@
 /** What of a conversation stands in one row of the list: each of its items, or a run of finished steps as one line. Pure. */
-import type { Item, MessageItem, ToolCallItem } from '../../client/transcript/items.ts'
+import type { EndItem, Item, MessageItem, ToolCallItem } from '../../client/transcript/items.ts'
 
 export type ThreadRow =
   | { readonly kind: 'prompt' | 'answer' | 'thought'; readonly key: string; readonly item: MessageItem }
   | { readonly kind: 'notice'; readonly key: string; readonly text: string }
   | CutRow
+  | { readonly kind: 'end'; readonly key: string; readonly item: EndItem }
   | { readonly kind: 'call'; readonly key: string; readonly item: ToolCallItem }
   | { readonly kind: 'steps'; readonly key: string; readonly items: readonly Step[] }
 
@@ -102,6 +103,7 @@ const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
 function rowOf(item: Item): ThreadRow | null {
   if (item.kind === 'tool_call') return { kind: 'call', key: item.id, item }
   if (item.kind === 'message') return messageRow(item)
+  if (item.kind === 'end') return { kind: 'end', key: item.id, item }
   const { sessionUpdate, title, description } = item.update
   if (sessionUpdate !== 'notice') return null
   const text = [title, description].filter((one) => typeof one === 'string').join(': ')

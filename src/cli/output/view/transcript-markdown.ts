@@ -42,6 +42,7 @@ function speakerOf(item: Item): string | undefined {
       return item.role === 'user' ? 'User' : 'Agent'
     case 'tool_call':
       return 'Agent'
+    case 'end':
     case 'other':
       return undefined
   }
@@ -53,6 +54,7 @@ function itemLines(item: Item): readonly string[] {
       return messageLines(item)
     case 'tool_call':
       return callLines(item)
+    case 'end':
     case 'other':
       return []
   }

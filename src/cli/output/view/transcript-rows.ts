@@ -44,6 +44,7 @@ function rowsOf(item: Exclude<Item, ToolCallItem>, look: Look): readonly string[
       const text = item.content.map(contentText).join('\n').trim()
       return [...flow.push(text), ...flow.end()]
     }
+    case 'end':
     case 'other':
       return []
   }

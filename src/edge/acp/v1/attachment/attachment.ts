@@ -25,6 +25,7 @@ import {
   updateMessage,
   callUpdate,
   entryMessage,
+  isSpokenEnd,
   replayed,
   sharedUpdates,
   showsTerminals,
@@ -429,8 +430,8 @@ class UpdateRenderer {
 
   #live(entry: Entry, shared: Shared): readonly string[] {
     const { prompts } = this.#client
-    // The client that sent the prompt reads the end in the response, all others as a message.
-    const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId)
+    // The client that sent the prompt reads a failure in the response, all others as a message.
+    const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId) && isSpokenEnd(entry)
     const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && prompts.has(entry.promptId)
     if (isOwnEcho) return []
     return isOwnEnd ? this.#responses(entry) : this.#message(entry, shared).concat(this.#responses(entry))

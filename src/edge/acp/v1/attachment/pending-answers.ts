@@ -13,7 +13,7 @@ import {
 } from '../../../../rpc/json-rpc.ts'
 import type { EndedPrompt, QueuedPrompt, OpenQuestion } from '../../../../session/domain/state.ts'
 import { type SessionView, isOpenIn } from '../../../../session/handle.ts'
-import { callOut } from '../render/entry-to-update.ts'
+import { callOut, stopReasonOut } from '../render/entry-to-update.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
 export interface AdoptedPrompt {
@@ -104,7 +104,7 @@ export class PendingPrompts {
         case 'withdrawn':
           return resultMessage(id, { stopReason: 'cancelled' })
         default:
-          return resultMessage(id, { stopReason: stopReason === 'max_steps' ? 'max_turn_requests' : stopReason })
+          return resultMessage(id, { stopReason: stopReasonOut(stopReason) })
       }
     })
   }

@@ -121,14 +121,19 @@ export class V1Methods implements VersionMethods {
   async notified(method: string, params: unknown): Promise<void> {
     if (method !== 'session/cancel') return
     const attachment = this.#attachments.get(parseParams(method, params).sessionId)
-    await attachment?.session.dispatch({ kind: 'cancel', queued: attachment.prompts.ids })
+    await attachment?.session.dispatch({
+      kind: 'cancel',
+      queued: attachment.prompts.ids,
+      by: this.#context.client.author,
+    })
   }
 
   /** `$/cancel_request` of a prompt. */
   async cancelRequest(requestId: RequestId): Promise<void> {
     for (const attachment of this.#attachments.all()) {
       const promptId = attachment.prompts.of(requestId)
-      if (promptId !== undefined) await attachment.session.dispatch({ kind: 'withdraw', promptId })
+      if (promptId !== undefined)
+        await attachment.session.dispatch({ kind: 'withdraw', promptId, by: this.#context.client.author })
     }
   }
 

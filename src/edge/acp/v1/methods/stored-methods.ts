@@ -94,7 +94,8 @@ export class StoredMethods {
   }
 
   async #promote({ sessionId, promptId, now }: Parsed<'_parley/promote'>): Promise<MethodAnswer> {
-    const change = { kind: 'promote', promptId, now: now === true } as const
+    const by = this.#context.client.author
+    const change = { kind: 'promote', promptId, now: now === true, by } as const
     return { result: { promoted: await this.#sessions.changeQueue(sessionId, change) } }
   }
 

@@ -1,5 +1,6 @@
 /** Entries that ACP v1 cannot express are sent as updates that it has. */
 import { expect, test } from 'vitest'
+import { FULL_DISPLAY } from '../initialize/client-capabilities.ts'
 import { updateOf } from './entry-to-update.ts'
 
 const place = { seq: 1, at: 1 }
@@ -13,6 +14,17 @@ test('a cancelled tool call has the status failed, and its content says why', ()
     status: 'failed',
     content,
   })
+})
+
+test('that a turn was stopped, and by whom, is an update for clients that want places, and for no others', () => {
+  const entry = { ...place, kind: 'turn_ended', turnId: 't1', promptId: 'p1' } as const
+  const end = (stopReason: 'end_turn' | 'cancelled' | 'max_steps', by?: string) =>
+    updateOf({ ...entry, stopReason, ...(by !== undefined && { by }) }, { ...FULL_DISPLAY, places: true })
+  const update = (said: object) => ({ sessionUpdate: 'session_info_update', _meta: { 'parley/end': said } })
+  expect(end('cancelled', 'Ada')).toEqual(update({ stopReason: 'cancelled', by: 'Ada' }))
+  expect(end('max_steps')).toEqual(update({ stopReason: 'max_turn_requests' }))
+  expect(end('end_turn')).toBeUndefined()
+  expect(updateOf({ ...entry, stopReason: 'cancelled' })).toBeUndefined()
 })
 
 test('fields that ACP v1 does not have, such as who decided about a call, stand in _meta', () => {

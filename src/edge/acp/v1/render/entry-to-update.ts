@@ -74,7 +74,7 @@ function updateFor(entry: Entry, display: DisplayCapabilities): Update | undefin
     case 'notice':
       return spoken(entry.text, `notice-${entry.seq}`)
     case 'turn_ended':
-      return endUpdate(entry)
+      return isSpokenEnd(entry) ? spokenEnd(entry) : silentEnd(entry, display)
     default:
       return undefined
   }
@@ -214,16 +214,32 @@ function commandsUpdate(commands: readonly SlashCommand[]): Update {
   return { sessionUpdate: 'available_commands_update', availableCommands }
 }
 
+/** By its name in ACP. */
+export function stopReasonOut(stopReason: TurnEnded['stopReason']): string {
+  return stopReason === 'max_steps' ? 'max_turn_requests' : stopReason
+}
+
+type TurnEnded = Entry & { readonly kind: 'turn_ended' }
+
 /** In v1 only the response to the prompt shows how a turn ended. Other clients, and later loads, read it as a message. */
-function endUpdate(entry: Entry & { readonly kind: 'turn_ended' }): Update | undefined {
-  const messageId = `${entry.turnId}-end`
-  switch (entry.stopReason) {
-    case 'interrupted':
-      return spoken(entry.error?.message ?? INTERRUPTED, messageId)
-    case 'error':
-      return spoken(`This turn failed: ${entry.error?.message ?? 'the reason is not known.'}`, messageId)
-    default:
-      return undefined
+export function isSpokenEnd({ stopReason }: TurnEnded): boolean {
+  return stopReason === 'interrupted' || stopReason === 'error'
+}
+
+function spokenEnd({ turnId, stopReason, error }: TurnEnded): Update {
+  const text =
+    stopReason === 'interrupted'
+      ? (error?.message ?? INTERRUPTED)
+      : `This turn failed: ${error?.message ?? 'the reason is not known.'}`
+  return spoken(text, `${turnId}-end`)
+}
+
+/** A turn that a person, the agent or a limit has stopped; v1 has no update for that, so only a client that wants places gets it. */
+function silentEnd({ stopReason, by }: TurnEnded, { places }: DisplayCapabilities): Update | undefined {
+  if (!places || stopReason === 'end_turn') return undefined
+  return {
+    sessionUpdate: 'session_info_update',
+    _meta: { 'parley/end': { stopReason: stopReasonOut(stopReason), ...(by !== undefined && { by }) } },
   }
 }
 
