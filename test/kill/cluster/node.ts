@@ -78,7 +78,11 @@ export class ChaosNode {
   /** Resolves once it listens. */
   async start(): Promise<void> {
     this.#run()
-    await this.listening()
+    try {
+      await this.listening()
+    } catch (error) {
+      throw new Error(`${this.traces()}\n${String(error)}`, { cause: error })
+    }
   }
 
   async listening(): Promise<void> {
