@@ -99,6 +99,7 @@ interface Manifest {
 
 interface Pod {
   readonly securityContext: object
+  readonly volumes: readonly object[]
   readonly containers: readonly { readonly securityContext: object; readonly env: readonly object[] }[]
 }
 
@@ -120,10 +121,12 @@ describe('the files of a cluster', () => {
   test('kubernetes.yaml has a set of nodes without root, and secrets only by their names', () => {
     const text = read('examples/cluster/kubernetes.yaml')
     const manifests = parseAllDocuments(text, { merge: true }).map((one) => one.toJS() as Manifest)
-    expect(manifests.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'StatefulSet'])
-    const pod = manifests[2]?.spec.template?.spec
+    const kinds = ['Service', 'Service', 'PodDisruptionBudget', 'PersistentVolumeClaim', 'StatefulSet']
+    expect(manifests.map(({ kind }) => kind)).toEqual(kinds)
+    const pod = manifests.at(-1)?.spec.template?.spec
     expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true }, shareProcessNamespace: true })
     expect(pod?.containers[0]?.securityContext).toMatchObject({ readOnlyRootFilesystem: true })
+    expect(pod?.volumes).toContainEqual({ name: 'work', persistentVolumeClaim: { claimName: 'parley-work' } })
     expect(pod?.containers[0]?.env).toContainEqual({
       name: 'PARLEY_CLUSTER_TOKEN',
       valueFrom: { secretKeyRef: { name: 'parley', key: 'token' } },
