@@ -149,6 +149,7 @@ function clusterOf(values: SettingValues): ClusterSettings | undefined {
       labels: values.cluster_labels ?? {},
       token: values.cluster_token,
       unsafe: unsafe ?? false,
+      minDurability: values.cluster_min_durability ?? 'disk',
     }
   )
 }

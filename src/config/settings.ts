@@ -36,6 +36,7 @@ export interface Setting {
     | 'cluster_labels'
     | 'cluster_token'
     | 'cluster_unsafe'
+    | 'cluster_min_durability'
     | 'faults'
   readonly env: string
   /**
@@ -254,6 +255,13 @@ export const settings: readonly Setting[] = [
       'Whether a database is used whose settings lose what was stored when its machine stops. `true` or `false`. Default: `false`.',
   },
   {
+    key: 'cluster_min_durability',
+    env: 'PARLEY_CLUSTER_MIN_DURABILITY',
+    files: 'user',
+    sentence:
+      'What an acknowledgement must survive. `disk`: the loss of power. `replicated`: also the loss of a disk, so a database without a synchronous standby is refused, and waited for when it loses it later. Default: `disk`.',
+  },
+  {
     key: 'faults',
     env: 'PARLEY_FAULTS',
     files: 'none',
@@ -287,6 +295,8 @@ export interface ClusterSettings {
   /** Secret; absent: the one in the database. */
   readonly token: string | undefined
   readonly unsafe: boolean
+  /** What an acknowledgement must survive. */
+  readonly minDurability: 'disk' | 'replicated'
 }
 
 export interface Config {

@@ -201,6 +201,12 @@ export const catalogue = {
     (d) =>
       `Parley stores nothing in ${d.address}: ${d.reason}. Change that setting of the server, or set cluster_unsafe to accept the loss.`,
   ),
+  PG_TOO_WEAK: row<{ address: string; durability: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `Parley stores nothing in ${d.address}: what it acknowledges is ${d.durability}, and cluster_min_durability asks for replicated. Name a synchronous standby in synchronous_standby_names of the server.`,
+  ),
   PG_UNFIT: row<{ address: string; reason: string }>(
     INVALID_PARAMS,
     false,

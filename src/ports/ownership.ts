@@ -29,6 +29,8 @@ export interface SessionOwnership {
   takes(cwd: string): boolean
   /** Calls `listener` when another node has died: turns of its sessions may be open. */
   whenOrphaned(listener: () => void): void
+  /** Calls `listener` when the end of a session of this node, although it was acknowledged, is stored no more; `error` says so. */
+  whenWentBack(listener: (id: SessionId, error: unknown) => Promise<void>): void
   /** Calls `listener` at once, and whenever it is certain for so many milliseconds from now that no other node has claimed what this one owns. */
   whenRenewed(listener: (ms: number) => void): void
 }

@@ -255,6 +255,12 @@ export class SessionRegistry implements SessionDirectory {
     })
   }
 
+  /** What was stored of it last is not there any more, as `error` says: who opens it next reads what is. */
+  async lose(id: SessionId, error: unknown): Promise<void> {
+    const session = await this.#live.get(id)?.opening.catch(() => undefined)
+    await session?.lose(error)
+  }
+
   async #unload(id: SessionId, session: Session | undefined, afterwards: () => Promise<void>): Promise<void> {
     await session?.shutdown()
     this.#live.delete(id)

@@ -221,6 +221,11 @@ export class Session implements SessionHandle {
     }
   }
 
+  /** Its end is stored no more, as `error` says: nothing can follow it. */
+  lose(error: unknown): Promise<void> {
+    return this.#log.lose(error)
+  }
+
   /** Frees everything without storing anything more. Idempotent. */
   async dispose(): Promise<void> {
     this.#log.close()

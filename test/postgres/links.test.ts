@@ -118,6 +118,94 @@ test('a node that is cut from the database and not from the others is counted ou
   await proxy.close()
 })
 
+test('a node that still reaches a server of the database that was superseded hears of it, and stores nothing there', async () => {
+  const primary = await PostgresServer.start()
+  const proxy = await new DatabaseProxy(primary.directory).open()
+  const env = { PARLEY_CLUSTER: proxy.url, PARLEY_CLUSTER_SCHEMA: 'parley' }
+  await parley(['cluster', 'init'], { home: freshDirectory(), env })
+  const cwd = freshDirectory()
+  const agent = await scriptAgent(cwd, [{ chunk: 'Here.' }])
+  const one = await TestNode.start('one', env)
+  const ada = await one.client({ agent })
+  const sessionId = await openedBy(ada, cwd)
+  // Nothing has stopped the primary, and the node stays connected to it.
+  const standby = await primary.standby('near')
+  await standby.promote()
+  proxy.leadTo(standby.directory)
+  const two = await TestNode.start('two', env)
+  expect(await one.server.finished).toMatchObject({ code: 1, stderr: expect.stringContaining('counted') as string })
+  const bob = await two.client({ agent })
+  await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+  expect((await bob.request('session/prompt', promptOf(sessionId, 'Go on'))).result).toEqual({ stopReason: 'end_turn' })
+  const stored = await primary.query('SELECT 1 FROM parley.node WHERE NOT dead')
+  expect(stored).toHaveLength(1)
+  await two.kill()
+  await proxy.close()
+  await Promise.all([primary.close(), standby.close()])
+})
+
+test('a standby that is promoted without what was acknowledged last: clients of such a session hear so at once, and its node serves on', async () => {
+  const primary = await PostgresServer.start()
+  const proxy = await new DatabaseProxy(primary.directory).open()
+  const env = { PARLEY_CLUSTER: proxy.url, PARLEY_CLUSTER_SCHEMA: 'parley' }
+  await parley(['cluster', 'init'], { home: freshDirectory(), env })
+  const cwd = freshDirectory()
+  const one = await TestNode.start('one', env)
+  const ada = await one.client({ agent: await scriptAgent(cwd, [{ chunk: 'Here. ' }]) })
+  const [sessionId, whole] = [await openedBy(ada, cwd), await openedBy(ada, cwd)]
+  const answered = async (session: string) =>
+    (await ada.request('session/prompt', promptOf(session, 'Are you there?'))).result
+  await Promise.all([sessionId, whole].map(answered))
+  const standby = await primary.standby('far')
+  await standby.query("ALTER SYSTEM SET primary_conninfo = ''")
+  await standby.query('SELECT pg_reload_conf()')
+  await expect.poll(() => primary.query('SELECT 1 FROM pg_stat_replication')).toEqual([])
+  expect(await answered(sessionId)).toEqual({ stopReason: 'end_turn' })
+  await primary.kill()
+  await standby.promote()
+  proxy.leadTo(standby.directory)
+  await ada.until(({ params }) => JSON.stringify(params ?? {}).includes('"parley/phase":"closed"'))
+  expect((await parley(['logs'], one.run)).stdout).toContain(`has lost the end of session ${sessionId}`)
+  expect(await answered(whole)).toEqual({ stopReason: 'end_turn' })
+  const back = await one.client()
+  await back.request('session/load', { sessionId, cwd, mcpServers: [] })
+  expect(said(back.received, sessionId)).toBe('Here. ')
+  expect((await back.request('session/prompt', promptOf(sessionId, 'And now?'))).result).toEqual({
+    stopReason: 'end_turn',
+  })
+  // Its numbers begin where others have been.
+  expect(said(ada.received, sessionId)).toBe('Here. Here. ')
+  await one.stop()
+  await proxy.close()
+  await Promise.all([primary.close(), standby.close()])
+})
+
+test('a prompt that waits because the standby of the database is away: its client hears so, and is answered later', async () => {
+  const schema = server.schema()
+  const env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: schema }
+  await parley(['cluster', 'init'], { home: freshDirectory(), env })
+  const cwd = freshDirectory()
+  const one = await TestNode.start('one', env)
+  const agent = await scriptAgent(cwd, [{ chunk: 'Here.' }])
+  const ada = await one.client({ agent, notifications: ['server'] })
+  const sessionId = await openedBy(ada, cwd)
+  const waitFor = async (names: string) => {
+    await server.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`)
+    await server.query('SELECT pg_reload_conf()')
+  }
+  await waitFor("'FIRST 1 (away)'")
+  const prompt = ada.ask('session/prompt', promptOf(sessionId, 'Are you there?'))
+  await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
+  expect(said(ada.received, sessionId)).toBe('')
+  const status = await parley(['status'], one.run)
+  expect(status.stdout).toContain('it has acknowledged nothing for some seconds')
+  await waitFor("''")
+  await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'certain')
+  expect((await ada.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
+  expect(said(ada.received, sessionId)).toBe('Here.')
+  await one.kill()
+})
+
 test('over TLS a client of one node lends its files to the agent of another', async () => {
   const env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: server.schema() }
   await parley(['cluster', 'init'], { home: freshDirectory(), env })

@@ -39,7 +39,16 @@ afterEach(async () => {
 
 /** A process of its own, as far as the database knows. */
 async function open(url = server.url, clock: Clock = systemClock, boot = systemClock.id()): Promise<PostgresJournal> {
-  const given = { urls: [url], schema, boot, unsafe: false }
+  return openWith({ url, clock, boot })
+}
+
+async function openWith({
+  url = server.url,
+  clock = systemClock,
+  boot = systemClock.id(),
+  isReplicated = false,
+}): Promise<PostgresJournal> {
+  const given = { urls: [url], schema, boot, unsafe: false, isReplicated }
   const journal = await openPostgresJournal({ ...given, clock, report: () => undefined })
   journals.push(journal)
   return journal
@@ -228,6 +237,35 @@ describe('a wait for a standby', () => {
     await server.query('SELECT pg_reload_conf()')
     expect(await deleted).toBe(true)
   })
+
+  test('that is given up, where replicas are asked for, acknowledges nothing until there is one again', async () => {
+    const refused = { code: 'PG_TOO_WEAK', message: expect.stringContaining('is disk') as string }
+    await expect(openWith({ isReplicated: true })).rejects.toMatchObject(refused)
+    await waitFor("'FIRST 1 (away)'")
+    const journal = await openWith({ isReplicated: true })
+    let isStored = false
+    const append = journal.append(appendOf('s', 0, 1)).then(() => (isStored = true))
+    await expect.poll(() => server.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1)
+    // As a manager does whose standby is away: the server acknowledges what waited, without a word.
+    await waitFor("''")
+    await expect.poll(() => server.query(`SELECT 1 FROM ${schema}.entry`)).toHaveLength(1)
+    // It is asked whether a standby is waited for, again and again.
+    const asked = () => server.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE '%SET touched = touched%'")
+    await expect.poll(asked).not.toEqual([])
+    expect(isStored).toBe(false)
+    // It is on a standby that is there by now.
+    const standby = await server.standby('near')
+    await waitFor("'FIRST 1 (near)'")
+    await append
+    expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 1))
+    await waitFor("''")
+    await standby.close()
+  })
+
+  async function waitFor(names: string): Promise<void> {
+    await server.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`)
+    await server.query('SELECT pg_reload_conf()')
+  }
 
   test('that is long loses no connection while the server answers', async () => {
     const journal = await open(proxy.url, hasty)

@@ -161,6 +161,17 @@ test('while the database is away no node is counted out', async () => {
   await proxy.close()
 })
 
+test('a failover that takes back some beats of a node counts it not out', async () => {
+  const { boot, ownership } = await join('one')
+  const beat = async () =>
+    Number((await server.query(`SELECT beat FROM ${schema}.node WHERE boot = $1`, [boot]))[0]?.['beat'])
+  await expect.poll(beat).toBeGreaterThan(2)
+  await server.query(`UPDATE ${schema}.node SET beat = 1 WHERE boot = $1`, [boot])
+  await expect.poll(beat).toBeGreaterThan(2)
+  await ownership.certain()
+  expect(ownership.lost.aborted).toBe(false)
+})
+
 test('what waits for certainty when the node leaves is refused, and so is what asks later', async () => {
   const proxy = await new DatabaseProxy(server.directory).open()
   const { ownership } = await join('one', proxy.url)

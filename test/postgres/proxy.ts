@@ -17,10 +17,13 @@ export class DatabaseProxy {
   /** Nothing passes, and no connection ends: the other side is silent. */
   isStalled = false
 
+  #database: string
+
   constructor(database: string) {
+    this.#database = database
     this.#server = createServer((client) => {
       this.connections += 1
-      const server = connect(join(database, SOCKET))
+      const server = connect(join(this.#database, SOCKET))
       let isLosing = false
       client.on('data', (sent) => {
         if (this.isStalled) return
@@ -58,6 +61,11 @@ export class DatabaseProxy {
 
   get url(): string {
     return `postgres://parley@/postgres?host=${this.#directory}`
+  }
+
+  /** New connections go there, and those that are open stay where they are: as when an address is given to another machine. */
+  leadTo(database: string): void {
+    this.#database = database
   }
 
   /** The server does what is sent next and contains `text`, and its answer never comes. */

@@ -81,6 +81,10 @@ const parsers = {
     throw new Reason('it has at least 32 characters; make one with: openssl rand -hex 32')
   },
   cluster_unsafe: parseSwitch,
+  cluster_min_durability(text: string): 'disk' | 'replicated' {
+    if (text === 'disk' || text === 'replicated') return text
+    throw new Reason('it must be disk or replicated')
+  },
   docs_key: String,
   server_token: String,
   client_token: String,

@@ -43,7 +43,7 @@ interface NodeOrder {
 
 async function ask(config: Config, node: ReachableNode, { method, params }: NodeOrder): Promise<void> {
   const token = await nodeToken(clusterOf(config))
-  const connect = () => openNodeLink(node, token, { principal: localUser('unix socket') })
+  const connect = () => openNodeLink(node, { token }, { principal: localUser('unix socket') })
   const { home, socket, clientToken } = config
   await askNode({ home, socket, clientToken, connect }, method, params)
 }

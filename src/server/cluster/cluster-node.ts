@@ -10,7 +10,7 @@ import { fieldsOf } from '../../rpc/json-rpc.ts'
 import type { CountedAnswer, OutsideAnswer } from '../../session/handle.ts'
 import type { SessionRegistry } from '../../session/session-registry.ts'
 import type { AnsweredSessions } from '../push/push-desk.ts'
-import type { LinkOrder } from './links/node-link.ts'
+import type { LinkOrder, Timelines } from './links/node-link.ts'
 import type { NodeListener } from './links/node-listener.ts'
 import { type LinkedNode, OpenLinks } from './links/open-links.ts'
 import { SessionEnd } from './links/session-end.ts'
@@ -48,6 +48,8 @@ export interface ClusterTables {
   /** Undefined where there is no such session. */
   cwdOf(session: string): Promise<string | undefined>
   readonly nodes: NodeTable
+  /** Of the database with the nodes. */
+  readonly timeline: Timelines
   /** A session that is not in memory is of the node `boot` from now on. False if it was not this node's to give. */
   give(session: string, boot: string): Promise<boolean>
   /** All sessions of this node are free. */
@@ -86,7 +88,9 @@ export class ClusterNode implements NodeServices {
   constructor(options: ClusterNodeOptions) {
     this.clock = options.clock
     this.#options = options
-    this.links = new OpenLinks({ token: options.token, isLiving: (boot) => isLiving(options.tables.nodes, boot) })
+    const { token, tables } = options
+    const isKnown = (boot: string) => isLiving(tables.nodes, boot)
+    this.links = new OpenLinks({ token, timeline: tables.timeline, isLiving: isKnown })
     this.#clients = new NodeClients(this)
   }
 
@@ -96,6 +100,7 @@ export class ClusterNode implements NodeServices {
     this.#sessions = sessions
     this.#options.listener?.begin({
       token: this.#options.token,
+      timeline: this.#options.tables.timeline,
       refusalOf: ({ session = '' }) => this.#refusalOf(session),
       serve: (transport, order) => this.serve(new SessionEnd(transport, order.session), order),
     })

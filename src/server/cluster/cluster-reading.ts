@@ -48,13 +48,20 @@ export async function clusterFitness(settings: ClusterSettings): Promise<readonl
   const journal = await open(settings)
   try {
     const [waiting, sizes] = [await journal.waiting(), await journal.sizes()]
-    return journal.fitness().map((one, index) => {
+    return (await journal.fitness()).map((one, index) => {
       const { sessions = 0, bytes = 0, transactionSeconds = 0 } = sizes[index] ?? {}
-      return Object.assign(one, { sessions, bytes, transactionSeconds, isWaiting: waiting.includes(one.address) })
+      const unsafe = [...one.unsafe, ...tooWeak(settings, one)]
+      const isWaiting = waiting.includes(one.address)
+      return Object.assign(one, { unsafe, sessions, bytes, transactionSeconds, isWaiting })
     })
   } finally {
     await journal.close()
   }
+}
+
+function tooWeak({ minDurability }: ClusterSettings, { durability }: ShardFitness): readonly string[] {
+  const isEnough = minDurability === 'disk' || durability === 'replicated'
+  return isEnough ? [] : ['cluster_min_durability asks for replicated, so nodes store nothing here']
 }
 
 export interface ListedNode {

@@ -48,10 +48,19 @@ export async function exportSessions(cluster: ClusterSettings, directory: string
 }
 
 async function withCluster<Result>(
-  { urls, schema, unsafe }: ClusterSettings,
+  { urls, schema, unsafe, minDurability }: ClusterSettings,
   use: (journal: ImportingJournal) => Promise<Result>,
 ): Promise<Result> {
-  const given = { urls, schema, unsafe, boot: systemClock.id(), clock: systemClock, report: () => undefined }
+  const isReplicated = minDurability === 'replicated'
+  const given = {
+    urls,
+    schema,
+    unsafe,
+    isReplicated,
+    boot: systemClock.id(),
+    clock: systemClock,
+    report: () => undefined,
+  }
   const journal = await openPostgresJournal(given)
   try {
     return await use(journal)

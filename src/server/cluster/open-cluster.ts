@@ -33,13 +33,15 @@ export interface ClusterOrder {
   readonly report: (error: unknown) => void
 }
 
+const SILENT = 'it has acknowledged nothing for some seconds: commands are paused, and prompts wait'
+
 /** What an acknowledgement means in one database. */
 export type DatabaseState = Pick<ShardFitness, 'address' | 'durability' | 'warnings'>
 
 export interface ClusterJournal extends OwnedJournal {
   readonly claims: SessionOwnership
   readonly node: ClusterNode
-  databases(): readonly DatabaseState[]
+  databases(): Promise<readonly DatabaseState[]>
 }
 
 /**
@@ -86,16 +88,27 @@ function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () =>
     ...claimingJournal(journal, { ownership, claims, elsewhere }),
     claims,
     node,
-    databases: () => journal.fitness().map(({ address, durability, warnings }) => ({ address, durability, warnings })),
+    databases: () => databasesOf(journal, ownership),
     close: release,
     ownership: { lost: ownership.lost, release },
   }
 }
 
+async function databasesOf(
+  journal: PostgresJournal,
+  { certainMs }: PostgresOwnership,
+): Promise<readonly DatabaseState[]> {
+  const databases = await journal.fitness()
+  return databases.map(({ address, durability, warnings }, index) => {
+    const isSilent = index === 0 && certainMs === 0
+    return { address, durability, warnings: [...(isSilent ? [SILENT] : []), ...warnings] }
+  })
+}
+
 async function openNode(config: Config, cluster: ClusterSettings, { access, report }: ClusterOrder): Promise<OpenNode> {
   const boot = systemClock.id()
   const { urls, schema, unsafe } = cluster
-  const shared = { schema, boot, clock: systemClock }
+  const shared = { schema, boot, clock: systemClock, isReplicated: cluster.minDurability === 'replicated' }
   const listener = access && (await openListener(cluster, access, systemClock))
   const journal = await openPostgresJournal({ ...shared, urls, unsafe, report })
   let ownership: PostgresOwnership | undefined
@@ -107,6 +120,8 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const inherit = async (dead: string): Promise<void> => {
       if (inheriting.has(dead)) return
       inheriting.add(dead)
+      const known = ownership?.others.find((other) => other.boot === dead)
+      if (known !== undefined) void node?.links.warn(known)
       try {
         await journal.disown(dead)
         // Its clients find the sessions free.
@@ -122,6 +137,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     ownership = await acquirePostgresOwnership({
       ...shared,
       url,
+      timeline: journal.timeline,
       record: () => recordOf(config, cluster, { address, appendMs: journal.appendTimes(), ...node?.load }),
       renewed: (ms) => claims?.renewed(ms),
       buried: (dead) => void inherit(dead).catch(report),
@@ -136,12 +152,15 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
       nodes: ownership,
+      timeline: journal.timeline,
       cwdOf: async (session) => (await journal.head(session))?.row.cwd,
       give: (session, to) => journal.release(session, to),
       disown: () => journal.disown(boot),
     }
     node = new ClusterNode({ purpose, clock: systemClock, token, listener, tables, report })
     const serving = node
+    journal.whenWentBack((lost) => located.wentBack(lost))
+    claims.whenWentBack(async (_session, error) => report(error))
     claims.whenLost((session) => serving.lost(session))
     claims.whenRenewed((ms) => serving.renewed(ms))
     return { journal, ownership, claims, node }

@@ -106,6 +106,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
     if (killed > 0) log.note('ended what a former owner had left running', { processes: killed })
     const recovered = await registry.recover()
     if (recovered > 0) log.note('recovered what a former owner had left open', { sessions: recovered })
+    ownership?.whenWentBack((id, error) => registry.lose(id, error))
     ownership?.whenOrphaned(() => void registry.recover().catch(report))
   } catch (error) {
     await close()

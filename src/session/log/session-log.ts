@@ -171,6 +171,12 @@ export class SessionLog {
     this.#checkConditions()
   }
 
+  /** What was stored is not there any more, as `error` says: the log ends as if an append had met it. */
+  async lose(error: unknown): Promise<void> {
+    await this.settled()
+    if (this.#lost === undefined && !this.closed.aborted) await this.#notStored([], error)
+  }
+
   #add(pending: Pending): void {
     if (this.#lost !== undefined) return pending.refused?.(this.#lost.error)
     this.#pending.push(pending)

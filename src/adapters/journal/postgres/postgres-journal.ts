@@ -22,8 +22,10 @@ import { parseAddress } from './connection/address.ts'
 import { forkAcross, forkWithin, importInto } from './drafts.ts'
 import type { Fitness } from './connection/fitness.ts'
 import { checkedCluster } from './tables/init.ts'
+import { listSessions } from './list-sessions.ts'
 import { knownLayout } from './tables/layout.ts'
-import { Shard, type ShardSize } from './shard.ts'
+import { type LostEnd, Shard, type ShardSize } from './shard.ts'
+import type { Timeline } from './connection/timeline.ts'
 import { Sweeper } from './sweeper.ts'
 
 export interface PostgresJournalOptions {
@@ -33,6 +35,8 @@ export interface PostgresJournalOptions {
   /** Names this process; never used by another one. */
   readonly boot: string
   readonly unsafe: boolean
+  /** Only what a synchronous standby has too is stored: a server without one is refused, and waited for when it loses it later. */
+  readonly isReplicated?: boolean
   readonly clock: Clock
   readonly report: (error: unknown) => void
 }
@@ -49,8 +53,10 @@ export interface SessionOwner {
 }
 
 export interface PostgresJournal extends ImportingJournal {
-  /** As the newest connection to each database found it. */
-  fitness(): readonly ShardFitness[]
+  /** Of the first database. */
+  readonly timeline: Timeline
+  /** Of each database now; of one that does not answer, as it was. */
+  fitness(): Promise<readonly ShardFitness[]>
   /** Of the last appends to all of them; undefined before the first. */
   appendTimes(): AppendTimes | undefined
   /** Of each database, in their order. */
@@ -65,6 +71,8 @@ export interface PostgresJournal extends ImportingJournal {
   claim(id: SessionId, seen: number): Promise<boolean>
   /** Gives it to the process `to`; absent: any may claim it. False if it was not this one's to give. */
   release(id: SessionId, to?: string): Promise<boolean>
+  /** Calls `listener` of each session of this process that has lost its end when a standby was promoted. */
+  whenWentBack(listener: (lost: LostEnd) => Promise<void>): void
   /** The processes that have begun to make sessions and have not ended that. */
   drafters(): Promise<readonly string[]>
   /** A process is gone, or owns nothing any more: its sessions are free then, and what it left half done is cleared away. */
@@ -100,12 +108,29 @@ async function requireOneCluster(shards: readonly Shard[]): Promise<void> {
 class ShardedJournal implements PostgresJournal {
   readonly #shards: readonly Shard[]
   readonly #subscribers = new TailSubscribers()
+  readonly #report: (error: unknown) => void
   readonly #sweepers: ReadonlyMap<Shard, Sweeper>
   #closing: Promise<void> | undefined
 
   constructor(shards: readonly Shard[], report: (error: unknown) => void) {
     this.#shards = shards
+    this.#report = report
     this.#sweepers = new Map(shards.map((shard) => [shard, new Sweeper(shard, report)]))
+  }
+
+  whenWentBack(listener: (lost: LostEnd) => Promise<void>): void {
+    const compare = async (shard: Shard): Promise<void> => {
+      for (const lost of await shard.lostEnds()) {
+        await listener(lost)
+        shard.forget(lost.session)
+      }
+    }
+    for (const shard of this.#shards) shard.timeline.whenPromoted(() => void compare(shard).catch(this.#report))
+  }
+
+  get timeline(): Timeline {
+    const [first] = this.#shards
+    return first?.timeline ?? fail('INTERNAL_ERROR', {}, new Error('a journal without a database'))
   }
 
   async drafters(): Promise<readonly string[]> {
@@ -166,7 +191,7 @@ class ShardedJournal implements PostgresJournal {
 
   async list(query: ListQuery): Promise<readonly SessionSummary[]> {
     this.#requireOpen()
-    return mergedList(await Promise.all(this.#shards.map((shard) => shard.list(query))), query)
+    return mergedList(await Promise.all(this.#shards.map((shard) => listSessions(shard, query))), query)
   }
 
   async delete(id: SessionId): Promise<boolean> {
@@ -177,8 +202,11 @@ class ShardedJournal implements PostgresJournal {
     return existed
   }
 
-  fitness(): readonly ShardFitness[] {
-    return this.#shards.flatMap(({ fitness, shown }) => (fitness === undefined ? [] : [{ ...fitness, address: shown }]))
+  async fitness(): Promise<readonly ShardFitness[]> {
+    const asked = this.#shards.map(async (shard) => ({ found: await shard.fitness(), address: shard.shown }))
+    return (await Promise.all(asked)).flatMap(({ found, address }) =>
+      found === undefined ? [] : [{ ...found, address }],
+    )
   }
 
   appendTimes(): AppendTimes | undefined {

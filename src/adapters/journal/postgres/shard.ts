@@ -1,24 +1,17 @@
 /** The sessions of one database. */
 import { backoffMs } from '../../../async/backoff.ts'
+import { waitAtMost } from '../../../async/with-timeout.ts'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type {
-  Append,
-  Cursor,
-  ListQuery,
-  PageLimits,
-  SessionId,
-  SessionSummary,
-  StoredEntry,
-} from '../../../ports/journal.ts'
-import { isListed } from '../journal-base.ts'
+import type { Append, Cursor, PageLimits, SessionId, StoredEntry } from '../../../ports/journal.ts'
 import type { Address } from './connection/address.ts'
-import { texts } from './tables/arrays.ts'
+import { bigints } from './tables/arrays.ts'
 import { unpackBody } from './tables/body.ts'
 import { type Committed, Committer, type Order } from './committer.ts'
 import { type Answer, DatabaseConnection, type Value } from './connection/connection.ts'
 import { type Fitness, fitnessOf } from './connection/fitness.ts'
 import { type Identity, identityOf } from './tables/layout.ts'
+import { Timeline } from './connection/timeline.ts'
 import { journalError, mayCome, outcomeOf } from './connection/outcome.ts'
 import {
   type HeadColumns,
@@ -26,7 +19,7 @@ import {
   type StoredSession,
   columnsOf,
   storedSession,
-  touchedOf,
+  writesRow,
 } from './tables/rows.ts'
 import { Packer } from './packer.ts'
 import { type Statement, type Statements, statementsOf } from './tables/statements.ts'
@@ -41,7 +34,6 @@ const READ_TIMEOUT_MS = 10_000
 const PROBE_MS = 3_000
 const READ_ATTEMPTS = 5
 const PAUSE = { firstMs: 50, longestMs: 500 }
-const LIST_ROWS = 200
 
 export interface ShardOptions {
   readonly address: Address
@@ -50,6 +42,8 @@ export interface ShardOptions {
   readonly boot: string
   /** Also where an acknowledgement does not survive the end of the server. */
   readonly unsafe: boolean
+  /** Only what a synchronous standby has too is stored. */
+  readonly isReplicated?: boolean
   readonly clock: Clock
 }
 
@@ -58,6 +52,13 @@ export interface ShardSize {
   /** Of all tables and their indexes. */
   readonly bytes: number
   readonly transactionSeconds: number
+}
+
+/** A session whose last entry was `had`, and is `found` now. */
+export interface LostEnd {
+  readonly session: SessionId
+  readonly had: Cursor
+  readonly found: Cursor
 }
 
 interface SessionKey {
@@ -81,7 +82,9 @@ export class Shard {
   readonly statements: Statements
   readonly clock: Clock
   readonly boot: string
+  readonly timeline: Timeline
   readonly #unsafe: boolean
+  readonly #isReplicated: boolean
   readonly #committer: Committer
   readonly #packer: Packer
   readonly #readers: readonly DatabaseConnection[]
@@ -91,14 +94,22 @@ export class Shard {
   #next = 0
   #fitness: Fitness | undefined
 
-  constructor({ address, schema, boot, unsafe, clock }: ShardOptions) {
+  constructor({ address, schema, boot, unsafe, isReplicated = false, clock }: ShardOptions) {
     this.shown = address.shown
+    this.timeline = new Timeline(address)
     this.statements = statementsOf(schema)
     this.clock = clock
     this.boot = boot
     this.#unsafe = unsafe
+    this.#isReplicated = isReplicated
     const connection = () =>
-      new DatabaseConnection({ address, clock, connected: (settings) => this.#judge(fitnessOf(settings)) })
+      new DatabaseConnection({
+        address,
+        clock,
+        isReplicated,
+        timeline: this.timeline,
+        connected: (settings) => this.#judge(fitnessOf(settings)),
+      })
     this.#readers = Array.from({ length: READERS }, connection)
     const connections = Array.from({ length: WRITERS }, connection)
     this.#committer = new Committer({ connections, statements: this.statements, clock, shown: this.shown })
@@ -109,9 +120,12 @@ export class Shard {
     })
   }
 
-  /** As the newest connection found it. */
-  get fitness(): Fitness | undefined {
-    return this.#fitness
+  /** As it is now; while the server does not answer, as it was. */
+  async fitness(): Promise<Fitness | undefined> {
+    const asked = this.#reader()
+      .settings(PROBE_MS)
+      .then(fitnessOf, () => undefined)
+    return (await waitAtMost(asked, { clock: this.clock, ms: PROBE_MS })) ?? this.#fitness
   }
 
   /** Milliseconds that the last appends took. */
@@ -249,18 +263,6 @@ export class Shard {
     }
   }
 
-  async list(query: ListQuery): Promise<readonly SessionSummary[]> {
-    const listed: SessionSummary[] = []
-    let { after } = query
-    while (listed.length < query.limit) {
-      const rows = await this.#listed({ ...query, ...(after !== undefined && { after }) })
-      for (const row of rows) if (isListed(row, query) && listed.length < query.limit) listed.push(row)
-      after = rows.at(-1)
-      if (rows.length < LIST_ROWS) break
-    }
-    return listed
-  }
-
   async delete(id: SessionId): Promise<boolean> {
     const stored = await this.stored(id)
     if (stored === undefined) return false
@@ -320,6 +322,25 @@ export class Shard {
 
   holds(id: SessionId): boolean {
     return this.#held.has(id)
+  }
+
+  /** Reads anew what is stored of a session that lacks what was acknowledged, before anything is appended to it. */
+  forget(id: SessionId): void {
+    this.#held.delete(id)
+  }
+
+  /** The sessions of this process whose end is not there any more: a standby that was behind was promoted. */
+  async lostEnds(): Promise<readonly LostEnd[]> {
+    const known = [...this.#held].flatMap(([session, { key, epoch, last: had }]) =>
+      had === undefined ? [] : [{ session, key, epoch, had }],
+    )
+    const { rows } = await this.read(this.statements.ends, [bigints(known.map(({ key }) => key))])
+    const stored = new Map(rows.map(([key, epoch, last]) => [key, { epoch: Number(epoch), last: Number(last) }]))
+    return known.flatMap(({ session, key, epoch, had }) => {
+      const now = stored.get(key) ?? { epoch: 0, last: 0 }
+      const isWhole = now.epoch > epoch || (now.epoch === epoch && now.last >= had)
+      return isWhole ? [] : [{ session, had, found: now.last }]
+    })
   }
 
   /** Random, and new for each session. */
@@ -415,20 +436,6 @@ export class Shard {
     return failConflict(append, (await this.stored(append.row.id))?.row.lastSeq ?? 0)
   }
 
-  async #listed({ cwd, phases, after }: ListQuery): Promise<readonly SessionSummary[]> {
-    const isOpen = phases?.every((phase) => phase !== 'idle' && phase !== 'closed') === true
-    const filter = `${cwd === undefined ? '' : 'c'}${phases === undefined ? '' : 'p'}${isOpen ? 'o' : ''}${after === undefined ? '' : 'a'}`
-    const { rows } = await this.read(this.statements.list(filter), [
-      LIST_ROWS,
-      cwd === undefined ? null : escapeText(cwd),
-      phases === undefined ? null : texts(phases),
-      after === undefined ? null : touchedOf(after.updatedAt),
-      after?.updatedAt ?? null,
-      after === undefined ? null : escapeText(after.id),
-    ])
-    return rows.map((columns) => storedSession(columns as unknown as HeadColumns).row)
-  }
-
   /** The entries of a session that is deleted meanwhile go away under its readers. */
   async #hole(id: SessionId, key: string, seq: number): Promise<readonly StoredEntry[]> {
     if ((await this.stored(id))?.key !== key) return []
@@ -457,22 +464,15 @@ export class Shard {
     const { unfit, unsafe } = fitness
     if (unfit[0] !== undefined) fail('PG_UNFIT', { address: this.shown, reason: unfit.join('; ') })
     if (unsafe[0] !== undefined && !this.#unsafe) fail('PG_UNSAFE', { address: this.shown, reason: unsafe.join('; ') })
+    // One that gets worse later is waited for, as one whose standby is away.
+    if (this.#isReplicated && this.#fitness === undefined && fitness.durability !== 'replicated')
+      fail('PG_TOO_WEAK', { address: this.shown, durability: fitness.durability })
     this.#fitness = fitness
   }
 }
 
 /** The session whose entries were copied was deleted meanwhile, or the draft was taken from this process. */
 export class NotMade extends Error {}
-
-/** The row is written when it says something new, at least once in each step of `touched`. */
-function writesRow({ row, entries }: Append, columns: SessionColumns, before: SessionColumns): boolean {
-  const isSame =
-    columns.phase === before.phase &&
-    columns.cwd === before.cwd &&
-    columns.info === before.info &&
-    columns.touched === before.touched
-  return !isSame || entries.at(-1)?.at !== row.updatedAt
-}
 
 function failConflict({ row, expected }: Append, found: number): never {
   return fail('JOURNAL_CONFLICT', { session: row.id, expected, found })

@@ -1,4 +1,5 @@
 /** How one node speaks to another for a client: over WebSocket, with the token of the cluster and who the client is. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Principal } from '../../../edge/method-access.ts'
 import { ParleyError, reasonOf } from '../../../errors/parley-error.ts'
@@ -12,6 +13,23 @@ const PING_MS = 1_500
 /** The path of these connections, and the header that says for whom one is. */
 export const LINK_PATH = '/node'
 export const ON_BEHALF = 'parley-on-behalf'
+/** And the one by which both sides say which server of the database is in use. */
+export const TIMELINE = 'parley-timeline'
+
+/** A server that was promoted makes the former one wrong, also for a node that still reaches only that one. */
+export interface Timelines {
+  /** To other nodes; undefined while nothing is known. */
+  readonly said: string | undefined
+  /** From another node. */
+  heard(said: string): void
+}
+
+/** Who opens a link: a node, or a command, which has no timeline. */
+export interface LinkCaller {
+  /** The secret of the cluster. */
+  readonly token: string
+  readonly timeline?: Timelines | undefined
+}
 
 export interface ReachableNode {
   readonly name: string
@@ -27,13 +45,14 @@ export interface LinkOrder {
 }
 
 /** Throws NODE_SILENT. */
-export async function openNodeLink(node: ReachableNode, token: string, order: LinkOrder): Promise<Duplex> {
+export async function openNodeLink(node: ReachableNode, caller: LinkCaller, order: LinkOrder): Promise<Duplex> {
   const { WebSocket } = await import('ws')
   if (node.address === '') throw silent(node, 'it has no address for other nodes')
   const { waitForSession: _limit, ...principal } = order.principal
   const socket = new WebSocket(`${node.address}${LINK_PATH}`, ['parley.lines.v1'], {
     headers: {
-      authorization: `Bearer ${token}`,
+      authorization: `Bearer ${caller.token}`,
+      ...(caller.timeline?.said !== undefined && { [TIMELINE]: caller.timeline.said }),
       [ON_BEHALF]: Buffer.from(JSON.stringify({ ...order, principal })).toString('base64url'),
     },
     handshakeTimeout: HANDSHAKE_MS,
@@ -41,6 +60,7 @@ export async function openNodeLink(node: ReachableNode, token: string, order: Li
     maxPayload: 8 * MAX_MESSAGE_BYTES,
   })
   return new Promise((resolve, reject) => {
+    socket.once('upgrade', ({ headers }) => hearTimeline(headers, caller.timeline))
     socket.once('open', () => {
       const stream = new WebSocketStream(socket, PING_MS)
       // Its reader sees it end.
@@ -53,6 +73,12 @@ export async function openNodeLink(node: ReachableNode, token: string, order: Li
       reject(silent(node, `it answers ${statusCode}`))
     })
   })
+}
+
+/** What the other side says is known from now on. */
+export function hearTimeline(headers: IncomingHttpHeaders, timeline: Timelines | undefined): void {
+  const said = headers[TIMELINE]
+  if (typeof said === 'string') timeline?.heard(said)
 }
 
 function silent({ name }: ReachableNode, reason: string): ParleyError {

@@ -14,7 +14,7 @@ import type { Transport } from '../../../edge/transport/transport.ts'
 import { fail, reasonOf } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { MAX_MESSAGE_BYTES } from '../../../rpc/framing.ts'
-import { LINK_PATH, type LinkOrder, ON_BEHALF } from './node-link.ts'
+import { LINK_PATH, type LinkOrder, ON_BEHALF, TIMELINE, type Timelines, hearTimeline } from './node-link.ts'
 
 /** Of all clients of all other nodes. */
 const MOST_LINKS = 65_536
@@ -22,6 +22,7 @@ const MOST_LINKS = 65_536
 export interface LinkHandler {
   /** The secret of the cluster. */
   readonly token: string
+  readonly timeline: Timelines
   /** Why this node does not take it; undefined when it does. */
   refusalOf(order: LinkOrder): string | undefined
   serve(transport: Transport, order: LinkOrder): void
@@ -60,6 +61,10 @@ export class NodeListener {
   private constructor(tls: Tls | undefined, clock: Clock) {
     this.#scheme = tls === undefined ? 'ws' : 'wss'
     this.#clock = clock
+    this.#webSockets.on('headers', (headers) => {
+      const said = this.#handler?.timeline.said
+      if (said !== undefined) headers.push(`${TIMELINE}: ${said}`)
+    })
     this.#server = new HttpServer(tls, {
       request: (_request, response) => void response.writeHead(404).end(),
       upgrade: (request, wire, head) => this.#upgrade(request, wire, head),
@@ -88,6 +93,7 @@ export class NodeListener {
     const order = request.url === LINK_PATH && isNode(request, handler.token) ? orderOf(request) : undefined
     if (order === undefined) return refuseUpgrade(wire, { status: 401, sentence: 'This is for nodes of the cluster.' })
     const refusal = handler.refusalOf(order)
+    hearTimeline(request.headers, handler.timeline)
     if (refusal !== undefined) return refuseUpgrade(wire, { status: 409, sentence: refusal })
     this.#webSockets.handleUpgrade(request, wire, head, (socket) => {
       // A node is no stranger.

@@ -3,15 +3,15 @@
  * reach its clients and not the database, and its sessions are on other nodes soon.
  */
 import type { Duplex } from 'node:stream'
-import { type LinkOrder, type ReachableNode, openNodeLink } from './node-link.ts'
+import { localUser } from '../../../edge/method-access.ts'
+import { type LinkCaller, type LinkOrder, type ReachableNode, openNodeLink } from './node-link.ts'
 
 export interface LinkedNode extends ReachableNode {
   /** Its process. */
   readonly boot: string
 }
 
-export interface OpenLinksOptions {
-  readonly token: string
+export interface OpenLinksOptions extends LinkCaller {
   /** Whether the node is one of the cluster still. Throws while that cannot be known. */
   readonly isLiving: (boot: string) => Promise<boolean>
 }
@@ -28,10 +28,16 @@ export class OpenLinks {
 
   /** Throws NODE_SILENT. */
   async open(node: LinkedNode, order: LinkOrder): Promise<Duplex> {
-    const link = await openNodeLink(node, this.#options.token, order)
+    const link = await openNodeLink(node, this.#options, order)
     this.#links.set(link, node.boot)
     link.once('close', () => this.#links.delete(link))
     return link
+  }
+
+  /** A node that was counted out may live, at a server of the database that was superseded: it hears of the one that is in use. */
+  async warn(node: LinkedNode): Promise<void> {
+    const opened = this.open(node, { principal: localUser('unix socket') })
+    await opened.then((link) => link.destroy()).catch(() => undefined)
   }
 
   /** The node was counted out. */

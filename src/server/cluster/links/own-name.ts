@@ -19,7 +19,7 @@ interface Named {
 export async function requireOwnName(nodes: OtherNodes, { name, token }: Named): Promise<void> {
   await nodes.look()
   const namesakes = nodes.others.filter((other) => other.name === name && other.address !== '')
-  const links = namesakes.map((other) => openNodeLink(other, token, { principal: localUser('unix socket') }))
+  const links = namesakes.map((other) => openNodeLink(other, { token }, { principal: localUser('unix socket') }))
   for (const link of await Promise.allSettled(links)) {
     if (link.status === 'rejected') continue
     link.value.destroy()

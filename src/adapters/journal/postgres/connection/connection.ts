@@ -4,9 +4,10 @@ import { Client, type ClientConfig } from 'pg'
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Address } from './address.ts'
-import { type ServerSettings, settingNames } from './fitness.ts'
+import { type ServerSettings, fitnessOf, settingNames } from './fitness.ts'
 import { outcomeOf, sqlState } from './outcome.ts'
 import type { Statement } from '../tables/statements.ts'
+import type { Timeline } from './timeline.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
@@ -33,6 +34,10 @@ export interface ConnectionOptions {
   readonly clock: Clock
   /** Called for each new connection; what it throws refuses the server. */
   readonly connected: (settings: ServerSettings) => void
+  /** After each change the settings are read: one that may not be on a standby was stored here only. */
+  readonly isReplicated?: boolean
+  /** Of the database: the connection is to the server that was promoted last. */
+  readonly timeline?: Timeline | undefined
 }
 
 /** How all connections that are made look: arrays of texts, and no type is asked for. */
@@ -42,6 +47,20 @@ const CLIENT: ClientConfig = {
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   application_name: 'parley',
   types: { getTypeParser: () => (value: unknown) => value },
+}
+
+const CURRENT_SETTINGS: Statement = {
+  name: 'parley_settings',
+  text: `SELECT ${['transaction_read_only', ...settingNames].map((name) => `current_setting('${name}', true)`).join(', ')}`,
+}
+
+function settingsIn(row: Answer['rows'][number] = []): {
+  readonly settings: ServerSettings
+  readonly isReadOnly: boolean
+} {
+  const [readOnly, ...values] = row
+  const named = settingNames.map((name, index) => [name, values[index] ?? undefined] as const)
+  return { settings: Object.fromEntries(named) as unknown as ServerSettings, isReadOnly: readOnly === 'on' }
 }
 
 /** Ends the watch over a statement. */
@@ -60,36 +79,45 @@ export class DatabaseConnection {
   #isClosed = false
   /** False behind a pooler that gives each transaction to another connection of the server. */
   #keepsPlans = true
+  readonly #stopListening: (() => void) | undefined
+  /** Of the server that it is connected to. */
+  #timeline: number | undefined
 
   constructor(options: ConnectionOptions) {
     this.#options = options
+    this.#stopListening = options.timeline?.whenPromoted(() => this.#leave())
   }
 
   /** Runs after those that were asked for before it. An answer that does not come in time loses the connection. */
   query(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<Answer> {
-    return this.#enqueue(statement, values, (client) =>
-      timeoutMs === undefined ? undefined : this.#options.clock.setTimer(timeoutMs, () => this.#drop(client)),
-    )
+    const limit: Limit = (client) => (timeoutMs === undefined ? undefined : this.#limited(client, timeoutMs))
+    return this.#enqueue(() => this.#run(statement, values, limit))
   }
 
   /**
    * The same for what may wait long, for a standby: the connection is lost only when its server is silent. Given up earlier, the
-   * statement would still wait there, with its locks.
+   * statement would still wait there, with its locks. What would wait for nothing may have a limit nevertheless.
    */
-  change(statement: Statement, values: readonly Value[]): Promise<Answer> {
-    return this.#enqueue(statement, values, (client) => this.#watch(client))
+  change(statement: Statement, values: readonly Value[], timeoutMs?: number): Promise<Answer> {
+    const limit: Limit = (client) => (timeoutMs === undefined ? this.#watch(client) : this.#limited(client, timeoutMs))
+    return this.#enqueue(async () => {
+      const answer = await this.#run(statement, values, limit)
+      const isEnough = this.#options.isReplicated !== true || (await this.#promisesReplicas())
+      return isEnough ? answer : { ...answer, isHereOnly: true }
+    })
   }
 
   /** Finishes what was asked for. */
   async close(): Promise<void> {
     await this.#queue
     this.#isClosed = true
+    this.#stopListening?.()
     await this.#client?.end().catch(() => undefined)
     this.#client = undefined
   }
 
-  #enqueue(statement: Statement, values: readonly Value[], limit: Limit): Promise<Answer> {
-    const answer = this.#queue.then(() => this.#run(statement, values, limit))
+  #enqueue(act: () => Promise<Answer>): Promise<Answer> {
+    const answer = this.#queue.then(act)
     this.#queue = answer.catch(() => undefined)
     return answer
   }
@@ -108,6 +136,21 @@ export class DatabaseConnection {
     } finally {
       timer?.cancel()
     }
+  }
+
+  /** A server whose standby is not waited for any more acknowledges what waited for it, and says so nowhere else. */
+  async #promisesReplicas(): Promise<boolean> {
+    const { rows } = await this.#run(CURRENT_SETTINGS, [], (client) => this.#watch(client))
+    return fitnessOf(settingsIn(rows[0]).settings).durability === 'replicated'
+  }
+
+  /** As they are now; they may have changed since it was connected. Without an answer in time they are not known. */
+  async settings(timeoutMs: number): Promise<ServerSettings> {
+    return settingsIn((await this.query(CURRENT_SETTINGS, [], timeoutMs)).rows[0]).settings
+  }
+
+  #limited(client: Client, ms: number): Limited {
+    return this.#options.clock.setTimer(ms, () => this.#drop(client))
   }
 
   /** Where the plan that was kept is gone, or is there already, nothing was done; from then on none is kept. */
@@ -167,16 +210,13 @@ export class DatabaseConnection {
     try {
       await client.connect()
       await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`)
-      const asked = ['transaction_read_only', ...settingNames]
-      const { rows } = await client.query<(string | null)[]>({
-        text: `SELECT ${asked.map((_, index) => `current_setting($${index + 1}, true)`).join(', ')}`,
-        values: asked,
-        rowMode: 'array',
-      })
-      const [readOnly, ...settings] = rows[0] ?? []
-      if (readOnly === 'on') throw new Error('the server takes no writes')
-      const named = settingNames.map((name, index) => [name, settings[index] ?? undefined] as const)
-      this.#options.connected(Object.fromEntries(named) as unknown as ServerSettings)
+      const { rows } = await client.query<(string | null)[]>({ text: CURRENT_SETTINGS.text, rowMode: 'array' })
+      const { settings, isReadOnly } = settingsIn(rows[0])
+      if (isReadOnly) throw new Error('the server takes no writes')
+      this.#options.connected(settings)
+      const timeline = this.#options.timeline && (await timelineOf(client))
+      this.#options.timeline?.connected(timeline)
+      this.#timeline = timeline
       return client
     } catch (error) {
       this.#drop(client)
@@ -184,10 +224,28 @@ export class DatabaseConnection {
     }
   }
 
+  /** Another server was promoted: what waits at a former one is asked again there. */
+  #leave(): void {
+    const newest = this.#options.timeline?.newest ?? 0
+    if (this.#client !== undefined && this.#timeline !== undefined && this.#timeline < newest) this.#drop(this.#client)
+  }
+
   #drop(client: Client): void {
     if (this.#client === client) this.#client = undefined
     destroy(client)
   }
+}
+
+/** The first part of the name of the file that it writes. Undefined for a server that has no such files. */
+async function timelineOf(client: Client): Promise<number | undefined> {
+  const text = 'SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)'
+  const asked = client.query<(string | null)[]>({ text, rowMode: 'array' })
+  const { rows } = await asked.catch((error: unknown) => {
+    if (sqlState(error) === undefined) throw error
+    return { rows: [] }
+  })
+  const timeline = Number.parseInt(rows[0]?.[0] ?? '', 16)
+  return Number.isNaN(timeline) ? undefined : timeline
 }
 
 /**

@@ -168,7 +168,7 @@ export class Heartbeat {
   async #renew(sent: number): Promise<void> {
     const { connection, statements, boot } = this.#options
     const values = [boot, this.#beat, JSON.stringify(this.#options.record())]
-    const { rows, isHereOnly } = await connection.query(statements.beat, values, ANSWER_MS)
+    const { rows, isHereOnly } = await connection.change(statements.beat, values, ANSWER_MS)
     if (rows[0] === undefined) return this.#findOut()
     this.#beat = Number(rows[0][0])
     // On one disk only: a failover may take it back.
@@ -184,8 +184,8 @@ export class Heartbeat {
     const { connection, statements, boot } = this.#options
     const { rows } = await connection.query(statements.nodes, [], ANSWER_MS)
     const own = rows.find(([other]) => other === boot)
-    // A renewal whose answer was lost was stored.
-    if (own !== undefined && own[2] !== 't' && Number(own[1]) > this.#beat) this.#beat = Number(own[1])
+    // A renewal whose answer was lost was stored; or a failover has taken some back, and no other node has counted this one out there.
+    if (own !== undefined && own[2] !== 't') this.#beat = Number(own[1])
     else {
       this.#lost.abort(COUNTED_OUT)
       this.#refuseWaiting(COUNTED_OUT)
@@ -205,7 +205,7 @@ export class Heartbeat {
     const { living, dead } = await allNodes(connection, statements)
     this.saw(living)
     for (const silent of this.#count.renewed(this.#others)) {
-      const { rows, isHereOnly } = await connection.query(statements.bury, [silent.boot, silent.beat], ANSWER_MS)
+      const { rows, isHereOnly } = await connection.change(statements.bury, [silent.boot, silent.beat], ANSWER_MS)
       // Without a row it has renewed meanwhile, or another node was faster. On one disk only, a failover may revive it.
       if (rows.length > 0 && !isHereOnly) buried(silent.boot)
     }

@@ -4,6 +4,7 @@ import type { Ownership } from '../../../../ports/ownership.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { parseAddress } from '../connection/address.ts'
 import { DatabaseConnection } from '../connection/connection.ts'
+import type { Timeline } from '../connection/timeline.ts'
 import { journalError } from '../connection/outcome.ts'
 import { Heartbeat, type Node, type NodeRecord, livingNodes } from './heartbeat.ts'
 import { type NodeStatements, nodeStatementsOf } from './node-statements.ts'
@@ -18,6 +19,10 @@ export interface PostgresOwnershipOptions {
   /** Names this process for ever; the journal's too. */
   readonly boot: string
   readonly clock: Clock
+  /** Only a renewal that a synchronous standby has too is one. */
+  readonly isReplicated?: boolean
+  /** Of that database. */
+  readonly timeline?: Timeline | undefined
   /** What the others see of this node, at each beat. */
   readonly record: () => NodeRecord
   /** At each renewal: no other node counts this one out for so many milliseconds. */
@@ -31,9 +36,9 @@ export interface PostgresOwnershipOptions {
 
 /** Throws CLUSTER_UNREACHABLE. */
 export async function acquirePostgresOwnership(options: PostgresOwnershipOptions): Promise<PostgresOwnership> {
-  const { url, schema, clock } = options
+  const { url, schema, clock, isReplicated = false, timeline } = options
   const address = parseAddress(url)
-  const connect = () => new DatabaseConnection({ address, clock, connected: () => undefined })
+  const connect = () => new DatabaseConnection({ address, clock, isReplicated, timeline, connected: () => undefined })
   const [beats, asks] = [connect(), connect()]
   const statements = nodeStatementsOf(schema)
   try {

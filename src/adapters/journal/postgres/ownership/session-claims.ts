@@ -1,8 +1,9 @@
 /** Whose each session is, by the tables: the epoch and the boot in its row, and the nodes that live. */
-import { fail } from '../../../../errors/parley-error.ts'
+import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { SessionId } from '../../../../ports/journal.ts'
 import type { SessionOwnership } from '../../../../ports/ownership.ts'
 import type { PostgresJournal } from '../postgres-journal.ts'
+import type { LostEnd } from '../shard.ts'
 import type { Node } from './heartbeat.ts'
 import type { PostgresOwnership } from './postgres-ownership.ts'
 
@@ -12,15 +13,16 @@ export type Whereabouts =
   | { readonly kind: 'elsewhere'; readonly node: Node }
 
 export interface SessionClaimsOptions {
-  readonly nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'certainMs' | 'living'>
+  readonly nodes: Pick<PostgresOwnership, 'boot' | 'certainMs' | 'living'>
   readonly takes: SessionOwnership['takes']
 }
 
 export class SessionClaims implements SessionOwnership {
   readonly takes: SessionOwnership['takes']
   readonly #journal: PostgresJournal
-  readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certain' | 'certainMs' | 'living'>
+  readonly #nodes: Pick<PostgresOwnership, 'boot' | 'certainMs' | 'living'>
   readonly #orphaned = new Set<() => void>()
+  readonly #wentBack = new Set<(id: SessionId, error: unknown) => Promise<void>>()
   readonly #renewed = new Set<(ms: number) => void>()
   readonly #lost = new Set<(id: SessionId) => void>()
 
@@ -40,7 +42,6 @@ export class SessionClaims implements SessionOwnership {
       const { where, epoch } = await this.#stored(id)
       if (where.kind === 'absent') return
       if (where.kind === 'elsewhere') fail('SESSION_ELSEWHERE', { session: id, node: where.node.name })
-      await this.#nodes.certain()
       await this.#journal.claim(id, epoch)
     }
   }
@@ -52,6 +53,16 @@ export class SessionClaims implements SessionOwnership {
   /** Another node has died. */
   orphaned(): void {
     for (const listener of this.#orphaned) listener()
+  }
+
+  whenWentBack(listener: (id: SessionId, error: unknown) => Promise<void>): void {
+    this.#wentBack.add(listener)
+  }
+
+  /** The database has lost what it had acknowledged. */
+  async wentBack({ session, had, found }: LostEnd): Promise<void> {
+    const error = new ParleyError('JOURNAL_WENT_BACK', { session, had, found })
+    for (const listener of this.#wentBack) await listener(session, error)
   }
 
   whenRenewed(listener: (ms: number) => void): void {

@@ -1,5 +1,5 @@
 /** How a session becomes a row of its table, and back. */
-import type { SessionHead, SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
+import type { Append, SessionHead, SessionPhase, SessionStanding, SessionSummary } from '../../../../ports/journal.ts'
 import { escapeText, unescapeText } from './text.ts'
 
 /** Numbers of 64 bits come as text; keys stay text, all others are small enough to be numbers. */
@@ -92,4 +92,14 @@ export function storedSession(columns: HeadColumns): StoredSession {
     lastAppend: rowEpoch === null ? undefined : { epoch: Number(rowEpoch), batch: Number(rowBatch) },
     columns: { phase, cwd, info: text, touched: touchedOf(Number(updatedAt)) },
   }
+}
+
+/** The row is written when it says something new, at least once in each step of `touched`. */
+export function writesRow({ row, entries }: Append, columns: SessionColumns, before: SessionColumns): boolean {
+  const isSame =
+    columns.phase === before.phase &&
+    columns.cwd === before.cwd &&
+    columns.info === before.info &&
+    columns.touched === before.touched
+  return !isSame || entries.at(-1)?.at !== row.updatedAt
 }

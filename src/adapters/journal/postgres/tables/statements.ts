@@ -106,6 +106,12 @@ function ofSessions(s: string) {
       text: `SELECT ${HEAD}, p.seq, p.state FROM ${s}.session s LEFT JOIN LATERAL ${LAST_ROW(s, 's.key')} x ON true
         LEFT JOIN ${s}.snapshot p ON p.session = s.key WHERE s.id = $1`,
     },
+    /** Where each of these sessions ends. */
+    ends: {
+      name: 'parley_ends',
+      text: `SELECT s.key, s.epoch, coalesce(x.last, 0) FROM ${s}.session s LEFT JOIN LATERAL ${LAST_ROW(s, 's.key')} x ON true
+        WHERE s.key = ANY($1::bigint[])`,
+    },
     key: { name: 'parley_key', text: `SELECT key FROM ${s}.session WHERE id = $1` },
     /** The rows from that which holds entry $2 on, as many as begin within $3 bytes. */
     page: {

@@ -411,9 +411,14 @@ export class ConnectionAttachments {
     const attachment = await this.#attaching.run(session.id, async () => {
       const former = this.#attachments.get(session.id)
       if (former === undefined || former.session === session || session.closed.aborted) return undefined
-      if (former.isLive) return this.#attach(session, former.start, () => undefined)
-      this.#reopened.set(session.id, session)
-      return undefined
+      if (!former.isLive) {
+        this.#reopened.set(session.id, session)
+        return undefined
+      }
+      const { start } = former
+      // Where it has lost its end, other entries come under numbers that this client has seen.
+      const isThere = start.from === 'head' || start.from <= (await session.snapshot()).seq
+      return isThere ? this.#attach(session, start, () => undefined) : undefined
     })
     if (attachment !== undefined) await this.goLive(attachment)
   }
