@@ -1,8 +1,8 @@
 /** `parley acp`: passes messages between an editor's stdin and stdout and the server, and outlives that server. */
 import type { Duplex } from 'node:stream'
 import { ParleyError, isParleyError, reasonOf } from '../errors/parley-error.ts'
-import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../rpc/framing.ts'
-import { errorMessage, parseMessage } from '../rpc/json-rpc.ts'
+import { type Frame, LineFraming, MAX_MESSAGE_BYTES, TooLong, decodeUtf8 } from '../rpc/framing.ts'
+import { errorMessage, parseMessage, requestBegunBy } from '../rpc/json-rpc.ts'
 import { Connector, type ServerAccess } from './connector.ts'
 import type { Handshake, KnownOffers } from './handshake.ts'
 import { RelayState } from './state/relay-state.ts'
@@ -80,9 +80,9 @@ class Relay {
   }
 
   async #fromClient(frame: Frame): Promise<void> {
-    if (frame !== 'too_long') return this.#toServer(asBuffer(frame))
+    if (!(frame instanceof TooLong)) return this.#toServer(asBuffer(frame))
     const error = new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES })
-    await this.#toClient(Buffer.from(`${errorMessage(null, error)}\n`))
+    await this.#toClient(Buffer.from(`${errorMessage(requestBegunBy(frame.beginning), error)}\n`))
   }
 
   async #toServer(line: Buffer): Promise<void> {
@@ -203,7 +203,7 @@ class Relay {
 
   /** Mostly the very bytes that came. */
   #fromServer(frames: readonly Frame[]): Buffer {
-    const lines = frames.filter((frame) => frame !== 'too_long').map(asBuffer)
+    const lines = frames.filter((frame) => frame instanceof Uint8Array).map(asBuffer)
     const passed = lines.map((line) => this.#state.fromServer(line))
     // The relay and the server have exchanged something; a request of the client may have waited for that.
     if (passed.some((line, index) => line !== lines[index])) this.#changed.signal()
@@ -263,7 +263,7 @@ class Condition {
 
 /** Whether a last line that lacks its newline is a whole message all the same. */
 function isComplete(frame: Frame): frame is Uint8Array {
-  if (frame === 'too_long') return false
+  if (frame instanceof TooLong) return false
   const text = decodeUtf8(frame)
   return text !== undefined && parseMessage(text).kind !== 'unreadable'
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type Frame, LineFraming, decodeUtf8 } from './framing.ts'
+import { type Frame, LineFraming, TooLong, decodeUtf8 } from './framing.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-const textOf = (frame: Frame): string => (frame === 'too_long' ? frame : (decodeUtf8(frame) ?? 'not UTF-8'))
+const textOf = (frame: Frame): string =>
+  frame instanceof TooLong ? `too long: ${decodeUtf8(frame.beginning)}` : (decodeUtf8(frame) ?? 'not UTF-8')
 
 describe('a line that has not ended', () => {
   const whole = bytes('one\ntwo ü\n\nthree\n')
@@ -34,11 +35,11 @@ describe('a line that has not ended', () => {
   })
 })
 
-test('a line beyond the limit is reported once, is not buffered, and ends at its newline', () => {
+test('a line beyond the limit is reported once with its beginning, is not buffered, and ends at its newline', () => {
   const framing = new LineFraming(8)
   expect(framing.push(bytes('12345678\n1234567')).map(textOf)).toEqual(['12345678\n'])
   expect(framing.push(bytes('8')).map(textOf)).toEqual([])
-  expect(framing.push(bytes('9')).map(textOf)).toEqual(['too_long'])
+  expect(framing.push(bytes('9')).map(textOf)).toEqual(['too long: 123456789'])
   expect(framing.heldBytes).toBe(0)
   expect(framing.push(bytes('still the same line')).map(textOf)).toEqual([])
   expect(framing.push(bytes('its end\nnext\n')).map(textOf)).toEqual(['next\n'])
@@ -47,7 +48,7 @@ test('a line beyond the limit is reported once, is not buffered, and ends at its
 test('a line that arrives in one piece is not copied', () => {
   const chunk = bytes('one\ntwo\n')
   const frames = new LineFraming(100).push(chunk)
-  expect(frames.every((frame) => frame !== 'too_long' && frame.buffer === chunk.buffer)).toBe(true)
+  expect(frames.every((frame) => !(frame instanceof TooLong) && frame.buffer === chunk.buffer)).toBe(true)
 })
 
 test('bytes that are not UTF-8 have no text', () => {

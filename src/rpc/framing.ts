@@ -3,8 +3,19 @@
 /** Bytes of one message. The server and the relay refuse longer ones alike. */
 export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
-/** One line with its newline, or the fact that a line was longer than the limit; nothing of that one is kept. */
-export type Frame = Uint8Array | 'too_long'
+/** Of a line that was longer than the limit only the beginning is kept: it says which request that was. */
+export class TooLong {
+  readonly beginning: Uint8Array
+
+  constructor(beginning: Uint8Array) {
+    this.beginning = beginning
+  }
+}
+
+/** One line with its newline, or what is left of one that was too long. */
+export type Frame = Uint8Array | TooLong
+
+const BEGINNING_BYTES = 4096
 
 const NEWLINE = 0x0a
 
@@ -56,8 +67,8 @@ export class LineFraming {
     this.#pieces.push(piece)
     const newlineBytes = piece.at(-1) === NEWLINE ? 1 : 0
     if (this.#heldBytes - newlineBytes <= this.#limitBytes) return
+    frames.push(new TooLong(beginningOf(this.#pieces)))
     this.drop()
-    frames.push('too_long')
   }
 
   #endLine(frames: Frame[]): void {
@@ -82,6 +93,19 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
     // The decoder has no other complaint.
     return undefined
   }
+}
+
+/** A copy, so that the pieces can be freed. */
+function beginningOf(pieces: readonly Uint8Array[]): Uint8Array {
+  const few: Uint8Array[] = []
+  let length = 0
+  for (const piece of pieces) {
+    if (length === BEGINNING_BYTES) break
+    const part = piece.slice(0, BEGINNING_BYTES - length)
+    few.push(part)
+    length += part.length
+  }
+  return joinPieces(few, length)
 }
 
 function joinPieces(pieces: readonly Uint8Array[], length: number): Uint8Array {

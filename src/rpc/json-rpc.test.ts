@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { errorMessage, parseMessage, refuseCostly } from './json-rpc.ts'
+import { errorMessage, parseMessage, refuseCostly, requestBegunBy } from './json-rpc.ts'
 
 const many = `[${'1,'.repeat(500_000)}1]`
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
@@ -35,12 +35,33 @@ test.each([
   ['[]', 'invalid', 'batches are not part of ACP'],
   ['7', 'invalid', 'it is not an object'],
   ['{"id":1,"method":"m"}', 'invalid', 'jsonrpc must be "2.0"'],
+  ['{"jsonrpc":"2.0","id":1,"method":2}', 'invalid', 'method must be a string'],
   ['{"jsonrpc":"2.0","id":1}', 'invalid', 'it has neither method nor result'],
   ['{"jsonrpc":"2.0","id":{},"method":"m"}', 'invalid', 'id must be a string or a number'],
-  ['{"jsonrpc":"2.0","id":1,"method":2}', 'invalid', 'method must be a string'],
-  ['{"jsonrpc":"2.0","id":1,"method":"m","params":"p"}', 'invalid', 'params must be an object'],
 ])('%s is unreadable: %s, %s', (text, problem, reason) => {
   expect(parseMessage(text)).toEqual({ kind: 'unreadable', id: null, problem, reason })
+})
+
+test('a request with wrong parameters is refused under its id, for its client waits for that', () => {
+  const refused = { kind: 'unreadable', id: 1, problem: 'invalid', reason: 'params must be an object' }
+  expect(parseMessage('{"jsonrpc":"2.0","id":1,"method":"m","params":"p"}')).toEqual(refused)
+})
+
+test('a notification is never refused for its parameters, for it has no answer', () => {
+  expect(parseMessage('{"jsonrpc":"2.0","method":"m","params":5}')).toEqual({
+    kind: 'notification',
+    method: 'm',
+    params: 5,
+  })
+})
+
+test('a request that is too long is known by its beginning, a response is not', () => {
+  const begun = (text: string) => requestBegunBy(new TextEncoder().encode(text))
+  expect(
+    begun('{"jsonrpc":"2.0","id":"p1","method":"session/prompt","params":{"prompt":[{"type":"image","data":"AAA'),
+  ).toBe('p1')
+  expect(begun('{"jsonrpc":"2.0","id":1,"result":{"content":"AAA')).toBeNull()
+  expect(begun('{"method":"session/prompt","params":{"id":4,"prompt":"AAA')).toBeNull()
 })
 
 test('a client accepts responses with fields that foreign agents leave out', () => {

@@ -74,6 +74,12 @@ export function refuseCostly(text: string): Response | Unreadable | undefined {
   return { kind: 'unreadable', id: id ?? null, problem: 'too_large', reason }
 }
 
+/** The id of the request that begins with these bytes; null where they name none, or are of another message. */
+export function requestBegunBy(beginning: Uint8Array): RequestId {
+  const { id, method } = jsonOutlineOf(new TextDecoder().decode(beginning))
+  return method === undefined ? null : (id ?? null)
+}
+
 function messageIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'): Message | Unreadable {
   const { jsonrpc, id, method } = message
   // The schema of ACP lets `null` stand for absent parameters.
@@ -81,9 +87,12 @@ function messageIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'
   if (rules === 'strict' && jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"')
   if (method === undefined) return responseIn(message, rules)
   if (typeof method !== 'string') return invalid('method must be a string')
-  if (params !== undefined && typeof params !== 'object') return invalid('params must be an object')
+  // A notification is never answered, so that nothing is said about wrong parameters of one either.
   if (!('id' in message)) return { kind: 'notification', method, params }
-  return isId(id) ? { kind: 'request', id, method, params } : invalid('id must be a string or a number')
+  if (!isId(id)) return invalid('id must be a string or a number')
+  // Under its id, for a client waits for the answer.
+  if (params !== undefined && typeof params !== 'object') return invalid('params must be an object', id)
+  return { kind: 'request', id, method, params }
 }
 
 function responseIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'): Response | Unreadable {
@@ -109,12 +118,12 @@ function isId(id: unknown): id is RequestId {
   return typeof id === 'string' || typeof id === 'number' || id === null
 }
 
-function invalid(reason: string): Unreadable {
-  return unreadable('invalid', reason)
+function invalid(reason: string, id: RequestId = null): Unreadable {
+  return unreadable('invalid', reason, id)
 }
 
-function unreadable(problem: Unreadable['problem'], reason: string): Unreadable {
-  return { kind: 'unreadable', id: null, problem, reason }
+function unreadable(problem: Unreadable['problem'], reason: string, id: RequestId = null): Unreadable {
+  return { kind: 'unreadable', id, problem, reason }
 }
 
 /** The members of an object whose types are not checked yet. */

@@ -101,7 +101,8 @@ export async function openSubdirectory(
   }
 }
 
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'EACCES', 'EPERM', 'ENAMETOOLONG', 'ESTALE', 'ENXIO'])
+/** The last two are of directories below `/proc` whose process has ended. */
+const ABSENT = new Set('ENOENT ENOTDIR ELOOP EMLINK EACCES EPERM ENAMETOOLONG ESTALE ENXIO EINVAL ESRCH'.split(' '))
 
 /** Undefined for what has gone, has become something else or may not be read. Too many open files is none of these: it throws. */
 export function unlessAbsent(error: unknown): undefined {

@@ -10,6 +10,7 @@ import {
   routeTo,
   pathFromFirstRoot,
   childPath,
+  unlessAbsent,
 } from './resolve-in-roots.ts'
 import type { Signal } from '../ports/values/signal.ts'
 import { bytesAt, readBytes } from './files.ts'
@@ -82,7 +83,10 @@ interface Visit extends WalkOptions {
 
 async function walkDirectory(here: WalkPosition, visiting: Visit, above: IgnoreRules): Promise<'on' | 'enough'> {
   const { held, way, depth } = here
-  const { entries, unnameable } = await namesIn(held)
+  // Below the one that was asked for, what cannot be listed is passed.
+  const names = here.depth === 0 ? await namesIn(held) : await namesIn(held).catch(unlessAbsent)
+  if (names === undefined) return 'on'
+  const { entries, unnameable } = names
   const base = joinedPath(visiting.base, way)
   const rules = visiting.ignored ? [] : await ignoreRulesIn(held, entries, visiting.roots)
   const ignoring = above.below(base, rules)

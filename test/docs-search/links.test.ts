@@ -1,9 +1,14 @@
 /** Links that take the place of what was indexed lead nowhere: not when a document is read, and not while directories are walked. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Worker } from 'node:worker_threads'
 import { walk } from '../../src/docs-search/index/collect/walk.ts'
+import { walkTree } from '../../src/workspace/walk.ts'
+import { until } from '../fixtures/process/running.ts'
 import { closeAfterEach, directoryWith, found, RawSession, serve } from './served.ts'
 
 closeAfterEach()
@@ -30,6 +35,25 @@ test.concurrent.each([
     await rename(join(directory, `${name}.old`), join(directory, name))
   }
 })
+
+test.runIf(process.platform === 'linux')(
+  'what the system does not list is passed, and costs nothing else',
+  async () => {
+    // The directory `net` of a process that has ended, and that its parent does not collect, cannot be listed.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+      const ended = `/proc/${String(said).trim()}`
+      await until(() => readFileSync(`${ended}/stat`, 'utf8').includes(') Z '))
+      expect(await walk(ended, { files: 10, bytes: 1000 })).toMatchObject({ real: ended, truncated: false })
+      const roots = [{ given: ended, real: ended }]
+      const all = { roots, depth: 5, ignored: true, signal: new AbortController().signal, passes: () => false }
+      await walkTree(ended, all, async () => 'on')
+    } finally {
+      parent.kill()
+    }
+  },
+)
 
 test.concurrent('a walk beside which a directory and a link to another take turns finds nothing outside', async () => {
   const outside = await directoryWith({ 'outside.md': 'omega', 'deep/outside.md': 'omega' })

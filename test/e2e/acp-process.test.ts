@@ -73,13 +73,14 @@ test.concurrent('a client that does not read for a while gets everything afterwa
   expect(numbers).toBe(Array.from({ length: 2_000 }, (_, index) => `<${index + 1}>`).join(''))
 })
 
-test.concurrent('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
+test.concurrent('a request of 40 MiB is refused in one answer under its id, and the next one is read', async () => {
   const client = await connect(await stageWith(SLOW))
   const from = client.received.length
+  client.asked.set(9, 'session/list')
   client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
   await client.request('session/list', {})
   expect(client.received.slice(from).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
-    [null, 'MESSAGE_TOO_LONG'],
+    [9, 'MESSAGE_TOO_LONG'],
     [1 + Number(client.received[0]?.id), undefined],
   ])
 })

@@ -121,12 +121,13 @@ test.concurrent('lines that are no messages get the one answer that the server g
   ])
 })
 
-test.concurrent('a line of 40 MiB is refused in one answer, and the next one is read', async () => {
+test.concurrent('a request of 40 MiB is refused in one answer under its id, and the next one is read', async () => {
   const client = await connect(await lodge(...SHORT))
+  client.asked.set(9, 'session/list')
   client.write(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"${'x'.repeat(40 * 1024 * 1024)}"}}\n`)
   await client.request('session/list', {})
   expect(client.received.slice(1).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
-    [null, 'MESSAGE_TOO_LONG'],
+    [9, 'MESSAGE_TOO_LONG'],
     [2, undefined],
   ])
 })

@@ -45,6 +45,12 @@ export async function openAgentConnection(reaching: ConnectOptions, face: Client
   const other = reaching.embedded ? '--embedded' : agentCommand === undefined ? undefined : '--agent-command'
   const reason = 'it uses no server, and --server names one: leave out one of the two'
   if (server !== undefined && other !== undefined) fail('CONFIG_INVALID', { key: other, value: 'set', reason })
+  if (agentCommand?.trim() === '')
+    fail('CONFIG_INVALID', {
+      key: '--agent-command',
+      value: JSON.stringify(agentCommand),
+      reason: 'it must be the command of an agent',
+    })
   if (agentCommand !== undefined) {
     const { reachCommand } = await import('./connect-command.ts')
     return reachCommand({ ...reaching, command: agentCommand }, face)

@@ -1,5 +1,5 @@
 /** A connection as the client sees it: JSON-RPC messages in both directions, over lines of bytes or anything else that carries texts. */
-import { LineFraming } from '../../rpc/framing.ts'
+import { LineFraming, TooLong } from '../../rpc/framing.ts'
 import { fail } from '../client-error.ts'
 
 export interface ClientTransport {
@@ -41,7 +41,7 @@ async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string
   const utf8 = new TextDecoder()
   for await (const bytes of input) {
     for (const frame of framing.push(bytes)) {
-      if (frame === 'too_long') return fail('MESSAGE_TOO_LONG', { limit: MAX_LINE_BYTES })
+      if (frame instanceof TooLong) return fail('MESSAGE_TOO_LONG', { limit: MAX_LINE_BYTES })
       const line = utf8.decode(frame)
       if (line.trim() !== '') yield line
     }

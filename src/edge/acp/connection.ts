@@ -78,7 +78,7 @@ class Connection {
   }
 
   receive(received: Received): void {
-    if (typeof received !== 'string') return this.#fail(null, received)
+    if (typeof received !== 'string') return this.#fail(received.id, received.error)
     const message = refuseCostly(received) ?? parseMessage(received)
     if (message.kind === 'unreadable') return this.#fail(message.id, refusalOf(message))
     const work = this.#handle(message)

@@ -46,7 +46,7 @@ describe('the limit of bytes over all connections', () => {
     await read[1]
     for (const input of inputs) input.end('y\n')
     const answers = (await Promise.all(read)).map((all) =>
-      all.map((one) => (typeof one === 'string' ? one.trimEnd().length : one.code)),
+      all.map((one) => (typeof one === 'string' ? one.trimEnd().length : one.error.code)),
     )
     expect(answers).toEqual([[MIB + 1], ['UNFINISHED_LIMIT'], [1.5 * MIB + 1]])
   })

@@ -1,7 +1,8 @@
 /** A transport over a pair of Node streams (stdin and stdout, a socket, a pipe within the process): one message per line. */
 import type { Readable, Writable } from 'node:stream'
 import { ParleyError } from '../../errors/parley-error.ts'
-import { type Frame, LineFraming, MAX_MESSAGE_BYTES, decodeUtf8 } from '../../rpc/framing.ts'
+import { type Frame, LineFraming, MAX_MESSAGE_BYTES, TooLong, decodeUtf8 } from '../../rpc/framing.ts'
+import { requestBegunBy } from '../../rpc/json-rpc.ts'
 import type { Received, Transport } from './transport.ts'
 
 /** Bytes not yet read by a client from which on it is served from the journal instead of memory. */
@@ -113,7 +114,9 @@ class MessageReader implements Holder {
 
   cutOff(): void {
     this.#framing.drop()
-    this.#arrived.push([new ParleyError('UNFINISHED_LIMIT', { limit: this.#unfinished.limitBytes })])
+    this.#arrived.push([
+      { id: null, error: new ParleyError('UNFINISHED_LIMIT', { limit: this.#unfinished.limitBytes }) },
+    ])
     this.#end()
   }
 
@@ -156,9 +159,13 @@ class MessageReader implements Holder {
 
 /** Nothing for a blank line. */
 function receivedIn(frame: Frame): readonly Received[] {
-  if (frame === 'too_long') return [new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES })]
+  if (frame instanceof TooLong) {
+    const error = new ParleyError('MESSAGE_TOO_LONG', { limit: MAX_MESSAGE_BYTES })
+    return [{ id: requestBegunBy(frame.beginning), error }]
+  }
   const text = decodeUtf8(frame)
-  if (text === undefined) return [new ParleyError('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })]
+  if (text === undefined)
+    return [{ id: null, error: new ParleyError('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' }) }]
   return text.trim() === '' ? [] : [text]
 }
 

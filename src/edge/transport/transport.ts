@@ -25,4 +25,10 @@ export interface Transport {
 }
 
 /** The JSON text of one message, or the error that answers something which has no such text. */
-export type Received = string | ParleyError
+export type Received = string | Refused
+
+export interface Refused {
+  /** The request that this refuses; null where that is not known. */
+  readonly id: RequestId
+  readonly error: ParleyError
+}

@@ -16,7 +16,9 @@ export class Checked {
 
   text(key: string): string | undefined {
     const value = this.#fields[key] ?? undefined
-    return value === undefined || typeof value === 'string' ? value : this.refuse(`${key} must be a text`)
+    if (value !== undefined && typeof value !== 'string') return this.refuse(`${key} must be a text`)
+    // Half a character can be written to no file.
+    return value === undefined || !/\p{Surrogate}/u.test(value) ? value : this.refuse(`${key} is not valid Unicode`)
   }
 
   required(key: string): string {

@@ -1,7 +1,7 @@
 /** One request over a connection of its own, past the first exchange. */
 import type { Duplex } from 'node:stream'
 import { ParleyError, fail } from '../../errors/parley-error.ts'
-import { LineFraming, decodeUtf8 } from '../../rpc/framing.ts'
+import { LineFraming, TooLong, decodeUtf8 } from '../../rpc/framing.ts'
 import { type Response, parseMessage, requestMessage } from '../../rpc/json-rpc.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 
@@ -61,7 +61,9 @@ async function* responsesOn(connection: Duplex): AsyncGenerator<Response> {
   const framing = new LineFraming(Number.POSITIVE_INFINITY)
   try {
     for await (const bytes of connection) {
-      const texts = framing.push(bytes as Buffer).map((frame) => (frame === 'too_long' ? undefined : decodeUtf8(frame)))
+      const texts = framing
+        .push(bytes as Buffer)
+        .map((frame) => (frame instanceof TooLong ? undefined : decodeUtf8(frame)))
       yield* texts.map((text) => parseMessage(text ?? '')).filter((message) => message.kind === 'response')
     }
   } catch {

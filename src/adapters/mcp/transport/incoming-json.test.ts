@@ -1,6 +1,6 @@
 /** Event streams are split into messages: no event is delayed, however its bytes arrive. */
 import { describe, expect, test } from 'vitest'
-import { replaceIfTooCostly, MAX_VALUES, NOT_PARSED, messagesIn, withoutBatches } from './incoming-json.ts'
+import { ANSWER_LOST, replaceIfTooCostly, MAX_VALUES, NOT_PARSED, messagesIn, withoutBatches } from './incoming-json.ts'
 
 /** What has come out after each piece that went in. */
 async function cameOut(pieces: readonly string[]): Promise<readonly string[]> {
@@ -49,6 +49,30 @@ const many = `[${'1,'.repeat(MAX_VALUES)}1]`
 const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`
 const answer = (result: string) => `{"result":${result},"jsonrpc":"2.0","id":7}`
 const refused = (message: string) => ({ jsonrpc: '2.0', id: 7, error: { code: NOT_PARSED, message } })
+
+const error = (code: number, message: string) => ({ jsonrpc: '2.0', id: 7, error: { code, message } })
+const lost = error(ANSWER_LOST, 'the server answered with neither a result nor an error')
+const malformed: readonly (readonly [string, object])[] = [
+  ['"result":{"a":1},"error":null', { jsonrpc: '2.0', id: 7, result: { a: 1 } }],
+  ['"result":null,"error":{"code":1,"message":"no"}', error(1, 'no')],
+  ['"result":{},"error":{"code":1,"message":"no"}', error(1, 'no')],
+  ['"error":"no"', error(-32_603, 'no')],
+  ['"error":{"code":"E","message":5}', error(-32_603, 'the server gave no reason')],
+  ['"result":null', { jsonrpc: '2.0', id: 7, result: {} }],
+  ['"error":null', lost],
+  ['"result":"words"', lost],
+  ['"result":[]', lost],
+]
+
+test.each(malformed)('an answer with %s ends its request, for the SDK would ignore it', async (rest, read) => {
+  const text = `{${rest},"jsonrpc":"2.0","id":7}`
+  expect(messagesIn(text)).toEqual([read])
+  const overHttp = async (body: string, type: string) =>
+    (await withoutBatches(new Response(body, { headers: { 'content-type': type } }))).text()
+  expect(JSON.parse(await overHttp(text, 'application/json'))).toEqual(read)
+  const [, data = ''] = /^data: (.*)\n\n$/u.exec(await overHttp(`data: ${text}\n\n`, 'text/event-stream')) ?? []
+  expect(JSON.parse(data)).toEqual(read)
+})
 
 test('answers of too many values or levels become errors with their ids', () => {
   expect(messagesIn(answer(many))).toEqual([refused('has more than 1000000 values')])

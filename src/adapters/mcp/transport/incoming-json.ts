@@ -1,16 +1,17 @@
 /**
  * Prepares JSON from a server for the SDK. Batches (several messages in one array, as in protocol 2025-03-26) are split in every
- * protocol version: a request whose answer stands in an array would otherwise time out. Messages that are too costly to parse are
- * replaced, unparsed, by an error that says why; requests lose their parameters.
+ * protocol version, and malformed answers are repaired: their requests would otherwise time out. Messages that are too costly to
+ * parse are replaced, unparsed, by an error that says why; requests lose their parameters.
  */
 import { SHORT_JSON, jsonOutlineOf } from '../../../rpc/json-outline.ts'
+import { isObject, type JsonObject } from '../../checking/json.ts'
 import { isStream } from './read-throttle.ts'
 
 /** The messages of one line. A line that is not JSON is returned as it is. */
 export function messagesIn(line: string): readonly unknown[] {
   try {
     const said: unknown = JSON.parse(replaceIfTooCostly(line))
-    return Array.isArray(said) && said.length > 0 ? said : [said]
+    return (Array.isArray(said) && said.length > 0 ? said : [said]).map(repaired)
   } catch {
     return [line]
   }
@@ -22,7 +23,7 @@ export async function withoutBatches(response: Response): Promise<Response> {
   if (isStream(response)) return answerLike(response, response.body.pipeThrough(splitBatches()))
   if (response.headers.get('content-type')?.startsWith('application/json') !== true) return response
   const text = replaceIfTooCostly(await response.text())
-  if (!/^\s*\[/u.test(text)) return answerLike(response, text)
+  if (!/^\s*\[/u.test(text)) return answerLike(response, MALFORMED.test(text) ? repairedText(text) : text)
   const events = answerLike(
     response,
     messagesIn(text)
@@ -78,7 +79,9 @@ function eventCutter(): (text: string) => string {
     const rest = all.slice(whole.length)
     waiting = [rest]
     tail = rest.slice(-3)
-    return BATCH.test(whole) || whole.length > SHORT_JSON ? eventsIn(whole).map(splitEvent).join('') : whole
+    return BATCH.test(whole) || MALFORMED.test(whole) || whole.length > SHORT_JSON
+      ? eventsIn(whole).map(splitEvent).join('')
+      : whole
   }
 }
 
@@ -93,12 +96,12 @@ function eventsIn(text: string): readonly string[] {
 }
 
 function splitEvent(event: string): string {
-  if (!BATCH.test(event) && event.length <= SHORT_JSON) return event
+  if (!BATCH.test(event) && !MALFORMED.test(event) && event.length <= SHORT_JSON) return event
   const lines = event.split(/\r\n|\n|\r/u)
   const isData = (line: string): boolean => line.startsWith('data:')
   const data = lines.filter(isData).map((line) => line.slice('data:'.length))
   const whole = data.join('\n')
-  if (!BATCH.test(event) && replaceIfTooCostly(whole) === whole) return event
+  if (!BATCH.test(event) && !MALFORMED.test(event) && replaceIfTooCostly(whole) === whole) return event
   const head = lines.filter((line) => line !== '' && !isData(line)).map((line) => `${line}\n`)
   const said = messagesIn(whole)
   // The SDK reports text that is not JSON.
@@ -109,6 +112,43 @@ function splitEvent(event: string): string {
 function eventOf(message: unknown, head = ''): string {
   return `${head}data: ${JSON.stringify(message)}\n\n`
 }
+
+/** Where a message may be one that `repaired` changes. Within strings all quotes are escaped. */
+const MALFORMED = /"error"\s*:|"result"\s*:\s*[^\s{]/u
+
+function repairedText(text: string): string {
+  const [message] = messagesIn(text)
+  return typeof message === 'string' ? text : JSON.stringify(message)
+}
+
+/**
+ * Every answer has either a result or an error that the SDK can read: it ignores any other, so that its request would end
+ * only when its time is over.
+ */
+function repaired(message: unknown): unknown {
+  if (!isObject(message) || message['method'] !== undefined || message['id'] === undefined) return message
+  const { result, error, ...rest } = message
+  // Some servers write `error: null` beside a result, and others `result: null` beside an error or where they have none.
+  if (isObject(error)) return { ...rest, error: repairedError(error) }
+  if (typeof error === 'string') return { ...rest, error: { code: INTERNAL_ERROR, message: error } }
+  if (isObject(result)) return { ...rest, result }
+  if (result === null) return { ...rest, result: {} }
+  return { ...rest, error: { code: ANSWER_LOST, message: 'the server answered with neither a result nor an error' } }
+}
+
+/** Of JSON-RPC. */
+const INTERNAL_ERROR = -32603
+
+function repairedError({ code, message, data }: JsonObject): JsonObject {
+  return {
+    code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR,
+    message: typeof message === 'string' ? message : 'the server gave no reason',
+    ...(data !== undefined && { data }),
+  }
+}
+
+/** The error code in place of an answer that can no longer arrive. */
+export const ANSWER_LOST = -32097
 
 /** The error code in place of an answer that was not parsed. Its message completes a sentence that begins "JSON that". */
 export const NOT_PARSED = -32096

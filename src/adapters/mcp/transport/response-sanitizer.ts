@@ -2,14 +2,12 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { isNestedDeeper } from '../../../text/nesting.ts'
 import type { ServerTool } from '../host/mcp-types.ts'
-import { MAX_MESSAGE_DEPTH, NOT_PARSED } from './incoming-json.ts'
+import { ANSWER_LOST, MAX_MESSAGE_DEPTH, NOT_PARSED } from './incoming-json.ts'
 import { isObject, nonEmptyText, type JsonObject } from '../../checking/json.ts'
 import { cleanTools } from '../client/lists/tool-list.ts'
 
 /** The key in an answer's `_meta` that contains the answer exactly as the server sent it. */
 export const RAW_RESULT = 'parley/result'
-/** The error code in place of an answer that can no longer arrive. */
-export const ANSWER_LOST = -32097
 
 /** The tokens by which the streams of open answers can be resumed. */
 export interface Resumptions {

@@ -1,6 +1,6 @@
 /** MCP over the standard streams of a child process, which never outlives us. */
 import { parseJSONRPCMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
-import { LineFraming } from '../../../rpc/framing.ts'
+import { LineFraming, TooLong } from '../../../rpc/framing.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Child, ProcessExit, Processes, ProcessSpec } from '../../../ports/process.ts'
@@ -82,8 +82,8 @@ export class StdioTransport implements Transport {
     const framing = new LineFraming(MAX_LINE_BYTES)
     for await (const chunk of child.stdout) {
       const frames = framing.push(chunk)
-      await this.#hear(frames.filter((frame) => frame !== 'too_long'))
-      if (!frames.includes('too_long')) continue
+      await this.#hear(frames.filter((frame) => frame instanceof Uint8Array))
+      if (!frames.some((frame) => frame instanceof TooLong)) continue
       this.#end = `a line is longer than ${MAX_LINE_BYTES} bytes`
       void child.stop(0)
       break

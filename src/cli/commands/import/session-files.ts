@@ -60,11 +60,11 @@ export async function run({ args: [given], options }: CommandInput): Promise<num
 function toolOf(options: CommandInput['options']): ForeignTool {
   const tool = tools.find((one) => one === options['from'])
   if (options['keepId'] === true) return refuse('--keep-id', 'it goes with a file that Parley exported')
-  return tool ?? refuse('--from', `it must be one of ${tools.join(', ')}`)
+  return tool ?? refuse('--from', `it must be one of ${tools.join(', ')}`, String(options['from']))
 }
 
-function refuse(key: string, reason: string): never {
-  return fail('CONFIG_INVALID', { key, value: 'this', reason })
+function refuse(key: string, reason: string, value = 'set'): never {
+  return fail('CONFIG_INVALID', { key, value, reason })
 }
 
 async function knownIds(config: Config): Promise<Set<string>> {

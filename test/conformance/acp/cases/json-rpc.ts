@@ -11,9 +11,10 @@ const NO_MESSAGES = [
   ['a number', '42'],
   ['null', 'null'],
   ['another version of JSON-RPC', '{"jsonrpc":"1.0","id":5,"method":"session/list"}'],
-  ['a request whose params are a text', '{"jsonrpc":"2.0","id":5,"method":"session/list","params":"x"}'],
   ['a request whose id is an object', '{"jsonrpc":"2.0","id":{},"method":"session/list"}'],
 ] as const
+
+const WITH_PARAMS_THAT_ARE_TEXT = '{"jsonrpc":"2.0","id":"text","method":"session/list","params":"x"}'
 
 export const jsonRpcCases: readonly Case[] = [
   one({
@@ -101,6 +102,13 @@ export const jsonRpcCases: readonly Case[] = [
       mutant: { on: { response: 'what has no id' }, set: 'error.code', to: -32601 },
     }),
   ),
+  one({
+    row: 'A-JR-6',
+    name: 'a request whose params are a text is refused under its id',
+    play: ({ a }) => a.rawMessage({ id: 'text', method: 'session/list' }, [`${WITH_PARAMS_THAT_ARE_TEXT}\n`]),
+    check: ({ error }) => unless(error !== undefined, 'it was not refused'),
+    mutant: { on: { error: 'session/list' }, instead: { result: { sessions: [] } } },
+  }),
   one({
     row: 'A-JR-7',
     name: 'while a prompt runs, other sessions and requests are served',

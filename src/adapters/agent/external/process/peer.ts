@@ -2,7 +2,7 @@
  * JSON-RPC with an agent over its stdin and stdout. One reader handles the messages strictly in the order in which they
  * arrived: a response is handled after all updates before it, and nothing is read on while the journal is behind.
  */
-import { LineFraming, decodeUtf8, type Frame } from '../../../../rpc/framing.ts'
+import { LineFraming, TooLong, decodeUtf8, type Frame } from '../../../../rpc/framing.ts'
 import {
   PendingRequests,
   notificationMessage,
@@ -121,7 +121,7 @@ export class AgentPeer {
   async #take(frames: readonly Frame[]): Promise<boolean> {
     for (const frame of frames) {
       if (this.#isOver) return false
-      if (frame === 'too_long') {
+      if (frame instanceof TooLong) {
         this.#isTooLong = true
         return false
       }

@@ -7,7 +7,7 @@ import type { CallOptions, Limits } from '../../host/mcp-types.ts'
 import { loginNeededBy, RenewalFailed } from '../../transport/authorization.ts'
 import type { AskableCall } from './server-requests.ts'
 import type { Redact } from './redact.ts'
-import { ANSWER_LOST } from '../../transport/response-sanitizer.ts'
+import { ANSWER_LOST } from '../../transport/incoming-json.ts'
 
 /** The parts of a connection that its requests use. */
 export interface RequestContext {
@@ -163,6 +163,9 @@ export function isUnreachable(error: unknown): boolean {
 export function reasonIn(error: unknown): string {
   if (error instanceof SdkHttpError) return `the server answered HTTP ${error.status}`
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'the connection was closed'
+  // The rest of such a message is JSON over many lines, for developers.
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult && error.message.includes('\n'))
+    return 'its answer is not as the protocol says'
   return reasonOf(rootOf(error))
 }
 
