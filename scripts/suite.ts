@@ -20,6 +20,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'mcp-servers': 'test/torture/real-servers.ts',
     fuzz: 'test/conformance/fuzz/main.ts',
     page: 'test/page/hostile-main.ts',
+    relay: 'test/conformance/relay/main.ts',
     agents: 'test/agents/real/main.ts',
     together: 'test/agents/real/together.ts',
   },

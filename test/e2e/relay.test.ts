@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
 import { carrying, until } from '../fixtures/process/running.ts'
-import { parley, shareServer } from './cli.ts'
+import { parley } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, initialize, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
@@ -14,6 +14,7 @@ import {
   connect,
   connectTwo,
   cursorsOf,
+  lodgings,
   placeWith,
   serverOf,
   serversStarted,
@@ -23,7 +24,7 @@ import {
 
 cleanUp()
 /** For relays that neither start nor end their server. */
-const lodge = shareServer()
+const lodge = lodgings()
 
 const SHORT = [{ chunk: 'w{n} ', times: 5 }]
 const SLOW = [{ chunk: 'w{n} ', times: 200, everyMs: 5 }]

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { DATABASE, type Owner, behindFront } from '../conformance/relay/behind-front.ts'
+import { shareServer } from './cli.ts'
 import { cleanEnvironment } from './environment.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
@@ -15,6 +17,9 @@ export interface Place {
   readonly home: string
   readonly cwd: string
   readonly agent: string
+  /** Of its server and of commands: that of a front node, where the sessions are to be at another one. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly owner?: Owner
 }
 
 const opened = new PerTest<RawClient | Place>(async (all) => {
@@ -30,9 +35,11 @@ export function cleanUp(): void {
 }
 
 async function remove({ home }: Place): Promise<void> {
+  const homes = [home, join(home, '..', 'owner')]
+  const left = () => homes.flatMap((one) => carrying(`PARLEY_HOME=${one}`))
   await until(() => {
-    for (const pid of carrying(`PARLEY_HOME=${home}`)) kill(pid)
-    return carrying(`PARLEY_HOME=${home}`).length === 0
+    for (const pid of left()) kill(pid)
+    return left().length === 0
   })
   rmSync(join(home, '..'), { recursive: true, force: true, maxRetries: 3 })
 }
@@ -46,7 +53,13 @@ export async function placeWith(steps: readonly Fields[]): Promise<Place> {
   }
   mkdirSync(place.cwd)
   opened.add(place)
-  return place
+  const behind = await behindFront(place.home)
+  return behind === undefined ? place : { ...place, ...behind }
+}
+
+/** Call once in a test file: a place on a server that all its tests share, but for a front node, which is one for each test. */
+export function lodgings(): (...steps: readonly Fields[]) => Promise<Place> {
+  return process.env[DATABASE] === undefined ? shareServer() : (...steps) => placeWith(steps)
 }
 
 export interface RelayStart {
@@ -55,10 +68,13 @@ export interface RelayStart {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export function startRelay({ home, agent }: Place, { bin = binary, args, env = {} }: RelayStart = {}): RawClient {
+export function startRelay(
+  { home, agent, env: shared }: Place,
+  { bin = binary, args, env = {} }: RelayStart = {},
+): RawClient {
   const child = spawn(process.execPath, [bin, 'acp', ...(args ?? ['--agent', agent])], {
     cwd: '/',
-    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...shared, ...env },
   })
   const relay = new RawClient(child)
   opened.add(relay)
@@ -85,7 +101,7 @@ export async function connectTwo(
 }
 
 /** The process that serves the state directory now. */
-export function serverOf({ home }: Place): number | undefined {
+export function serverOf({ home }: Pick<Place, 'home'>): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(home, 'server.pid'), 'utf8'), 10)
     return runs(pid) ? pid : undefined
@@ -95,12 +111,15 @@ export function serverOf({ home }: Place): number | undefined {
   }
 }
 
-/** `kill -9`; resolves when the process is gone. */
+/** `kill -9`, of a front together with the node that has the sessions, which is started again; resolves when the process is gone. */
 export async function killServer(place: Place): Promise<number> {
   const pid = serverOf(place)
   if (pid === undefined) throw new Error('no server runs')
-  kill(pid)
-  await until(() => !runs(pid))
+  const { owner } = place
+  const other = owner && serverOf(owner)
+  for (const one of [pid, other]) if (one !== undefined) kill(one)
+  await until(() => !runs(pid) && (other === undefined || !runs(other)))
+  await owner?.start()
   return pid
 }
 
