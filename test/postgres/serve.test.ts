@@ -99,6 +99,15 @@ describe('a cluster', () => {
       durability: 'disk',
       warnings: expect.arrayContaining([expect.stringContaining('no synchronous standby')]) as unknown,
     })
+    const strict = { ...machine('two'), env: { ...env, PARLEY_CLUSTER_MIN_DURABILITY: 'replicated' } }
+    const [checked, served, examined] = [
+      await parley(['cluster', 'check'], strict),
+      await parley(['serve'], strict),
+      await parley(['doctor'], strict),
+    ]
+    expect([checked.code, served.code, examined.code]).toEqual([1, 1, 1])
+    expect(served.stderr).toContain('what it acknowledges is disk, and cluster_min_durability asks for replicated')
+    for (const { stdout } of [checked, examined]) expect(stdout).toContain('cluster_min_durability asks for replicated')
     await server.query('ALTER SYSTEM SET fsync = off')
     await server.query('SELECT pg_reload_conf()')
     const refused = await parley(['serve'], machine('two'))

@@ -11,6 +11,8 @@ import { formatCount } from '../../text/shorten.ts'
 const MEND =
   'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
 
+const CHECKED = 'parley cluster check says the same until it is mended.'
+
 export async function* diagnoseJournal(config: Config): AsyncGenerator<Finding> {
   if (config.cluster !== undefined) return yield* checkCluster(config.cluster)
   try {
@@ -28,12 +30,14 @@ export async function* diagnoseJournal(config: Config): AsyncGenerator<Finding> 
 async function* checkCluster(cluster: ClusterSettings): AsyncGenerator<Finding> {
   const { clusterFitness } = await import('../cluster/cluster-reading.ts')
   try {
-    for (const { address, durability, warnings } of await clusterFitness(cluster)) {
-      yield ok('cluster', `${address}, ${durability}`)
+    for (const { address, durability, warnings, unsafe, isWaiting } of await clusterFitness(cluster)) {
+      const stopping = [...(isWaiting ? ['it acknowledges no change now'] : []), ...(cluster.unsafe ? [] : unsafe)]
+      if (stopping.length === 0) yield ok('cluster', `${address}, ${durability}`)
+      for (const sentence of stopping) yield problem('cluster', `${address}, ${durability}: ${sentence}`, CHECKED)
       for (const sentence of warnings) yield note('cluster', sentence)
     }
   } catch (error) {
-    yield problem('cluster', reasonOf(error), 'parley cluster check says the same until it is mended.')
+    yield problem('cluster', reasonOf(error), CHECKED)
   }
 }
 

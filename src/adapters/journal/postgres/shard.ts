@@ -339,7 +339,8 @@ export class Shard {
     return known.flatMap(({ session, key, epoch, had }) => {
       const now = stored.get(key) ?? { epoch: 0, last: 0 }
       const isWhole = now.epoch > epoch || (now.epoch === epoch && now.last >= had)
-      return isWhole ? [] : [{ session, had, found: now.last }]
+      // One that was deleted meanwhile is gone for another reason.
+      return isWhole || this.#held.get(session)?.key !== key ? [] : [{ session, had, found: now.last }]
     })
   }
 
