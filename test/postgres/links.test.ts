@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endServers, parley } from '../e2e/cli.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
 import type { RawSocket } from '../e2e/raw-socket.ts'
 import { type Environment, TestNode, cursorsIn, openedBy, said } from './nodes.ts'
@@ -19,6 +20,17 @@ beforeAll(async () => {
 })
 
 afterAll(() => server.close())
+
+/** Servers and proxies of one test. */
+const opened = new PerTest<{ close(): Promise<void> }>(async (all) => {
+  for (const one of all) await one.close()
+})
+opened.closeAfterEach()
+
+function kept<Opened extends { close(): Promise<void> }>(one: Opened): Opened {
+  opened.add(one)
+  return one
+}
 
 /** A certificate that signs itself, and its key. */
 function certificate(): { readonly pem: string; readonly key: string } {
@@ -119,8 +131,8 @@ test('a node that is cut from the database and not from the others is counted ou
 })
 
 test('a node that still reaches a server of the database that was superseded hears of it, and stores nothing there', async () => {
-  const primary = await PostgresServer.start()
-  const proxy = await new DatabaseProxy(primary.directory).open()
+  const primary = kept(await PostgresServer.start())
+  const proxy = kept(await new DatabaseProxy(primary.directory).open())
   const env = { PARLEY_CLUSTER: proxy.url, PARLEY_CLUSTER_SCHEMA: 'parley' }
   await parley(['cluster', 'init'], { home: freshDirectory(), env })
   const cwd = freshDirectory()
@@ -129,7 +141,7 @@ test('a node that still reaches a server of the database that was superseded hea
   const ada = await one.client({ agent })
   const sessionId = await openedBy(ada, cwd)
   // Nothing has stopped the primary, and the node stays connected to it.
-  const standby = await primary.standby('near')
+  const standby = kept(await primary.standby('near'))
   await standby.promote()
   proxy.leadTo(standby.directory)
   const two = await TestNode.start('two', env)
@@ -140,13 +152,11 @@ test('a node that still reaches a server of the database that was superseded hea
   const stored = await primary.query('SELECT 1 FROM parley.node WHERE NOT dead')
   expect(stored).toHaveLength(1)
   await two.kill()
-  await proxy.close()
-  await Promise.all([primary.close(), standby.close()])
 })
 
 test('a standby that is promoted without what was acknowledged last: clients of such a session hear so at once, and its node serves on', async () => {
-  const primary = await PostgresServer.start()
-  const proxy = await new DatabaseProxy(primary.directory).open()
+  const primary = kept(await PostgresServer.start())
+  const proxy = kept(await new DatabaseProxy(primary.directory).open())
   const env = { PARLEY_CLUSTER: proxy.url, PARLEY_CLUSTER_SCHEMA: 'parley' }
   await parley(['cluster', 'init'], { home: freshDirectory(), env })
   const cwd = freshDirectory()
@@ -156,7 +166,7 @@ test('a standby that is promoted without what was acknowledged last: clients of 
   const answered = async (session: string) =>
     (await ada.request('session/prompt', promptOf(session, 'Are you there?'))).result
   await Promise.all([sessionId, whole].map(answered))
-  const standby = await primary.standby('far')
+  const standby = kept(await primary.standby('far'))
   await standby.query("ALTER SYSTEM SET primary_conninfo = ''")
   await standby.query('SELECT pg_reload_conf()')
   await expect.poll(() => primary.query('SELECT 1 FROM pg_stat_replication')).toEqual([])
@@ -170,14 +180,12 @@ test('a standby that is promoted without what was acknowledged last: clients of 
   const back = await one.client()
   await back.request('session/load', { sessionId, cwd, mcpServers: [] })
   expect(said(back.received, sessionId)).toBe('Here. ')
-  expect((await back.request('session/prompt', promptOf(sessionId, 'And now?'))).result).toEqual({
-    stopReason: 'end_turn',
-  })
-  // Its numbers begin where others have been.
+  for (const text of ['And now?', 'And then?'])
+    expect((await back.request('session/prompt', promptOf(sessionId, text))).result).toEqual({ stopReason: 'end_turn' })
+  // The first of these entries have numbers that others had, so it gets none of them.
+  await ada.request('session/list', {})
   expect(said(ada.received, sessionId)).toBe('Here. Here. ')
   await one.stop()
-  await proxy.close()
-  await Promise.all([primary.close(), standby.close()])
 })
 
 test('a prompt that waits because the standby of the database is away: its client hears so, and is answered later', async () => {

@@ -6,13 +6,17 @@ export const exceptions: readonly { readonly test: string; readonly reason: stri
   { test: 'a client that must wait for a server is told at once what it offers, as the last one did', reason: DAMAGED },
   { test: 'a server that cannot start is told once, and the client is answered', reason: DAMAGED },
   { test: 'an editor that has closed standard error is answered all the same', reason: DAMAGED },
-  { test: 'when no server can be started everyone who waits is told, and the next message tries again', reason: DAMAGED },
+  {
+    test: 'when no server can be started everyone who waits is told, and the next message tries again',
+    reason: DAMAGED,
+  },
   {
     test: 'after parley stop a running turn has been interrupted, and its prompt has one answer',
     reason: 'It stops the front; the turn goes on at the node that has the session.',
   },
   {
     test: 'a relay that is newer than the server works with the older one while a turn runs there',
-    reason: 'The front has no turn, so the newer relay takes its place; the turn goes on at the node that has the session.',
+    reason:
+      'The front has no turn, so the newer relay takes its place; the turn goes on at the node that has the session.',
   },
 ]
