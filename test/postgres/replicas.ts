@@ -10,6 +10,8 @@ const SETTINGS = [
   'min_wal_size=32MB',
   'wal_retrieve_retry_interval=100ms',
   'wal_receiver_status_interval=1s',
+  // What a test asks a standby is not cancelled because of what it replays.
+  'max_standby_streaming_delay=-1',
 ]
 
 export class Replicas {

@@ -84,8 +84,7 @@ export class Tale {
   async end(): Promise<readonly Finding[]> {
     for (const sent of this.sent) await patiently(`the answer of ${sent.promptId}`, sent.answered())
     await this.#stage.whole()
-    const visitor = await this.#visit('socket')
-    const last = await this.#next(visitor)
+    const [visitor, last] = await this.#last()
     const reader = await this.#visit('WebSocket')
     const replay = updatesIn(reader.received, this.sessionId)
     await this.#hasAll(replay.findLast(({ update }) => update.sessionUpdate.endsWith('_chunk'))?.seq ?? 0)
@@ -138,12 +137,17 @@ export class Tale {
     else setTimeout(answer, this.#plan.thinkMs)
   }
 
-  /** One that was on its way to a node as that ended is sent again, as its answer says. */
-  async #next(client: Goer): Promise<Sent> {
+  /** The prompt after all: one that a node was given as it ended is sent again elsewhere, as its answer says. */
+  async #last(): Promise<readonly [Goer, Sent]> {
     for (let tries = 1; ; tries += 1) {
-      const sent = this.#prompt(client)
-      await patiently('the answer of the next prompt', sent.answered())
-      if (tries === 2 || sent.answers()[0]?.error?.data?.['code'] !== 'TURN_INTERRUPTED') return sent
+      const visitor = await this.#visit('socket')
+      const sent = this.#prompt(visitor)
+      await patiently('the answer of the last prompt', sent.answered())
+      const code = String(sent.answers()[0]?.error?.data?.['code'])
+      if (tries === TRIES || !['TURN_INTERRUPTED', 'SERVER_STOPPING'].includes(code)) return [visitor, sent]
+      visitor.leave()
+      await sleep(200)
+      await this.#stage.whole()
     }
   }
 
