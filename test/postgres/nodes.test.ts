@@ -60,6 +60,10 @@ describe('two nodes', () => {
     await eve.until(({ method, params }) => method === '_parley/sessions' && JSON.stringify(params).includes('"Ours"'))
     const again = await ada.request('session/list', {})
     expect(again.result).toMatchObject({ sessions: [{ sessionId, title: 'Ours' }] })
+    // Its link is opened at the node that has made it, wherever the session is.
+    const shared = await bob.request('_parley/access/share', { sessionId, hours: 1 })
+    const links = await bob.request('_parley/access/list', {})
+    expect(links.result).toMatchObject({ shares: [{ id: shared.result?.['id'], sessionId }] })
     expect((await bob.request('session/delete', { sessionId })).error).toBeUndefined()
     expect((await ada.request('session/list', {})).result).toMatchObject({ sessions: [] })
     const gone = await bob.request('session/load', { sessionId, cwd, mcpServers: [] })

@@ -21,8 +21,13 @@ import { SessionDialer } from './session-dialer.ts'
 import type { Made, SessionNodes } from './session-nodes.ts'
 import type { Certainty } from './standing.ts'
 
-/** They name a session and only read what is stored, or what this node knows. */
-const ANSWERED_HERE: ReadonlySet<string> = new Set(['_parley/page', '_parley/outline', '_parley/seen'])
+/** They name a session and only read what is stored, or concern what this node knows, as the links by which one comes in here. */
+const ANSWERED_HERE: ReadonlySet<string> = new Set([
+  '_parley/page',
+  '_parley/outline',
+  '_parley/seen',
+  '_parley/access/share',
+])
 /** Their answers name a session that is open on the same connection from then on. */
 const CREATING: ReadonlySet<string> = new Set(['session/new', 'session/fork'])
 const OPENING: ReadonlySet<string> = new Set(['session/load', 'session/resume'])
