@@ -1,5 +1,5 @@
 /** The errors that a client raises. A refusal of the other side is one of them, with the code and the sentence that came over the wire. */
-import { clientRows } from '../errors/client-rows.ts'
+import { clientRows } from '../errors/rows/client-rows.ts'
 import { CodedError } from '../errors/coded-error.ts'
 import type { ErrorRow } from '../errors/row.ts'
 

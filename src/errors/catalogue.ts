@@ -1,12 +1,12 @@
 /** Every error that Parley can report: its code, its sentence, its JSON-RPC code, and whether trying again may help. */
-import { agentInstallRows } from './agent-install-rows.ts'
-import { agentRows } from './agent-rows.ts'
-import { clientRows } from './client-rows.ts'
-import { docsRows } from './docs-rows.ts'
-import { modelRows } from './model-rows.ts'
+import { agentInstallRows } from './rows/agent-install-rows.ts'
+import { agentRows } from './rows/agent-rows.ts'
+import { clientRows } from './rows/client-rows.ts'
+import { docsRows } from './rows/docs-rows.ts'
+import { modelRows } from './rows/model-rows.ts'
 import { AUTH_REQUIRED, CANCELLED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
-import { sessionRows } from './session-rows.ts'
-import { toolRows } from './tool-rows.ts'
+import { sessionRows } from './rows/session-rows.ts'
+import { toolRows } from './rows/tool-rows.ts'
 
 export const catalogue = {
   // The journal

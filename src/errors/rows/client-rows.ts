@@ -1,5 +1,5 @@
 /** The errors that a client raises itself: rows of the catalogue. */
-import { AUTH_REQUIRED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
+import { AUTH_REQUIRED, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from '../row.ts'
 
 export const clientRows = {
   SERVER_STOPPED: row(

@@ -1,5 +1,5 @@
 /** The errors of external agents, which run as processes of their own: rows of the catalogue. */
-import { AUTH_REQUIRED, INTERNAL, row } from './row.ts'
+import { AUTH_REQUIRED, INTERNAL, row } from '../row.ts'
 
 export const agentRows = {
   AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(

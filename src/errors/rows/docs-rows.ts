@@ -1,5 +1,5 @@
 /** The errors of document search: rows of the catalogue. */
-import { INTERNAL, INVALID_PARAMS, row } from './row.ts'
+import { INTERNAL, INVALID_PARAMS, row } from '../row.ts'
 
 export const docsRows = {
   DOCS_INDEX_UNAVAILABLE: row<{ reason: string }>(

@@ -1,5 +1,5 @@
 /** The errors of language models: rows of the catalogue. A provider's own words are quoted without secrets. */
-import { CANCELLED, INTERNAL, INVALID_PARAMS, row } from './row.ts'
+import { CANCELLED, INTERNAL, INVALID_PARAMS, row } from '../row.ts'
 
 export interface RequestedModel {
   /** Full: `provider:name`. */

@@ -1,5 +1,5 @@
 /** What can go wrong when an external agent is found or installed. */
-import { INTERNAL, INVALID_PARAMS, row } from './row.ts'
+import { INTERNAL, INVALID_PARAMS, row } from '../row.ts'
 
 export const agentInstallRows = {
   AGENT_NOT_INSTALLED: row<{ agent: string; add: string }>(

@@ -1,5 +1,5 @@
 /** The errors of sessions: rows of the catalogue. */
-import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from './row.ts'
+import { INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NOT_FOUND, row } from '../row.ts'
 
 export const sessionRows = {
   SESSION_NOT_ATTACHED: row<{ session: string }>(

@@ -1,5 +1,5 @@
 /** The errors of tools, MCP servers and processes: rows of the catalogue. */
-import { INTERNAL, INVALID_PARAMS, row } from './row.ts'
+import { INTERNAL, INVALID_PARAMS, row } from '../row.ts'
 
 export const toolRows = {
   // Tools and MCP servers
