@@ -102,4 +102,48 @@ export const sessionRows = {
     false,
     (d) => `${d.count} sessions begin with ${d.prefix}. Give more of the id; parley ls shows them.`,
   ),
+
+  // Search, export and import
+  SEARCH_UNAVAILABLE: row<{ reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `Sessions cannot be searched now: ${d.reason}. Nothing was searched. Try again.`,
+  ),
+  UPLOAD_UNKNOWN: row(
+    INVALID_PARAMS,
+    false,
+    () => 'The server has no such upload, or no longer. Import the file again.',
+  ),
+  UPLOADS_FULL: row<{ mebibytes: number }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `All files that are being imported may have ${d.mebibytes} MiB together. Copy the file to the machine of the server, and import it there.`,
+  ),
+  IMPORT_INVALID: row<{ path: string; line: number; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `Line ${d.line} of ${d.path} cannot be imported: ${d.reason}. Nothing was imported.`,
+  ),
+  IMPORT_TOO_NEW: row<{ path: string; found: number; known: number }>(
+    INVALID_PARAMS,
+    false,
+    (d) =>
+      `${d.path} was exported by a newer Parley (format ${d.found}, this one knows ${d.known}). Update Parley; nothing was imported.`,
+  ),
+  IMPORT_UNREADABLE: row<{ path: string; reason: string }>(
+    INVALID_PARAMS,
+    false,
+    (d) => `${d.path} cannot be read: ${d.reason}. Nothing was imported.`,
+  ),
+  SESSION_EXISTS: row<{ session: string }>(
+    INVALID_REQUEST,
+    false,
+    (d) => `Session ${d.session} exists already. Import without --keep-id, or delete that session first.`,
+  ),
+  EXPORT_UNWRITABLE: row<{ path: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The export ${d.path} cannot be written: ${d.reason}.`,
+  ),
 }
