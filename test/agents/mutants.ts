@@ -193,7 +193,7 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reattach: a replay is swallowed',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
+    file: `${EXTERNAL}/reattach/open-conversation.ts`,
     inside: 'Opening.#swallowing',
     find: 'swallow(replay)',
     put: '',
@@ -201,7 +201,7 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reattach: a replay that goes on after the response is waited for',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
+    file: `${EXTERNAL}/reattach/open-conversation.ts`,
     inside: 'Opening.#swallowing',
     find: 'await untilReplayed(...$all)',
     put: '',
@@ -209,7 +209,7 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reattach: a replay without anything is no memory',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
+    file: `${EXTERNAL}/reattach/open-conversation.ts`,
     inside: 'Opening.#load',
     find: 'compared.isEmpty',
     put: 'false',
@@ -217,7 +217,7 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reattach: a login that is missing is no reason to begin anew',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
+    file: `${EXTERNAL}/reattach/open-conversation.ts`,
     inside: 'Opening.#ask',
     find: 'error.code === LOGIN_NEEDED',
     put: 'false',
@@ -250,7 +250,7 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'start: that an agent never asks is said',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
+    file: `${EXTERNAL}/reattach/open-conversation.ts`,
     inside: 'Opening.#tellFreedom',
     find: "quirks.asks !== 'never' || this.#hasMet",
     put: 'true',
@@ -312,8 +312,8 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reopening: a system prompt is given again each time',
-    file: `${EXTERNAL}/reattach/conversation.ts`,
-    inside: 'Opening.#renderedFor',
+    file: `${EXTERNAL}/reattach/priming.ts`,
+    inside: 'Priming.#renderedFor',
     find: 'primedBytes === undefined',
     put: 'true',
     test: [

@@ -44,3 +44,12 @@ export async function useLogin(
     process.note(process.mask(`it refused the login ${authBefore}: ${error.words}`))
   }
 }
+
+/** The ways to log in, for the sentence of an error. */
+export function loginWords({ authMethods }: AgentInfo): string {
+  const names = authMethods.flatMap((one) => {
+    const { name, id } = fieldsOf(one)
+    return typeof name === 'string' ? [name] : typeof id === 'string' ? [id] : []
+  })
+  return names.length === 0 ? '' : ` (${names.slice(0, 5).join(', ')})`
+}

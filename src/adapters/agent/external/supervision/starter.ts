@@ -12,12 +12,8 @@ import type { PeerListener } from '../process/peer.ts'
 import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
-import {
-  type AgentConversation,
-  type OpenedResponse,
-  ReopeningFailed,
-  openConversation,
-} from '../reattach/conversation.ts'
+import type { AgentConversation } from '../reattach/conversation.ts'
+import { type OpenedResponse, ReopeningFailed, openConversation } from '../reattach/open-conversation.ts'
 import type { Replay } from '../reattach/replay.ts'
 import type { ServerQuestions } from '../reattach/servers.ts'
 import type { LiveAgent } from './live-agents.ts'
