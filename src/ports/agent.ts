@@ -329,6 +329,8 @@ export interface Turn {
   /** Resolves when there is room for more, not when it is stored: a slow disk pauses the agent here. */
   say(content: Content, part?: MessagePart): Promise<void>
   think(content: Content, part?: MessagePart): Promise<void>
+  /** The same for texts of one message that came together: each is an entry, as if it had been said by itself. */
+  sayAll(role: 'agent' | 'thought', texts: readonly string[]): Promise<void>
   /** Part of a turn that the agent had without Parley: of its prompt or of its answer. `message` numbers the messages. */
   tellOutside(role: 'user' | 'agent', message: number, content: Content): Promise<void>
   plan(entries: readonly PlanEntry[]): Promise<void>

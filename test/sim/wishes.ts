@@ -52,6 +52,14 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('chunk'), role: fc.constantFrom('agent', 'thought'), content }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('chunks'),
+      role: fc.constantFrom('agent', 'thought'),
+      texts: fc.array(words, { maxLength: 4 }),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('call'), toolCallId, patch }) },
   {
     weight: 3,

@@ -34,6 +34,22 @@ describe('a batch', () => {
     )
   })
 
+  test('of texts that came together has the same entries as the texts one by one', () => {
+    const turn = [say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1')]
+    const together = say.does(1, { kind: 'chunks', role: 'agent', texts: ['One', ' more', ' word'] })
+    const apart = ['One', ' more', ' word'].map((words) => say.says(1, words))
+    const open = stateAfter(...turn)
+    for (const before of [open, decideBatch([say.says(1, 'Then: ')], open, 7).state]) {
+      const { state, entries, stored } = decideBatch([say.thinks(1, 'Hm'), together, say.names(1, 'x')], before, 7)
+      const expected = decideBatch([say.thinks(1, 'Hm'), ...apart, say.names(1, 'x')], before, 7)
+      expect({ state, entries, stored }).toEqual({
+        state: expected.state,
+        entries: expected.entries,
+        stored: expected.stored,
+      })
+    }
+  })
+
   test('has an agent run each turn that it starts and that is still open at its end, and no other', () => {
     fc.assert(
       fc.property(wishes, (wishes) => {

@@ -94,6 +94,8 @@ export type Command =
 /** An event of an agent. */
 export type AgentEvent =
   | AgentUpdate
+  /** Texts of one message, each a chunk by itself. */
+  | { readonly kind: 'chunks'; readonly role: 'agent' | 'thought'; readonly texts: readonly string[] }
   | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
   /** Part of a message of a turn that the agent had without Parley. */
   | {

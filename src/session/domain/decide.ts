@@ -19,7 +19,7 @@ import {
 } from './state.ts'
 import { offerSettings, setConfigOption, setMode } from './merge-settings.ts'
 import type { StoredEntry } from '../../ports/journal.ts'
-import { evolve } from './evolve.ts'
+import { continued, continuesMessage, evolve } from './evolve.ts'
 import { cancel, isQueued, promote, acceptPrompt, rejectUnknownPrompts, withdrawPrompt } from './prompt-queue.ts'
 import { forkTitle } from './title.ts'
 
@@ -129,6 +129,8 @@ function agentSaid(event: AgentEvent, state: Busy): readonly Body[] {
   switch (event.kind) {
     case 'chunk':
       return [chunk(event, state)]
+    case 'chunks':
+      return event.texts.map((text) => chunk({ role: event.role, content: { type: 'text', text } }, state))
     case 'outside_chunk':
       return [outsideChunk(event, state)]
     case 'call':
@@ -255,8 +257,10 @@ function forkTitled(state: Existing, source: string): readonly Body[] {
   return state.titleSetByUser ? named(title, state) : titled(title, state)
 }
 
+type ChunkEvent = AgentEvent & { readonly kind: 'chunk' }
+
 /** Chunks of one role in a row are one message; anything between them begins another, and so does another id of the agent. */
-function chunk({ role, content, messageId: own }: AgentEvent & { readonly kind: 'chunk' }, { turn }: Busy): Body {
+function chunk({ role, content, messageId: own }: Omit<ChunkEvent, 'kind'>, { turn }: Busy): Body {
   const { message } = turn
   const isSame = message?.role === role && (own === undefined || own === message.agentMessageId)
   if (isSame) return { kind: 'message_chunk', role, messageId: message.messageId, content }
@@ -317,6 +321,8 @@ const OVER: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'turn_suspended'
 class BatchBuilder {
   readonly #at: number
   #state: State
+  /** The last of the parts of a message that came since `#state`: most entries are one, and it would be copied for each. */
+  #continuedBy: Entry | undefined
   #answered: AnsweredQuestion | undefined
   readonly #entries: Entry[] = []
   readonly #stored: StoredEntry[] = []
@@ -330,11 +336,17 @@ class BatchBuilder {
   add(command: Command): CommandOutcome {
     const from = this.#entries.length
     try {
-      for (const { body, stored } of decideWhole(command, this.#state)) {
-        const place = { seq: this.#state.seq + 1, at: this.#at }
-        this.#stored.push({ ...place, body: stored })
-        this.#apply({ ...body, ...place })
-      }
+      const before = this.#reach()
+      const bodies = decide(command, before)
+      // All of them first: a command whose facts cannot all be stored leaves none.
+      const stored = bodies.map(encodeBody)
+      const at = this.#at
+      bodies.forEach((body, index) => {
+        const seq = before.seq + index + 1
+        this.#stored.push({ seq, at, body: stored[index] ?? '' })
+        // The place comes first: to add fields to a copy takes V8 nine times as long, and seven times the memory.
+        this.#apply({ seq, at, ...body })
+      })
     } catch (refused) {
       return { refused }
     }
@@ -342,14 +354,25 @@ class BatchBuilder {
   }
 
   result(): Omit<Batch, 'outcomes'> {
-    return { state: this.#state, entries: this.#entries, stored: this.#stored, effects: this.#effects }
+    return { state: this.#reach(), entries: this.#entries, stored: this.#stored, effects: this.#effects }
+  }
+
+  /** The state after all entries so far. */
+  #reach(): State {
+    this.#state = continued(this.#state, this.#continuedBy)
+    this.#continuedBy = undefined
+    return this.#state
   }
 
   #apply(entry: Entry): void {
-    const before = this.#state
+    this.#entries.push(entry)
+    if (continuesMessage(this.#state, entry)) {
+      this.#continuedBy = entry
+      return
+    }
+    const before = this.#reach()
     const after = evolve(before, entry)
     this.#state = after
-    this.#entries.push(entry)
     // A turn that began and was halted in the same batch never gets an agent.
     if (OVER.has(entry.kind)) {
       this.#effects = this.#effects.filter(({ kind }) => kind !== 'run')
@@ -399,9 +422,4 @@ export function concernsTurn(command: Command, state: State): boolean {
     default:
       return false
   }
-}
-
-/** A command whose facts cannot all be stored leaves none. */
-function decideWhole(command: Command, state: State) {
-  return decide(command, state).map((body) => ({ body, stored: encodeBody(body) }))
 }

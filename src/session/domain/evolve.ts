@@ -26,10 +26,24 @@ export function evolve(state: State, stored: Entry): Existing {
   const entry = isImported(state, stored) ? withoutPowers(stored) : stored
   if (entry.kind === 'session_created') return created(state.id, entry)
   if (state.phase === 'absent') return refuseGap(state, entry)
-  // A session with a new name is not more recent for that.
-  const updatedAt = entry.kind === 'title' ? state.updatedAt : entry.at
-  const seen = { ...state, seq: entry.seq, updatedAt }
+  const seen = reached(state, entry)
   return isBusy(seen) ? inTurn(seen, entry) : outsideTurn(seen, entry)
+}
+
+/** A session with a new name is not more recent for that. */
+function reached<Now extends Existing>(state: Now, { kind, seq, at }: Pick<Entry, 'kind' | 'seq' | 'at'>): Now {
+  return { ...state, seq, updatedAt: kind === 'title' ? state.updatedAt : at }
+}
+
+/** The entry is one more part of the message that is open: nothing changes by it but how far the session is. */
+export function continuesMessage(state: State, entry: Entry): boolean {
+  if (entry.kind !== 'message_chunk' || entry.role === 'user' || entry.origin !== undefined) return false
+  return isBusy(state) && state.turn.message?.messageId === entry.messageId
+}
+
+/** The state after parts of the open message, of which this is the last; the same state without any. */
+export function continued(state: State, last: Entry | undefined): State {
+  return last === undefined || state.phase === 'absent' ? state : reached(state, last)
 }
 
 function isImported(state: State, entry: Entry): boolean {

@@ -165,6 +165,10 @@ export class RunningTurn implements LiveTurn {
     return this.#post(chunkOf('thought', content, part))
   }
 
+  sayAll(role: 'agent' | 'thought', texts: readonly string[]): Promise<void> {
+    return this.#post({ kind: 'chunks', role, texts })
+  }
+
   tellOutside(role: 'user' | 'agent', message: number, content: Content): Promise<void> {
     return this.#post({ kind: 'outside_chunk', role, message, content })
   }
@@ -373,8 +377,12 @@ function chunkOf(role: 'agent' | 'thought', content: Content, part: MessagePart 
   return { kind: 'chunk', role, content, ...(messageId !== undefined && { messageId }) }
 }
 
+/** What a chunk takes besides its text. */
+const CHUNK_CHARS = 128
+
 function charsOf(event: AgentEvent): number {
-  if (event.kind === 'chunk' && event.content.type === 'text') return event.content.text.length + 128
+  if (event.kind === 'chunk' && event.content.type === 'text') return event.content.text.length + CHUNK_CHARS
+  if (event.kind === 'chunks') return event.texts.reduce((sum, text) => sum + text.length + CHUNK_CHARS, 0)
   return JSON.stringify(event).length
 }
 

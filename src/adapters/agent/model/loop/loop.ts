@@ -260,13 +260,11 @@ class StepStream {
     throw new Error(`${model.name} ended its answer without an end`)
   }
 
-  /** Passes on each piece separately. */
   #speak({ kind, text, pieces }: SpokenPart): Promise<void> {
     const { turn } = this.#work
     if (kind === 'text') this.text += text
-    const say = (piece: string): Promise<void> =>
-      kind === 'text' ? turn.say({ type: 'text', text: piece }) : turn.think({ type: 'text', text: piece })
-    return pieces === undefined ? say(text) : allOf(pieces.map(say))
+    if (pieces !== undefined) return turn.sayAll(kind === 'text' ? 'agent' : 'thought', pieces)
+    return kind === 'text' ? turn.say({ type: 'text', text }) : turn.think({ type: 'text', text })
   }
 
   /** Withdraws calls that were shown but never completed. */
@@ -293,10 +291,6 @@ class StepStream {
     ] as const
     await this.#work.turn.report(id, { status: 'failed', content })
   }
-}
-
-async function allOf(works: readonly Promise<void>[]): Promise<void> {
-  await Promise.all(works)
 }
 
 function requestOf({ turn, context }: TurnWork, { efforts }: Model): ModelRequest {
