@@ -62,13 +62,19 @@ export function openStreamTransport(input: Readable, output: Writable, limits = 
   }
 }
 
+const NEWLINE = 0x0a
+
 /** The bytes of messages that were sent to some client already: the same array for every client of a session. */
 const encoded = new WeakMap<readonly string[], Buffer>()
 
 function linesOf(messages: readonly string[]): Buffer {
   const known = encoded.get(messages)
   if (known !== undefined) return known
-  const bytes = Buffer.from(`${messages.join('\n')}\n`)
+  const text = messages.join('\n')
+  const length = Buffer.byteLength(text)
+  const bytes = Buffer.allocUnsafe(length + 1)
+  bytes.write(text)
+  bytes[length] = NEWLINE
   encoded.set(messages, bytes)
   return bytes
 }

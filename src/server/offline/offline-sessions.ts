@@ -3,7 +3,7 @@
  * agent.
  */
 import type { Config } from '../../config/settings.ts'
-import { type Update, replayed, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
+import { type Update, hiddenInReplay, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
 import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/session-list/list-sessions.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SessionPhase, SessionSummary } from '../../ports/journal.ts'
@@ -14,7 +14,7 @@ import { evolve } from '../../session/domain/evolve.ts'
 import { ReplayCoalescer } from '../../session/subscribers/replay-coalescer.ts'
 import { type State, absent, isAtWork, isBusy } from '../../session/domain/state.ts'
 import { loadState } from '../../session/log/session-log.ts'
-import { type JournalReader, hasOwner, openJournalReader } from '../compose/compose-reading.ts'
+import { type JournalReader, hasOwner, openJournalReader } from '../compose/open-state.ts'
 
 const LIST_PAGE = 500
 const ENTRY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
@@ -140,8 +140,9 @@ function unfinished(state: State, owned: boolean): Unfinished | undefined {
 }
 
 function* rendered(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
-  for (const entry of replayed(entries)) {
-    const update = updateOf(entry)
+  const hidden = hiddenInReplay(entries)
+  for (const entry of entries) {
+    const update = hidden.has(entry) ? undefined : updateOf(entry)
     if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }
   }
 }

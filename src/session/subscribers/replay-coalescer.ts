@@ -96,8 +96,8 @@ export class ReplayCoalescer {
     this.#held = undefined
     this.#first = undefined
     if (first === undefined) passed.push(held)
-    else if (held.kind !== 'message_chunk') passed.push({ ...held, first })
-    else passed.push({ ...held, first, content: { type: 'text', text: this.#text } })
+    else if (held.kind !== 'message_chunk') passed.push({ first, ...held })
+    else passed.push({ first, ...held, content: { type: 'text', text: this.#text } })
     this.#passBehind(passed)
   }
 

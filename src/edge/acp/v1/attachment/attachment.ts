@@ -17,19 +17,18 @@ import type { Transport } from '../../../transport/transport.ts'
 import type { ClientPeerRequests, ClientPeers } from '../client-peer/client-peer.ts'
 import type { ClientCapabilities, DisplayCapabilities } from '../initialize/client-capabilities.ts'
 import {
-  type PlaceMeta,
-  PlacedEntries,
   noticeUpdate,
   phaseUpdate,
   stateUpdates,
   updateMessage,
   callUpdate,
   entryMessage,
+  hiddenInReplay,
   isSpokenEnd,
-  replayed,
   sharedUpdates,
   showsTerminals,
 } from '../render/entry-to-update.ts'
+import { type PlaceMeta, PlacedEntries } from '../render/places.ts'
 import { LiveStatus } from './live-status.ts'
 import { type AdoptedPrompt, PendingPrompts, OpenPermissionRequests, type ClientAnswer } from './pending-answers.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
@@ -420,12 +419,15 @@ class UpdateRenderer {
 
   /** Entries of a replay. A client that was slow may get the response to its own prompt only here. */
   replayed(entries: readonly Entry[]): readonly string[] {
-    const shown = new Set(replayed(entries))
-    return entries.flatMap((entry) => {
+    const hidden = hiddenInReplay(entries)
+    const messages: string[] = []
+    for (const entry of entries) {
       const place = this.#client.display.places ? this.#places?.next(entry) : this.#places?.pass(entry)
-      const updates = shown.has(entry) ? this.#message(entry, { place: place ?? undefined }) : []
-      return [...updates, ...this.#responses(entry), ...this.#resolved(entry)]
-    })
+      const message = hidden.has(entry) ? undefined : this.#message(entry, { place: place ?? undefined })
+      if (message !== undefined) messages.push(message)
+      if (ANSWERING.has(entry.kind)) messages.push(...this.#responses(entry), ...this.#resolved(entry))
+    }
+    return messages
   }
 
   #live(entry: Entry, shared: Shared): readonly string[] {
@@ -434,7 +436,8 @@ class UpdateRenderer {
     const isOwnEnd = entry.kind === 'turn_ended' && prompts.has(entry.promptId) && isSpokenEnd(entry)
     const isOwnEcho = entry.kind === 'message_chunk' && entry.role === 'user' && prompts.has(entry.promptId)
     if (isOwnEcho) return []
-    return isOwnEnd ? this.#responses(entry) : this.#message(entry, shared).concat(this.#responses(entry))
+    const message = isOwnEnd ? undefined : this.#message(entry, shared)
+    return [...(message === undefined ? [] : [message]), ...this.#responses(entry)]
   }
 
   /** The responses to this client's prompts that end with this entry. */
@@ -449,14 +452,18 @@ class UpdateRenderer {
     return resolved === undefined ? [] : [notificationMessage('_parley/resolved', { sessionId, ...resolved })]
   }
 
-  #message(entry: Entry, { message, place }: Shared): readonly string[] {
+  #message(entry: Entry, { message, place }: Shared): string | undefined {
     const { sessionId, display, peer } = this.#client
-    const isOwn = (terminalId: string) => peer?.hasTerminal(terminalId) === true
-    if (showsTerminals(entry, isOwn)) return [updateMessage(sessionId, callUpdate(entry, isOwn), place ?? entry.seq)]
-    const shown = message ?? entryMessage(sessionId, entry, { display, place })
-    return shown === undefined ? [] : [shown]
+    if (peer !== undefined) {
+      const isOwn = (terminalId: string) => peer.hasTerminal(terminalId)
+      if (showsTerminals(entry, isOwn)) return updateMessage(sessionId, callUpdate(entry, isOwn), place ?? entry.seq)
+    }
+    return message ?? entryMessage(sessionId, entry, { display, place })
   }
 }
+
+/** What may come after an entry of these kinds: the response to a prompt, or how a permission request ended. */
+const ANSWERING: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'prompt_withdrawn', 'permission_resolved'])
 
 /** What was made for all clients already, where it was. */
 interface Shared {

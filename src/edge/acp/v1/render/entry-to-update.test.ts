@@ -1,7 +1,7 @@
 /** Entries that ACP v1 cannot express are sent as updates that it has. */
 import { expect, test } from 'vitest'
 import { FULL_DISPLAY } from '../initialize/client-capabilities.ts'
-import { updateOf } from './entry-to-update.ts'
+import { entryMessage, updateMessage, updateOf } from './entry-to-update.ts'
 
 const place = { seq: 1, at: 1 }
 
@@ -54,4 +54,27 @@ test('an update of an external agent is sent unchanged if it is ACP v1, and othe
 test('an update of an external agent that Parley sends itself, such as the mode, is not sent', () => {
   const update = { sessionUpdate: 'current_mode_update', currentModeId: 'ask' }
   expect(updateOf({ ...place, kind: 'foreign', protocol: 'acp/v1', update })).toBeUndefined()
+})
+
+test('the message of a part of a text is that of its update, whatever the text and wherever it stands', () => {
+  const texts = ['', 'plain', '"quoted" \\ \n\u2028', '阵列 👋🏽', '\ud83d', '}}', '{"_meta":1}']
+  const entries = texts.flatMap((text) =>
+    (['agent', 'thought'] as const).flatMap((role) =>
+      ['t1-m1', 'own "id"'].map((messageId) => {
+        const content = { type: 'text', text } as const
+        return { seq: 1, at: 1, kind: 'message_chunk', role, messageId, content } as const
+      }),
+    ),
+  )
+  for (const sessionId of ['s-1', 's "2"'])
+    for (const at of [1, { 'parley/seq': 1, 'parley/at': 2, 'parley/turn': 't"1' }])
+      for (const entry of entries) {
+        const expected = updateMessage(sessionId, updateOf(entry) ?? { sessionUpdate: '' }, at)
+        expect(entryMessage(sessionId, entry, { display: FULL_DISPLAY, place: at })).toBe(expected)
+      }
+})
+
+test('the message of an entry that is damaged says so', () => {
+  const entry = { ...place, kind: 'message_chunk', role: 'agent', messageId: 'm' } as never
+  expect(entryMessage('s-1', entry, { display: FULL_DISPLAY })).toContain('Entry 1 of this session could not be shown')
 })
