@@ -32,6 +32,32 @@ describe('a client that joins', () => {
       expect(transcriptOf(reader.entries)).toEqual(transcriptOf(stored.slice(from)))
   })
 
+  test('has its next page read while the one before is sent, unless it reads slowly', async () => {
+    const house = new House()
+    const { session } = await house.open()
+    await speak(house, session, { promptId: 'p1', words: 2_000 })
+    const reader = new Reader(house.disk, session.id)
+    const feed = await session.subscribe(0, reader, attaching)
+    const page = house.disk.page.bind(house.disk)
+    const sentWhenRead: number[] = []
+    house.disk.page = (...asked) => {
+      sentWhenRead.push(feed.cursor)
+      return page(...asked)
+    }
+    await feed.replay()
+    expect(sentWhenRead).toEqual([0, 0, 512, 1_024])
+    sentWhenRead.length = 0
+    const slow = new Reader(house.disk, session.id)
+    const slowFeed = await session.subscribe(0, slow, attaching)
+    slow.stall()
+    const replayed = slowFeed.replay()
+    await quiet()
+    expect(sentWhenRead).toEqual([])
+    slow.readOn()
+    await replayed
+    expect(transcriptOf(slow.entries)).toEqual(transcriptOf(reader.entries))
+  })
+
   test('gets nothing after it has left', async () => {
     const house = new House()
     const { session } = await house.open()

@@ -151,12 +151,19 @@ export class Subscription implements SessionSubscription {
 
   async #replayTo(until: Cursor): Promise<void> {
     const coalescer = new ReplayCoalescer()
+    let ahead: Promise<readonly StoredEntry[]> | undefined
     try {
       while (this.#cursor < until && !this.#isEnded()) {
-        // Another session of the same client may fill its connection.
+        // Another session of the same client may fill its connection. No page waits in memory for a client that reads slowly.
+        const isSlow = this.#sink.isBackpressured()
+        if (isSlow) ahead = undefined
         while (this.#sink.isBackpressured()) await this.#sink.drained()
-        const page = await this.#page()
-        if (page.length === 0) break
+        const page = await (ahead ?? this.#page(this.#cursor))
+        const last = page.at(-1)?.seq
+        if (last === undefined) break
+        ahead = isSlow || last >= until ? undefined : this.#page(last)
+        // The journal reads it while this page is rendered; a failure counts when its turn has come.
+        ahead?.catch(() => undefined)
         const wanted = page.filter((stored) => stored.seq <= until).map(decodeEntry)
         this.#pushReplayed(coalescer.push(wanted), wanted.at(-1)?.seq)
       }
@@ -166,9 +173,9 @@ export class Subscription implements SessionSubscription {
     }
   }
 
-  #page(): Promise<readonly StoredEntry[]> {
+  #page(after: Cursor): Promise<readonly StoredEntry[]> {
     const { journal, clock } = this.#parts.ports
-    const read = () => journal.page(this.opened.id, this.#cursor, REPLAY_PAGE)
+    const read = () => journal.page(this.opened.id, after, REPLAY_PAGE)
     return retryRead(clock, read, () => !this.#isEnded())
   }
 
