@@ -216,7 +216,7 @@ export const composers: readonly string[] = [
   'src/server/agents/mcp-front.ts', // for external agents that reach the servers of their sessions
   'src/server/compose/models.ts', // also for a relay that says what a server will answer, before there is one
   'src/server/compose/inspect.ts', // for commands without an owner
-  'src/server/compose/compose-reading.ts', // for commands that only read: they need not wait for an owner to be loaded
+  'src/server/compose/open-state.ts', // for commands that only read, and for what an owner's loading need not hold up
   'src/server/compose/agent-catalogue.ts', // for commands about agents: they need neither an owner nor a journal
   'src/server/cluster/open-cluster.ts', // where sessions are kept in PostgreSQL: nothing of it is loaded elsewhere
   'src/server/telemetry/open-telemetry.ts', // where a collector of telemetry is set: nothing of it is loaded elsewhere

@@ -4,10 +4,9 @@ import { storedLogins } from '../../adapters/agent/external/probe/stored-logins.
 import { openAgents } from '../../adapters/agent/agents.ts'
 import type { ExternalAgents } from '../../adapters/agent/external/agents.ts'
 import { systemClock } from '../../adapters/clock.ts'
-import { type OwnedJournal, openSqliteJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
+import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { followJournal } from '../../adapters/search/worker/search-client.ts'
 import type { OwnedModels } from '../../adapters/model/providers/models.ts'
-import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { ArgumentSuggestions, TypedArgument } from '../../adapters/tool-registry/completions.ts'
 import type { SessionServers } from '../../adapters/tool-registry/host.ts'
 import { agentName } from '../../config/agent-choice.ts'
@@ -19,7 +18,6 @@ import type { Config } from '../../config/settings.ts'
 import type { Activity } from '../../ports/values/activity.ts'
 import type { Agents, ClientVariables } from '../../ports/agent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { FaultsSpec } from '../../ports/fault.ts'
 import type { Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
 import type { Ownership } from '../../ports/ownership.ts'
@@ -29,14 +27,12 @@ import type { SessionRegistry } from '../../session/session-registry.ts'
 import type { AgentImports } from '../agents/import-sessions.ts'
 import type { ClusterNode } from '../cluster/cluster-node.ts'
 import type { ClusterJournal, ClusterOrder, DatabaseState } from '../cluster/open-cluster.ts'
-import { openSearch } from './compose-reading.ts'
-import { logPathIn } from '../log/log-line.ts'
 import { type Log, openLog } from '../log/log.ts'
 import { ClientModels, type Which, modelsOf } from './models.ts'
+import { type OwnJournal, openOwnJournal, openSearch } from './open-state.ts'
 import type { ComposedSessions } from './sessions.ts'
 import { serverInfo } from '../server-info.ts'
 import { NO_TELEMETRY, type ServerTelemetry } from '../telemetry/server-telemetry.ts'
-import { workerUrl } from './workers.ts'
 
 /** The one process that may append; it alone recovers. */
 export interface Owner {
@@ -75,14 +71,31 @@ export interface Owner {
   close(): Promise<void>
 }
 
+export interface OwnerOptions {
+  readonly access?: RemoteAccess
+  /** Opened for this very configuration already. */
+  readonly own?: OwnJournal | undefined
+}
+
 /** Returns at once; the slow part is `sessions`. A default agent that cannot be opened does not affect other agents. */
-export async function openOwner(config: Config, { access }: { readonly access?: RemoteAccess } = {}): Promise<Owner> {
+export async function openOwner(config: Config, { access, own }: OwnerOptions = {}): Promise<Owner> {
+  const journal = own ?? openOwnJournal(config)
+  try {
+    return await openAround(journal, config, access)
+  } catch (error) {
+    await (await quietly(journal.opened))?.close()
+    journal.activity[Symbol.dispose]()
+    throw error
+  }
+}
+
+async function openAround(own: OwnJournal, config: Config, access: RemoteAccess | undefined): Promise<Owner> {
+  const { activity } = own
   const log = openLog(config.home)
   const { report } = log
   const telemetry = await telemetryOf(config, log)
-  const activity = new SharedActivity(systemClock)
   const search = openSearch(config, report)
-  const journal = awaitedLater(openJournal(config, { search, activity, order: { access, report } }))
+  const journal = awaitedLater(openJournal(config, { own, search, order: { access, report } }))
   let haveServices: (services: Promise<AgentServices>) => void = () => undefined
   const services = new Promise<AgentServices>((resolve) => (haveServices = resolve))
   const external = async () => loadExternalAgents(config, await services, report)
@@ -167,8 +180,8 @@ function prepare(): void {
 }
 
 interface Around {
+  readonly own: OwnJournal
   readonly search: SearchIndex
-  readonly activity: SharedActivity
   readonly order: ClusterOrder
 }
 
@@ -180,25 +193,11 @@ function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
 
 async function openJournal(
   config: Config,
-  { search, activity, order }: Around,
+  { own, search, order }: Around,
 ): Promise<OwnedJournal & Partial<ClusterJournal>> {
-  const journal = await (config.cluster === undefined ? openAlone(config, activity) : openCluster(config, order))
+  const journal = await (own.opened ?? openCluster(config, order))
   followJournal(journal, search)
   return journal
-}
-
-async function openAlone(
-  { home, faults, maxStallSeconds }: Config,
-  activity: SharedActivity,
-): Promise<OwnedJournal & Partial<ClusterJournal>> {
-  const watch = { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds }
-  const opening = {
-    directory: home,
-    workerUrl: workerUrl('journal-worker'),
-    faults: faults as FaultsSpec,
-    watch,
-  }
-  return openSqliteJournal(opening)
 }
 
 /** Every connection of a cluster's databases is loaded with it. */
@@ -283,6 +282,6 @@ export async function openDefaultAgent(config: Config): Promise<void> {
 }
 
 /** Undefined for what never opened: there is nothing to close, and its callers got the error. */
-async function quietly<Value>(opening: Promise<Value>): Promise<Value | undefined> {
-  return opening.catch(() => undefined)
+async function quietly<Value>(opening: Promise<Value> | undefined): Promise<Value | undefined> {
+  return opening?.catch(() => undefined)
 }

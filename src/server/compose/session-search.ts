@@ -3,7 +3,7 @@ import type { Config } from '../../config/settings.ts'
 import { type Scope, reaches } from '../../credentials/scope.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { SearchAnswer, SearchHit, SearchIndex, SearchRequest } from '../../ports/search.ts'
-import { hasJournal, openSearch } from './compose-reading.ts'
+import { hasJournal, openSearch } from './open-state.ts'
 
 const DEFAULT_PASSAGES = 20
 const MAX_PASSAGES = 200

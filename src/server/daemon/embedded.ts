@@ -8,6 +8,7 @@ import { openStreamTransport } from '../../edge/transport/streams.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { type Owner, openOwner } from '../compose/compose.ts'
 import { mcpMethod } from '../admin/mcp-servers.ts'
+import type { OwnJournal } from '../compose/open-state.ts'
 import { searchMethod } from '../compose/session-search.ts'
 import { serverInfo } from '../server-info.ts'
 import { lossOf } from './ownership-loss.ts'
@@ -19,8 +20,8 @@ const REPLY_TIMEOUT_MS = 2_000
  * Serves the editor on stdin and stdout until it closes stdin. Rejects with STATE_IN_USE when another process owns the state.
  * `onLost` is called, with why if that is known, when the state is lost: then this process must end at once.
  */
-export async function serveStdio(config: Config, onLost: (why?: string) => void): Promise<void> {
-  const owner = await openWithAgent(config)
+export async function serveStdio(config: Config, onLost: (why?: string) => void, own?: OwnJournal): Promise<void> {
+  const owner = await openWithAgent(config, own)
   void lossOf(owner.ownership).then(onLost)
   const wire = openStdio()
   try {
@@ -68,9 +69,9 @@ export async function openEmbedded(config: Config): Promise<EmbeddedServer> {
 }
 
 /** Throws SCRIPT_UNREADABLE or SCRIPT_INVALID: this owner is there for one agent, so a client need not find out. */
-async function openWithAgent(config: Config): Promise<Owner> {
+async function openWithAgent(config: Config, own?: OwnJournal): Promise<Owner> {
   // It lives and dies with the client that started it.
-  const owner = await openOwner({ ...config, maxStallSeconds: 0 })
+  const owner = await openOwner({ ...config, maxStallSeconds: 0 }, { own })
   try {
     await owner.agents.check(owner.agents.default, { cwd: process.cwd() })
     return owner

@@ -9,7 +9,7 @@ import { type ListeningSocket, type SocketListener, listenOn } from '../../edge/
 import type { AbortSource } from '../../ports/values/signal.ts'
 import type { SessionCounts, SessionRegistry } from '../../session/session-registry.ts'
 import { Clients } from './clients.ts'
-import { type Owner, openOwner } from '../compose/compose.ts'
+import { type Owner, type OwnerOptions, openOwner } from '../compose/compose.ts'
 import { noteServer } from './pid-file.ts'
 import { putLongLogAside } from '../log/log.ts'
 import type { ServerControl } from '../admin/admin-methods.ts'
@@ -30,6 +30,8 @@ export interface ServeOptions {
   readonly background?: boolean
   /** How remote clients come in; absent: only over loopback. */
   readonly access?: RemoteAccess
+  /** Opened for this very configuration already; it is closed with the server. */
+  readonly own?: OwnerOptions['own']
 }
 
 const ONLY_LOOPBACK: RemoteAccess = { insecureHttp: false }
@@ -55,9 +57,12 @@ export interface RunningServer {
 
 /** Resolves when it accepts connections. Throws STATE_IN_USE when another process owns the state, and SOCKET_UNUSABLE. */
 export async function openServer(config: Config, options: ServeOptions): Promise<RunningServer> {
-  requireSafe(config.listen, options.access ?? ONLY_LOOPBACK)
-  const owner = await openOwner(config, { access: options.access ?? ONLY_LOOPBACK })
+  const { access = ONLY_LOOPBACK, own } = options
+  const owner = await openOwner(config, { access, own })
   try {
+    requireSafe(config.listen, access)
+    // The main thread has nothing to do until the journal is open.
+    owner.prepare()
     await Promise.all([owner.ownership, loadVersions()])
     putLongLogAside(config.home)
     noteServer(config.home)

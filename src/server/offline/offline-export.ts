@@ -1,7 +1,7 @@
 /** A session as lines of JSON, read from the journal: it works while a server owns the state, and without one. */
 import type { Config } from '../../config/settings.ts'
 import { exportPage } from '../../session/lifecycle/export-session.ts'
-import { openJournalReader } from '../compose/compose-reading.ts'
+import { openJournalReader } from '../compose/open-state.ts'
 import { findRow } from './offline-sessions.ts'
 
 /** The session of this id, or the only one whose id begins so, as it is now. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */

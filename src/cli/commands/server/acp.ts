@@ -59,10 +59,13 @@ async function relayFor(
 
 async function embed(agent: string | undefined): Promise<void> {
   const { loadConfig } = await import('../../../config/load.ts')
+  const { openOwnJournal } = await import('../../../server/compose/open-state.ts')
+  const config = { ...(await loadConfig({ agent })), maxStallSeconds: 0 }
+  const own = openOwnJournal(config)
   const { serveStdio } = await import('../../../server/daemon/embedded.ts')
   keepStdoutClean()
   endOnSignals()
-  await serveStdio(await loadConfig({ agent }), (why) => dieAtOnce(why, EMBEDDED_REMEDY))
+  await serveStdio(config, (why) => dieAtOnce(why, EMBEDDED_REMEDY), own)
 }
 
 /** A signal works as a closed stdin: running turns are stored as interrupted, and no child process is left. */

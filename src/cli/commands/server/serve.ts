@@ -5,7 +5,8 @@ import { configFor } from '../../configured.ts'
 import type { RemoteAccess } from '../../../config/listen.ts'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
 import { EXIT_UNRECOVERABLE } from '../../../server/launch/launch.ts'
-import { type RunningServer, openServer } from '../../../server/daemon/serve.ts'
+import { openOwnJournal } from '../../../server/compose/open-state.ts'
+import type { RunningServer } from '../../../server/daemon/serve.ts'
 import { serverInfo } from '../../../server/server-info.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
@@ -45,7 +46,10 @@ async function opened(background: boolean, options: CommandInput['options']): Pr
       listen: listen.length === 0 ? undefined : listen.join(','),
       cluster: textOption(options, 'cluster'),
     })
-    return await openServer(config, { background, access: accessFrom(options) })
+    const access = accessFrom(options)
+    const own = openOwnJournal(config)
+    const { openServer } = await import('../../../server/daemon/serve.ts')
+    return await openServer(config, { background, access, own })
   } catch (error) {
     if (!background || !isParleyError(error) || error.retryable) throw error
     complain(reasonOf(error))

@@ -1,12 +1,24 @@
-/** Opens the state for reading only, also while a server owns it, and without loading the code of a server. */
+/**
+ * Opens the state without the code of a server: for reading only, also while a server owns it, or for the server that is
+ * still being loaded.
+ */
 import { join } from 'node:path'
-import { type JournalReader, openSqliteReader } from '../../adapters/journal/sqlite/sqlite-journal.ts'
+import { systemClock } from '../../adapters/clock.ts'
+import {
+  type JournalReader,
+  type OwnedJournal,
+  openSqliteJournal,
+  openSqliteReader,
+} from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists.ts'
 import { openSearchIndex } from '../../adapters/search/worker/search-client.ts'
+import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Config } from '../../config/settings.ts'
+import type { FaultsSpec } from '../../ports/fault.ts'
 import type { SearchIndex } from '../../ports/search.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import { searchOptions } from '../cluster/search/index-order.ts'
+import { logPathIn } from '../log/log-line.ts'
 import { workerUrl } from './workers.ts'
 
 export type { JournalReader }
@@ -30,4 +42,25 @@ export function hasJournal({ home, cluster }: Config): boolean {
 /** Whether a process owns the journal now. That of a cluster may be anywhere, and is soon followed by another. */
 export function hasOwner({ home, cluster }: Config): boolean {
   return cluster !== undefined || readPidFile(home) !== undefined
+}
+
+export interface OwnJournal {
+  /** Absent where a cluster has the journal. May be refused before anything awaits it. */
+  readonly opened: Promise<OwnedJournal> | undefined
+  /** What the journal's thread watches. */
+  readonly activity: SharedActivity
+}
+
+/** Its thread starts while the bundles of a server are loaded. */
+export function openOwnJournal({ home, cluster, faults, maxStallSeconds }: Config): OwnJournal {
+  const activity = new SharedActivity(systemClock)
+  if (cluster !== undefined) return { opened: undefined, activity }
+  const opened = openSqliteJournal({
+    directory: home,
+    workerUrl: workerUrl('journal-worker'),
+    faults: faults as FaultsSpec,
+    watch: { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds },
+  })
+  opened.catch(() => undefined)
+  return { opened, activity }
 }
