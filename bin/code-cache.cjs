@@ -89,10 +89,6 @@ function storeAtExit() {
 }
 
 /**
- * Under its name it is whole, even after a power failure: V8 does not check what it reads. Whatever the mask of this process
- * is, no other user may write there.
- */
-/**
  * Under its name it is whole, even after a power failure: V8 does not check what it reads. Whatever this process leaves to
  * others by its mask, only the owner may write here.
  */
