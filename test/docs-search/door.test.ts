@@ -44,6 +44,8 @@ test('each request that does not fit gets the status that says why, and a senten
     [405, -32000, { method: 'PUT', body: INITIALIZE }],
     [415, -32000, { headers: { 'Content-Type': 'text/plain' }, body: INITIALIZE }],
     [415, -32000, { headers: {}, body: INITIALIZE }],
+    [415, -32000, { headers: { ...JSON_ONLY, 'Content-Encoding': 'gzip' }, body: INITIALIZE }],
+    [400, -32602, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 5 } } }],
     [406, -32000, { headers: { ...JSON_ONLY, Accept: 'text/html' }, body: INITIALIZE }],
     [406, -32000, { method: 'GET', headers: { Accept: 'application/json', 'Mcp-Session-Id': id } }],
     [413, -32000, { body: `"${'x'.repeat(5_000_000)}"` }],

@@ -1,4 +1,5 @@
 /** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { Collection } from '../collections.ts'
@@ -262,7 +263,9 @@ export class Indexer implements AsyncDisposable {
       }
       this.#events.log(`${file.path} is not searched: ${loaded.skipped}.`)
     } catch (error) {
-      this.#events.log(`${file.path} is not searched: ${reasonOf(error)}.`)
+      // What has gone since the directory was listed is no document any more.
+      const reason = reasonOf(error).replace(/\.$/u, '')
+      if (existsSync(file.path)) this.#events.log(`${file.path} is not searched: ${reason}.`)
     }
     return null
   }

@@ -91,6 +91,7 @@ function refuseKey(response: ServerResponse, { attempts, address, offered }: Wro
 /** The error of a request that its headers already show. */
 function wrongIn({ method = '', headers }: IncomingMessage): RefusalName | null {
   if (!METHODS.has(method)) return 'method'
+  if (method === 'POST' && !['', 'identity'].includes(headers['content-encoding'] ?? '')) return 'encoding'
   if (method === 'POST' && !isJsonContentType(headers['content-type'] ?? null)) return 'mediaType'
   if (method === 'POST' && !accepts(headers.accept, 'application/json')) return 'accept'
   if (method === 'GET' && !accepts(headers.accept, 'text/event-stream')) return 'acceptStream'

@@ -36,6 +36,7 @@ const REFUSALS = {
     message: 'This protocol version only has POST. For notifications send subscriptions/listen.',
     headers: { Allow: 'POST' },
   },
+  encoding: { status: 415, code: SERVER_ERROR, message: 'Send the body as it is, without Content-Encoding.' },
   mediaType: { status: 415, code: SERVER_ERROR, message: 'Send Content-Type: application/json.' },
   accept: {
     status: 406,
@@ -45,6 +46,11 @@ const REFUSALS = {
   acceptStream: { status: 406, code: SERVER_ERROR, message: 'Notifications are text/event-stream; accept that.' },
   json: { status: 400, code: -32700, message: 'The body is not valid JSON.' },
   batch: { status: 400, code: -32600, message: 'This protocol version has no batches. Send one message per request.' },
+  initialize: {
+    status: 400,
+    code: -32602,
+    message: 'initialize needs protocolVersion, capabilities and clientInfo, which has a name and a version.',
+  },
   sessionNeeded: {
     status: 400,
     code: SERVER_ERROR,

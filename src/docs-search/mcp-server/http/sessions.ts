@@ -67,7 +67,8 @@ export class Sessions {
 
   async handle(exchange: McpExchange): Promise<Response> {
     const id = exchange.request.headers.get('mcp-session-id')
-    if (id === null) return isInitializeRequest(exchange.body) ? this.#open(exchange) : refusal('sessionNeeded')
+    if (id === null && isInitializeRequest(exchange.body)) return this.#open(exchange)
+    if (id === null) return refusal(asksToInitialize(exchange.body) ? 'initialize' : 'sessionNeeded')
     const session = this.#sessions.get(id)
     // Another key must not even learn that the session is there.
     if (session === undefined || session.principal.id !== exchange.principal.id) return refusal('sessionUnknown')
@@ -146,6 +147,10 @@ export class Sessions {
   close(): Promise<void> {
     return this.retain(() => false)
   }
+}
+
+function asksToInitialize(body: unknown): boolean {
+  return (body as { readonly method?: unknown } | null | undefined)?.method === 'initialize'
 }
 
 async function answered(transport: SessionTransport, { request, body, streams, over }: McpExchange): Promise<Response> {

@@ -4,6 +4,7 @@ import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
 const NAME = 'MinDocGlobalSearch'
 const HITS_PER_PAGE = 10
+const LAST_PAGE = 1_000_000_000
 
 const text = (description: string) => ({ type: 'string', description })
 const HIT = {
@@ -51,7 +52,7 @@ export const minDocGlobalSearch: DocumentTool = {
   }),
   async call(args) {
     const query = args.query('keyword')
-    const page = args.integer('pageIndex', 1, Number.MAX_SAFE_INTEGER / HITS_PER_PAGE - 1) ?? 1
+    const page = args.integer('pageIndex', 1, LAST_PAGE) ?? 1
     const { total, hits, notice } = await args.view.index.documents({
       query,
       mode: 'all',
