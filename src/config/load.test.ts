@@ -4,10 +4,16 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { diagnoseConfig } from './diagnose.ts'
 import { loadConfig, loadLenient } from './load.ts'
+import { requirePrivateState } from './private.ts'
 import { ignoredPlaces, stateDirectory, userFile } from './places.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-despite-'))
 afterAll(() => rmSync(directory, { recursive: true }))
+
+test('a home that is no directory, as services have it, is answered with what to set', () => {
+  const reason = 'a part of its path is not a directory; set PARLEY_HOME to a directory of your own'
+  expect(() => requirePrivateState('/dev/null/.local/state/parley')).toThrow(reason)
+})
 
 test('an invalid settings file is reported, and the state directory stays the same', async () => {
   const environment = { PARLEY_HOME: join(directory, 'state'), XDG_CONFIG_HOME: directory }

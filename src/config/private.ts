@@ -1,6 +1,7 @@
 /** Checks that only the user can write to the state and the settings: another user who can has their permissions and keys. */
 import { chmodSync, lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { fileReasonOf } from '../errors/file-reason.ts'
 import { fail } from '../errors/parley-error.ts'
 
 /** Bits of a mode. */
@@ -16,7 +17,7 @@ const OURS: ReadonlySet<string> = new Set(['journal.db', 'server.lock', 'server.
  * sessions is set to mode 700 instead, and the returned sentence says so; a directory of another user is never changed.
  */
 export function requirePrivateState(home: string): string | undefined {
-  const found = statSync(home, { throwIfNoEntry: false })
+  const found = stateAt(home)
   // On Windows there is no such owner and no such mode.
   if (found === undefined || !found.isDirectory() || process.getuid === undefined) return undefined
   if (isForeign(found)) refuse(home, 'it belongs to another user; set PARLEY_HOME to a directory of your own')
@@ -30,6 +31,15 @@ export function requirePrivateState(home: string): string | undefined {
     refuse(home, `${planted} in it belongs to another user, who could write to it; look at it, and move it away`)
   chmodSync(home, 0o700)
   return `${home} could be written by other users. Now it is yours alone: mode 700.`
+}
+
+function stateAt(home: string): Stats | undefined {
+  try {
+    return statSync(home, { throwIfNoEntry: false })
+  } catch (error) {
+    // As with the HOME of a service, which is often no directory.
+    return refuse(home, `${fileReasonOf(error)}; set PARLEY_HOME to a directory of your own`)
+  }
 }
 
 /** Throws CONFIG_UNREADABLE for a file of settings that another user can change; a system may keep it for the user. */

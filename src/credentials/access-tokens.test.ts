@@ -1,5 +1,5 @@
 /** Tokens are kept as hashes, in a file for the user alone, and stop working when they are removed. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -46,6 +46,14 @@ test('the last use is kept to the minute', () => {
   tokens.remove('ci')
   tokens.used(sha256)
   expect(tokens.all()).toEqual([])
+})
+
+test('what cannot be written is not blamed on the file, which stays as it was', () => {
+  tokens.add('a', 'read')
+  rmSync(`${file()}.lock`)
+  mkdirSync(`${file()}.lock`)
+  expect(() => tokens.add('b', 'read')).toThrow(/access-tokens\.json stay as they were/u)
+  expect(tokens.all()).toMatchObject([{ name: 'a' }])
 })
 
 test('a name can be used once, and removed once', () => {

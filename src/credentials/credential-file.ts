@@ -35,7 +35,7 @@ export class CredentialFile<Content> {
     return this.#form.isContent(parsed) ? parsed : this.#unusable('it does not have the form that Parley wrote')
   }
 
-  /** One change after the other, of all processes; what `change` throws leaves the file as it is. Throws TOKENS_UNUSABLE. */
+  /** One change after the other, of all processes; what `change` throws leaves the file as it is. Throws TOKENS_UNUSABLE and TOKENS_UNCHANGED. */
   change<Result>(change: (content: Content) => { readonly content: Content; readonly result: Result }): Result {
     try {
       makeDirectory(dirname(this.path))
@@ -46,7 +46,7 @@ export class CredentialFile<Content> {
       })
     } catch (error) {
       if (isParleyError(error)) throw error
-      return this.#unusable(reasonOf(error), error)
+      return fail('TOKENS_UNCHANGED', { path: this.path, reason: reasonOf(error) }, error)
     }
   }
 

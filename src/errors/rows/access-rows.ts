@@ -64,6 +64,11 @@ export const accessRows = {
     false,
     (d) => `The credentials in ${d.path} cannot be used: ${d.reason}. Correct the file, or move it away.`,
   ),
+  TOKENS_UNCHANGED: row<{ path: string; reason: string }>(
+    INTERNAL,
+    true,
+    (d) => `The credentials in ${d.path} stay as they were, for they cannot be written now: ${d.reason}.`,
+  ),
   DEVICE_UNKNOWN: row<{ name: string }>(
     INVALID_PARAMS,
     false,

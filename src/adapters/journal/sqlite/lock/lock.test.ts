@@ -1,5 +1,5 @@
 /** One owner of a state directory, however many processes try, and however they end. */
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { appendOf } from '../../../../../test/contracts/journal-words.ts'
@@ -34,6 +34,16 @@ test('a second owner in another process gets the pid of the first', async () => 
   await journal.append(appendOf('s', 0, 1))
   expect(Number(await readFile(join(directory, 'server.pid'), 'utf8'))).toBe(process.pid)
   await journal.close()
+})
+
+test('a lock that is none is named, and not the journal', async () => {
+  await writeFile(join(directory, 'server.lock'), 'no lock\n'.repeat(200))
+  const reason = `${join(directory, 'server.lock')} is no lock of Parley; move it away`
+  const refused = { code: 'STATE_NOT_PRIVATE', details: { path: directory, reason } }
+  await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject(refused)
+  await rm(join(directory, 'server.lock'))
+  await mkdir(join(directory, 'server.lock'))
+  await expect(openSqliteJournal({ directory, workerUrl })).rejects.toMatchObject(refused)
 })
 
 test('a second owner in the same process is refused too', async () => {
