@@ -359,7 +359,8 @@ class BatchBuilder {
 
   /** The state after all entries so far. */
   #reach(): State {
-    this.#state = continued(this.#state, this.#continuedBy)
+    const last = this.#continuedBy
+    if (last !== undefined) this.#state = continued(this.#state, last)
     this.#continuedBy = undefined
     return this.#state
   }

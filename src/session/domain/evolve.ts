@@ -41,9 +41,9 @@ export function continuesMessage(state: State, entry: Entry): boolean {
   return isBusy(state) && state.turn.message?.messageId === entry.messageId
 }
 
-/** The state after parts of the open message, of which this is the last; the same state without any. */
-export function continued(state: State, last: Entry | undefined): State {
-  return last === undefined || state.phase === 'absent' ? state : reached(state, last)
+/** The state after parts of the open message, of which this is the last. */
+export function continued(state: State, last: Entry): State {
+  return state.phase === 'absent' ? state : reached(state, last)
 }
 
 function isImported(state: State, entry: Entry): boolean {
