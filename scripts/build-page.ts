@@ -28,7 +28,7 @@ async function bundle(directory: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    plugins: [workerAddress, onlyLexer, fewerLanguages, shellFiles],
+    plugins: [workerAddress, preloads, onlyLexer, fewerLanguages, shellFiles],
     build: {
       outDir: directory,
       emptyOutDir: true,
@@ -90,6 +90,23 @@ const workerAddress: Plugin = {
       const worker = Object.values(bundle).find(({ fileName }) => fileName.endsWith('/highlight.js'))
       if (worker === undefined) throw new Error('the worker that highlights code was not built')
       return [{ tag: 'meta', attrs: { name: 'highlight-worker', content: `./${worker.fileName}` }, injectTo: 'head' }]
+    },
+  },
+}
+
+/** What the page imports at once comes beside it, and not a round trip later. */
+const preloads: Plugin = {
+  name: 'preloads',
+  transformIndexHtml: {
+    order: 'post',
+    handler(_html, { chunk, bundle = {} }) {
+      const files = new Set(chunk?.imports)
+      for (const file of files) {
+        const part = bundle[file]
+        if (part?.type === 'chunk') for (const one of part.imports) files.add(one)
+      }
+      const link = (file: string) => ({ rel: 'modulepreload', crossorigin: true, href: `./${file}` })
+      return [...files].map((file) => ({ tag: 'link', attrs: link(file), injectTo: 'head' as const }))
     },
   },
 }

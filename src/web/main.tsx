@@ -15,7 +15,9 @@ const element = document.querySelector('#app')
 rememberList(app)
 if (element !== null) render(<Root app={app} code={code} />, element)
 await app.start()
-// The list is there; what most readers open next comes while they look at it.
+await app.hasList
+await nextPaint()
+// What most readers open next comes while they look at the list.
 void import('./screens/session-screen.tsx')
 if (app.router.filter.peek().share === '') {
   const { keepPage } = await import('./offline/install.ts')
@@ -23,4 +25,10 @@ if (app.router.filter.peek().share === '') {
     () => (app.isOutdated.value = true),
     (id) => app.router.go({ screen: 'session', id, seq: undefined }),
   )
+}
+
+/** A page that is not looked at paints nothing. */
+function nextPaint(): Promise<void> {
+  if (document.visibilityState !== 'visible') return Promise.resolve()
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
 }

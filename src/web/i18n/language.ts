@@ -39,7 +39,7 @@ export function clockTime(at: number, now: number = Date.now()): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
   const day: Intl.DateTimeFormatOptions = isToday ? {} : { month: 'short', day: 'numeric' }
-  return new Intl.DateTimeFormat(locale(), { ...day, ...form }).format(at)
+  return timeFormat({ ...day, ...form }).format(at)
 }
 
 /** How long ago, in a few letters; a date for what is older than a day. */
@@ -49,7 +49,7 @@ export function ago(at: number, now: number = Date.now()): string {
   if (minutes < 1) return forms.now
   if (minutes < 60) return forms.minutes(minutes)
   if (minutes < 24 * 60) return forms.hours(Math.floor(minutes / 60))
-  return new Intl.DateTimeFormat(locale(), { month: 'short', day: 'numeric' }).format(at)
+  return timeFormat({ month: 'short', day: 'numeric' }).format(at)
 }
 
 /** `0.4 s`, `12 s`, `3:05`; empty where no time is known. */
@@ -65,6 +65,16 @@ export function duration(ms: number | undefined): string {
 
 export function count(value: number): string {
   return new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }).format(value)
+}
+
+/** To make one takes longer than to draw a row of a list. */
+const timeFormats = new Map<string, Intl.DateTimeFormat>()
+
+function timeFormat(form: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${locale()} ${Object.keys(form).join(' ')}`
+  const known = timeFormats.get(key) ?? new Intl.DateTimeFormat(locale(), form)
+  timeFormats.set(key, known)
+  return known
 }
 
 function locale(): string {

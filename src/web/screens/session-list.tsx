@@ -6,6 +6,7 @@ import { ago, count, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { StateMark } from '../page/controls.tsx'
 import { Icon } from '../page/icons.tsx'
+import { memo } from '../page/memo.ts'
 import type { App } from '../sessions/app.ts'
 import { GROUPS, type SessionRow, type Shown, groupOf, shortPath, shownOf } from '../sessions/groups.ts'
 
@@ -64,7 +65,7 @@ export function SessionList({ app, first }: Props) {
             </h2>
             <ul>
               {rows.map((row) => (
-                <SessionItem key={row.sessionId} app={app} row={row} />
+                <SessionItem key={row.sessionId} app={app} row={row} age={ageOf(row)} />
               ))}
             </ul>
           </section>
@@ -123,6 +124,10 @@ function GroupTabs({ app, counts }: { readonly app: App; readonly counts: Shown[
   )
 }
 
+function ageOf({ updatedAt }: SessionRow): string {
+  return updatedAt === undefined || updatedAt === null ? '' : ago(Date.parse(updatedAt))
+}
+
 const STATE_OF = { waits: 'waiting', working: 'working', unread: 'idle', rest: 'idle' } as const
 
 function markOf(row: SessionRow): string {
@@ -131,7 +136,15 @@ function markOf(row: SessionRow): string {
   return group === 'broken' ? (row.lastEnd?.stopReason ?? 'interrupted') : STATE_OF[group]
 }
 
-function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow }) {
+interface ItemProps {
+  readonly app: App
+  readonly row: SessionRow
+  /** When it last changed, in words. */
+  readonly age: string
+}
+
+/** Drawn again only when it says something else: a long list changes with every busy session. */
+const SessionItem = memo(({ app, row, age }: ItemProps) => {
   const ref = useRef<HTMLAnchorElement>(null)
   const place = app.router.place.value
   const isHere = place.screen === 'session' && place.id === row.sessionId
@@ -158,13 +171,11 @@ function SessionItem({ app, row }: { readonly app: App; readonly row: SessionRow
             {row.waiting === undefined ? spelledOut(shortPath(row.cwd)) : spelledOut(row.waiting.title ?? '')}
           </span>
         </span>
-        {row.updatedAt !== undefined && row.updatedAt !== null && (
-          <time class="soft">{ago(Date.parse(row.updatedAt))}</time>
-        )}
+        {age !== '' && <time class="soft">{age}</time>}
       </a>
       {row.waiting !== undefined && !isHere && !app.mayNot('approve') && (
         <Options options={row.waiting.options} answer={(optionId) => app.answer(row, optionId)} />
       )}
     </li>
   )
-}
+})

@@ -11,6 +11,7 @@ import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
 import { deviceName } from '../connection/pairing.ts'
 import { type SessionRow, groupOf, listAfter } from './groups.ts'
+import { OncePerFrame } from './frames.ts'
 import { inquiriesOf } from './inquiries.ts'
 import { keep } from './kept.ts'
 import { randomHexId } from '../../client/connection/over-web-socket.ts'
@@ -60,6 +61,11 @@ export class App implements ClientDelegate {
   #whenConnected: (client: Client) => void = () => undefined
   /** Resolves with the client once it has been connected; screens may be there before. */
   readonly connected = new Promise<Client>((resolve) => (this.#whenConnected = resolve))
+  readonly #listNews: SessionsNotice[] = []
+  readonly #listFrame = new OncePerFrame(() => this.#takeListNews())
+  #whenListed: () => void = () => undefined
+  /** Resolves once sessions are listed. */
+  readonly hasList = new Promise<void>((resolve) => (this.#whenListed = resolve))
   #undo: ReturnType<typeof setTimeout> | undefined
 
   get client(): Client | undefined {
@@ -264,7 +270,16 @@ export class App implements ClientDelegate {
   }
 
   #listed(notice: SessionsNotice): void {
-    this.listed.value = listAfter(this.listed.value ?? [], notice)
+    // The first part of a snapshot shows at once; the others, and what many busy sessions say, at most once a frame.
+    this.#listNews.push(notice)
+    if (this.listed.value === undefined) this.#takeListNews()
+    else this.#listFrame.want()
+  }
+
+  #takeListNews(): void {
+    const news = this.#listNews.splice(0)
+    if (news.length > 0) this.listed.value = news.reduce(listAfter, this.listed.value ?? [])
+    this.#whenListed()
   }
 
   #add(session: OpenSession): void {

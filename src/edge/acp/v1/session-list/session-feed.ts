@@ -5,8 +5,9 @@ import type { SessionDirectory } from '../../../../session/handle.ts'
 import type { Transport } from '../../../transport/transport.ts'
 import { type SessionReader, type SessionRow, sessionRow } from './list-sessions.ts'
 
-/** Rows of one notification. */
+/** Rows of one notification; the first one is shown while the others come. */
 const ROWS_PER_NOTIFICATION = 500
+const ROWS_AT_FIRST = 100
 
 export interface FeedContext extends SessionReader {
   readonly sessions: Pick<SessionDirectory, 'list' | 'watch' | 'find'>
@@ -87,9 +88,10 @@ export class SessionFeed {
   async #sendAll(): Promise<void> {
     let after: ListKey | undefined
     for (let reset = true; this.#stopWatching !== undefined; reset = false) {
-      const page = await this.#context.sessions.list({ limit: ROWS_PER_NOTIFICATION, ...(after && { after }) })
+      const limit = reset ? ROWS_AT_FIRST : ROWS_PER_NOTIFICATION
+      const page = await this.#context.sessions.list({ limit, ...(after && { after }) })
       after = page.at(-1)
-      const more = page.length === ROWS_PER_NOTIFICATION
+      const more = page.length === limit
       await this.#send({ ...(reset && { reset }), sessions: page.map((row) => this.#note(row)), ...(more && { more }) })
       if (!more) return
     }
