@@ -20,7 +20,7 @@ export async function main(argv: readonly string[]): Promise<number | undefined>
   // An editor that has closed our stderr misses a sentence and nothing else.
   process.stderr.on('error', () => undefined)
   try {
-    // A server elsewhere needs more than this file loads.
+    // A remote server needs more than this file loads.
     if (!(await relayStdio(agent))) return undefined
     // An attempt to start a server may still run; no client is left for it.
     process.exit(OK)

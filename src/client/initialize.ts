@@ -1,4 +1,4 @@
-/** The first exchange on every connection: who the client is and what it asks for, who the agent is and what it offers. */
+/** The first exchange on every connection: the client's name and wishes, and the agent's name and offer. */
 import { type RequestId, fieldsOf, type Fields } from '../rpc/json-rpc.ts'
 import { fail } from './client-error.ts'
 import type { Peer } from './connection/json-rpc-peer.ts'

@@ -1,4 +1,4 @@
-/** The chosen agent, as users write it and as a server knows it. */
+/** The chosen agent: in the form that users write, and in the form that a server stores. */
 import { resolve } from 'node:path'
 import { fail } from '../errors/parley-error.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Devices: a phone, a browser, a laptop that was paired with the server. Who has a link with a pairing code makes a device of
- * it, once; the device then has a token of its own. Of codes and tokens the state directory keeps the SHA-256 alone.
+ * Devices: a phone, a browser, a laptop that was paired with the server. A link with a pairing code makes one device,
+ * once; the device then has a token of its own. The state directory keeps only the SHA-256 of codes and tokens.
  */
 import { ParleyError, fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,4 +1,4 @@
-/** All credentials of a server: who shows which secret, what that gives, and whether it still does. */
+/** All credentials of a server: recognises a secret, says what it gives access to, and whether it is still valid. */
 import type { Clock } from '../ports/clock.ts'
 import { AccessTokens, type TokenHolder } from './access-tokens.ts'
 import { Devices } from './devices.ts'

@@ -1,6 +1,6 @@
 /**
- * Share links: the holder of one reads one session, live, until the link ends or is taken back. The state directory keeps the
- * SHA-256 of its secret alone.
+ * Share links: the holder of one can read one session, live, until the link expires or is revoked. The state directory
+ * keeps only the SHA-256 of its secret.
  */
 import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,4 +1,4 @@
-/** The sessions that a credential reaches. For its holder there are no others. */
+/** Limits a connection to the sessions that its credential reaches. For its holder there are no others. */
 import { realpath } from 'node:fs/promises'
 import { type Scope, isBelow, reaches } from '../credentials/scope.ts'
 import { fail } from '../errors/parley-error.ts'

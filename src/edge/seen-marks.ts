@@ -1,4 +1,4 @@
-/** How far each person has seen each session, on whichever device. What ended after that is unread. */
+/** How far each person has seen each session, on any device. Turns that ended after that are unread. */
 import type { Cursor, SessionId, SessionSummary } from '../ports/journal.ts'
 
 /** As it is stored. */

@@ -1,4 +1,4 @@
-/** A connection that carries neither the arguments nor the results of tools: only that they ran, and how it went. */
+/** A connection that carries neither the arguments nor the results of tools: only that they ran, and how they ended. */
 import { isFields } from '../rpc/json-rpc.ts'
 import type { Transport } from './transport/transport.ts'
 

@@ -1,4 +1,4 @@
-/** How far inside our own network an address is. A model, a page or a server that names an address must not lead a connection there. */
+/** How far inside our own network an address is. If a model, a page or a server names an address, a connection must not lead into that network. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 

@@ -1,4 +1,4 @@
-/** An HTTP dispatcher that connects only to addresses that a guard allows. Each name is resolved once, and connected to as checked. */
+/** An HTTP dispatcher that connects only to addresses that a guard allows. Each name is resolved once, and exactly the checked address is used. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { callbackify } from 'node:util'

@@ -1,4 +1,4 @@
-/** The permission modes in which calls run about which a user would otherwise be asked. */
+/** The permission modes that run calls which would otherwise need a permission. */
 import type { PermissionModeId } from '../ports/values/settings.ts'
 
 export const PERMISSIVE_MODES: ReadonlySet<string> = new Set<PermissionModeId>(['accept-edits', 'allow-all'])

@@ -1,6 +1,6 @@
 /**
- * An editor whose server is on another machine: paths of the one are translated into paths of the other, in both directions,
- * and what only exists beside the editor is kept from the server.
+ * Translates the paths in messages between an editor and a remote server, in both directions, and keeps from the server
+ * what exists only beside the editor.
  */
 import { ParleyError } from '../errors/parley-error.ts'
 import { type RequestId, errorMessage, fieldsOf, isFields } from '../rpc/json-rpc.ts'

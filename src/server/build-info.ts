@@ -1,4 +1,4 @@
-/** Which build this is: what a bug report must name. */
+/** The build of this program, as a bug report must name it. */
 import { ENTRY_FORMAT } from '../session/domain/entries.ts'
 import { serverInfo } from './server-info.ts'
 

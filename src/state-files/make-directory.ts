@@ -1,4 +1,4 @@
-/** A directory and those above it, made step by step. */
+/** Makes a directory and its missing parents, step by step. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** What a worker thread hears and says: its side of the calls of worker-thread.ts, and the form in which they cross. */
+/** The worker's side of the calls of worker-thread.ts, and the form in which messages cross. */
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode, ErrorDetails } from '../errors/catalogue.ts'
 

@@ -1,4 +1,4 @@
-/** The guard: a small shell that ends all registered process groups when the server has died, however it died. */
+/** The guard: a small shell that kills all registered process groups when the server has died, however it died. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'

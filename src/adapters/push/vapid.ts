@@ -1,4 +1,4 @@
-/** How a push service and a browser know this server again: RFC 8292. The keys are in the state directory, for the user alone. */
+/** How push services and browsers recognise this server: RFC 8292. The keys are in the state directory, readable by the user alone. */
 import { type JsonWebKey, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { createFile } from '../../state-files/atomic-file.ts'

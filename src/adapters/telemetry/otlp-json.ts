@@ -1,4 +1,4 @@
-/** Spans and metrics as requests of OTLP, in the words of its JSON: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Spans and metrics as requests of OTLP in JSON: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import type { Attributes, Histogram, Span } from '../../ports/values/telemetry.ts'
 
 export interface Series {

@@ -1,4 +1,7 @@
-/** Who joins a session and who leaves it, as a chat says it: once it holds, for a command or a lost connection comes and goes. */
+/**
+ * The lines of a chat that say who joins and leaves a session. A change is shown only after a moment, because short
+ * commands and lost connections come and go.
+ */
 import { after } from '../output/terminal/pace.ts'
 
 /** How long a client must be connected, or away, before the chat prints a line about it. Milliseconds. */

@@ -1,4 +1,4 @@
-/** What a chat asks its user with keys: for permissions, forms, pages and choices, one after the other. */
+/** The questions that a chat asks with keys, one after the other: permissions, forms, pages to visit and choices. */
 import type { ClientForms, ClientPages } from '../../client/incoming/client-methods.ts'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { View } from '../output/view/view.ts'

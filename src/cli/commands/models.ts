@@ -1,4 +1,4 @@
-/** `parley models`: which models can be used here or on a server elsewhere, and why the others cannot. It needs no server here. */
+/** `parley models`: which models can be used here or on a remote server, and why the others cannot. It needs no server here. */
 import { configFor } from '../configured.ts'
 import { openUserModels, type UserModels } from '../../server/compose/compose.ts'
 import type { Config } from '../../config/settings.ts'

@@ -59,7 +59,7 @@ export async function openAgentConnection(reaching: ConnectOptions, face: Client
   return reaching.config.server === undefined ? overSocket(reaching, face) : overNetwork(reaching, face)
 }
 
-/** To a server elsewhere: it is not started, not replaced by a newer one, and gets none of this machine's keys. */
+/** To a remote server: it is not started, not replaced by a newer one, and gets none of this machine's keys. */
 async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { dialRemote } = await import('../remote/dial-remote.ts')
   const { agent, ...hello } = helloOf(reaching)

@@ -1,4 +1,4 @@
-/** The boundary of the files that an agent gets from this machine: the directories of its session, wherever links lead. */
+/** The boundary of the files that an agent may use on this machine: the directories of its session, after links are resolved. */
 import { isAbsolute } from 'node:path'
 import { fail } from '../../errors/parley-error.ts'
 import { realPathInside } from '../../workspace/real-path.ts'

@@ -1,4 +1,4 @@
-/** A question of a command at a terminal that any number of answers fit, for the same library and reasons as `confirm.ts`. */
+/** A question of a command at a terminal to which several answers can be chosen. It uses the library of `confirm.ts`, for the same reasons. */
 
 export interface AnswerOption {
   readonly value: string

@@ -1,4 +1,4 @@
-/** Commands about the machine of a server elsewhere: that server does for them there what they do here for its user. */
+/** Commands about the machine of a remote server: that server does for them there what they do here for its user. */
 import type { Config } from '../../config/settings.ts'
 import { type MachineRequest, askMachine } from '../../server/admin/admin-client.ts'
 import { remoteOf } from './dial-remote.ts'

@@ -1,4 +1,4 @@
-/** How commands and the relay reach a server elsewhere: again and again, with growing pauses. */
+/** How commands and the relay reach a remote server: again and again, with growing pauses. */
 import type { Duplex } from 'node:stream'
 import { type ClientTransport, openLineTransport } from '../../client/connection/transport.ts'
 import type { Config } from '../../config/settings.ts'

@@ -1,4 +1,4 @@
-/** Servers elsewhere that the user has logged in to: their addresses, and the tokens that they gave, for the user's eyes only. */
+/** The remote servers that the user has logged in to: their addresses and tokens, in a file that only the user can read. */
 import type { Config } from '../../config/settings.ts'
 import { CredentialFile } from '../../credentials/credential-file.ts'
 import { fail } from '../../errors/parley-error.ts'

@@ -1,4 +1,7 @@
-/** The pause before the next attempt to reach a server elsewhere. It ends early when this machine has another network, or was asleep. */
+/**
+ * The pause before the next attempt to reach a remote server. It ends early when the network of this machine changes,
+ * or when the machine wakes up.
+ */
 import { networkInterfaces } from 'node:os'
 import { now, pause } from '../output/terminal/pace.ts'
 

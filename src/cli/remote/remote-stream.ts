@@ -1,4 +1,4 @@
-/** A connection to a server elsewhere, as lines in both directions: over WebSocket, or through `ssh`. */
+/** A connection to a remote server, as lines in both directions: over WebSocket, or through `ssh`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

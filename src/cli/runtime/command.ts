@@ -9,9 +9,9 @@ export interface CommandRow {
   readonly examples: readonly string[]
   /** Loaded when the command runs; a group of commands may have nothing to run by itself. */
   readonly load?: () => Promise<CommandModule>
-  /** It can use a server elsewhere, which `--server` names. */
+  /** It can use a remote server, which `--server` names. */
   readonly isRemote?: true
-  /** A sentence: what to do where a server elsewhere is named and the command cannot use it. Commands of its own have it too. */
+  /** A sentence: what to do where a remote server is named and the command cannot use it. Commands of its own have it too. */
   readonly instead?: string
   /** Commands of its own, as `parley mcp` has `add`. */
   readonly commands?: readonly CommandRow[]
@@ -36,7 +36,7 @@ export interface CommandInput {
   /** `rules add`. */
   readonly name?: string
   readonly args: readonly string[]
-  /** The server elsewhere that is meant. */
+  /** The remote server that is meant. */
   readonly server?: string | undefined
   /** What to do instead where the command cannot use it. */
   readonly instead?: string | undefined

@@ -3,7 +3,7 @@ import { fail } from '../../errors/parley-error.ts'
 
 interface RunningCommand {
   readonly name: string
-  /** Whether it can use a server elsewhere. */
+  /** Whether it can use a remote server. */
   readonly isRemote: boolean
   /** What to do instead where it cannot. */
   readonly instead?: string | undefined

@@ -1,4 +1,4 @@
-/** Decides in which session a command works: the one that was named, the newest of the directory, or a new one. */
+/** Decides which session a command uses: the one that was named, the newest of the directory, or a new one. */
 import { resolve } from 'node:path'
 import type { Client, SessionInfo } from '../../client/client.ts'
 import { fail } from '../../errors/parley-error.ts'

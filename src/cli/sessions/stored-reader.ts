@@ -1,4 +1,4 @@
-/** What `show` and `export` read: the journal of this machine, or over a connection that of a server elsewhere. */
+/** What `show` and `export` read: the journal of this machine, or that of a remote server over a connection. */
 import type { Client, SessionInfo } from '../../client/client.ts'
 import type { UpdateParams } from '../../client/incoming/updates.ts'
 import type { Config } from '../../config/settings.ts'

@@ -1,4 +1,4 @@
-/** One prompt from its first word to its exit code. */
+/** Runs one prompt until its end, and returns the exit code. */
 import { NO_REASON } from '../../client/connection/responses.ts'
 import type { Client } from '../../client/client.ts'
 import { exitOfStop } from '../runtime/exit-codes.ts'

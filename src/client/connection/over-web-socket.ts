@@ -1,4 +1,4 @@
-/** How a program reaches a server elsewhere and comes back by itself: what `connect` needs, over WebSocket. */
+/** The connection to a remote server over WebSocket for `connect`: it is restored by itself when it is lost. */
 import type { ConnectionDeps } from './reconnecting-connection.ts'
 import { Redialling } from './redialling.ts'
 import { type LiveSocket, type SocketClock, type WebSocketLike, openWebSocket } from './web-socket.ts'

@@ -1,4 +1,4 @@
-/** How a client comes back to a server elsewhere, by a clock and sockets of the test. */
+/** How a client comes back to a remote server, by a clock and sockets of the test. */
 import { expect, test } from 'vitest'
 import { Redialling } from './redialling.ts'
 import { type LiveSocket, type SocketClock, type WebSocketLike, openWebSocket } from './web-socket.ts'

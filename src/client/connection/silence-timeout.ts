@@ -1,4 +1,4 @@
-/** Gives up on an agent that says nothing: without this, a request that is never answered is awaited for ever. */
+/** Gives up on an agent that sends nothing. Without this, a request that is never answered would be awaited for ever. */
 import { ClientError } from '../client-error.ts'
 
 /** How long an agent may say nothing while it owes a response. */

@@ -1,4 +1,4 @@
-/** What a Parley server says of sessions that need not be open here, read as far as it is well formed. */
+/** A Parley server's methods about sessions that need not be open here. Results are read as far as they are well formed. */
 import { fieldsOf, type Fields } from '../../rpc/json-rpc.ts'
 import { type UpdateParams, updateIn } from '../incoming/updates.ts'
 import type { Resolved } from '../transcript/items.ts'

@@ -1,4 +1,4 @@
-/** Small facts that commands change while servers run, such as keys: one file each, so that two writers never meet in one. */
+/** Small records that commands change while servers run, such as keys: one file each, so that two commands never write to the same file. */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** A document for reading: its outline beside it, and what was found in it in its place. */
+/** A page that shows a document, with its outline beside it and the matches of a search marked. */
 import type { FoundInDocument, Shown, ShownHeading } from '../index/worker/protocol.ts'
 import type { CollectionView } from '../collections/view.ts'
 import { collectionAddress, documentAddress, type SearchQuestion, type Spot } from './site/addresses.ts'

@@ -1,4 +1,4 @@
-/** The files of a certificate, read and checked: what is wrong about them is said in one sentence that names the file. */
+/** Reads and checks the files of a certificate. An error is one sentence that names the file. */
 import { type KeyObject, X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { fail, reasonOf } from '../../errors/parley-error.ts'

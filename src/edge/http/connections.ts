@@ -1,4 +1,4 @@
-/** The remote connections of the server, over WebSocket and HTTP alike: how many there may be, and who is cut. */
+/** The remote connections of the server, over WebSocket and HTTP alike: how many there may be, and which are closed. */
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import type { Transport } from '../transport/transport.ts'
 import type { RemoteLimits } from './admission/remote-limits.ts'

@@ -1,4 +1,4 @@
-/** Refuses an upgrade: there is no response object of Node's for that. */
+/** Refuses an upgrade by writing the response to the socket, because Node has no response object for it. */
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { PLAIN } from './exchange.ts'

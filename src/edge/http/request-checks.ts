@@ -1,4 +1,4 @@
-/** What a request must show before anything else is looked at: a host that is ours, an origin that is ours, a credential. */
+/** What is checked first of every request: a host of this server, an origin of this server, a credential. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 

@@ -1,6 +1,6 @@
 /**
- * What the server answers, by path. A face of the server (the endpoint of ACP, the page, pairing) is one or more routes;
- * the listener checks host, origin and credential before a route sees anything.
+ * The answers of the server, by path. The ACP endpoint, the page and pairing are one or more routes each. The listener
+ * checks host, origin and credential before a route sees a request.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,4 @@
-/** What listens on one address: HTTP/1.1, or with a certificate TLS that carries HTTP/1.1 and HTTP/2 on one port. */
+/** The listener of one address: HTTP/1.1, or with a certificate TLS with HTTP/1.1 and HTTP/2 on one port. */
 import { type IncomingMessage, type Server as PlainServer, type ServerResponse, createServer } from 'node:http'
 import { type Http2Server, type ServerHttp2Session, createServer as createHttp2Server } from 'node:http2'
 import type { Server as Listening, Socket } from 'node:net'

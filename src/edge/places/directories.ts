@@ -1,6 +1,6 @@
 /**
- * Directories of the server's machine, for a client whose user chooses where a session works: which there are, and which of them
- * the client may name.
+ * The directories of the server's machine, for a client whose user chooses where a session works: lists them, and
+ * decides which the client may name.
  */
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** Opens the search for files with its first query: few clients ask, and a start loads little. */
+/** Opens the search for files with its first query, because few clients use it and a start should load little. */
 import type { Clock } from '../../ports/clock.ts'
 import type { SessionFiles } from './session-files.ts'
 

@@ -1,4 +1,4 @@
-/** Finds files of a session's directories by parts of their names, for a client whose user names one in a prompt. */
+/** Finds files in a session's directories by parts of their names, for a client whose user mentions one in a prompt. */
 import { LruMap } from '../../async/lru.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { isBelow } from '../../credentials/scope.ts'

@@ -1,4 +1,7 @@
-/** A connection to one client as the protocol sees it: the texts of whole messages in both directions. How they are framed is the transport's matter. */
+/**
+ * A connection to one client as the protocol sees it: the texts of whole messages in both directions. How they are
+ * framed is left to the transport.
+ */
 import type { ParleyError } from '../../errors/parley-error.ts'
 import type { RequestId } from '../../rpc/json-rpc.ts'
 

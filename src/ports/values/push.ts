@@ -1,4 +1,4 @@
-/** Messages that a browser shows when its page is closed, through the push service of its vendor. */
+/** Messages that a browser shows while the page is closed, sent through the push service of its vendor. */
 
 /** Where one browser gets them, as it said itself. */
 export interface PushTarget {

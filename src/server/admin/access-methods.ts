@@ -1,4 +1,4 @@
-/** `_parley/access/*`: who gets in, for a page that shows it. As `parley devices`, `token`, `pair` and `share` do on the machine. */
+/** `_parley/access/*`: lists and changes who has access, for the page. `parley devices`, `token`, `pair` and `share` do the same on the machine. */
 import { Credentials } from '../../credentials/key-ring.ts'
 import type { Scope } from '../../credentials/scope.ts'
 import type { Clock } from '../../ports/clock.ts'

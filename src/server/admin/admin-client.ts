@@ -21,7 +21,7 @@ const PART_TIMEOUT_MS = 120_000
 
 /** The server to ask, and the token that it may demand. */
 export interface AdminTarget extends ServerPlace {
-  /** Connects to a server elsewhere; absent: to the one of the state directory. */
+  /** Connects to a remote server; absent: to the one of the state directory. */
   readonly connect?: () => Promise<Duplex>
   readonly clientToken?: string | undefined
 }
@@ -50,7 +50,7 @@ export async function askToListen(target: AdminTarget, order: ListenOrder): Prom
   return (await request(target, { method: '_parley/listen', params: order })) as ListenAnswer
 }
 
-/** Searches the sessions of a server elsewhere. Throws also what is wrong with the query. */
+/** Searches the sessions of a remote server. Throws also what is wrong with the query. */
 export async function askToSearch(target: AdminTarget, query: object): Promise<Searched> {
   return (await request(target, { method: '_parley/search', params: query })) as Searched
 }

@@ -31,7 +31,7 @@ export async function requestOver(
     const _meta = { 'parley/token': clientToken }
     const initialize = { protocolVersion: 1, clientCapabilities: {}, _meta }
     const request = `${requestMessage(1, method, params)}\n`
-    // A server elsewhere reads little before it has answered `initialize`.
+    // A remote server reads little before it has answered `initialize`.
     const isLarge = request.length > LARGE
     connection.write(`${requestMessage(0, 'initialize', initialize)}\n${isLarge ? '' : request}`)
     const response = await responseOn(connection, method, () => isLarge && connection.write(request))

@@ -1,4 +1,4 @@
-/** What `parley agents ls` shows: every agent that a user can name here, and how it stands. */
+/** What `parley agents ls` shows: every agent that a user can name here, and its state. */
 import { type FoundAgent, readAgentFiles } from '../../config/agents/agent-files.ts'
 import type { Config } from '../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** The front by which external agents reach the MCP servers of their sessions; loaded with the first agent that needs it. */
+/** Gives external agents access to the MCP servers of their sessions. Loaded with the first agent that needs it. */
 import { systemClock } from '../../adapters/clock.ts'
 import type { CallDecision, FrontedCall } from '../../adapters/mcp/front/fronted-server.ts'
 import type { LoopbackFront } from '../../adapters/mcp/front/loopback-front.ts'

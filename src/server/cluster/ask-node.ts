@@ -1,4 +1,4 @@
-/** What commands ask of the nodes of a cluster. */
+/** The requests that commands send to the nodes of a cluster. */
 import type { Config } from '../../config/settings.ts'
 import { localUser } from '../../edge/method-access.ts'
 import { fail } from '../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** A node of a cluster while it serves: its own clients, whose sessions may be anywhere, and those of other nodes whose sessions are here. */
+/** A node of a cluster while it serves: its own clients, whose sessions may be on any node, and clients of other nodes whose sessions are here. */
 import { waitAtMost } from '../../async/with-timeout.ts'
 import type { Principal } from '../../edge/method-access.ts'
 import { serveConnection } from '../../edge/acp/connection.ts'

@@ -1,4 +1,4 @@
-/** What commands see of a cluster without serving it. */
+/** What commands read of a cluster without being a node. */
 import { systemClock } from '../../adapters/clock.ts'
 import { parseAddress } from '../../adapters/journal/postgres/connection/address.ts'
 import { readNodeToken, readNodes } from '../../adapters/journal/postgres/ownership/read-nodes.ts'

@@ -1,4 +1,4 @@
-/** On which node of a cluster a session is: by its directory, by labels, and by what the nodes have to do. Pure. */
+/** Chooses the node of a new session: by its directory, by labels, and by the load of the nodes. Pure. */
 import { fitsPath } from '../../path-rules/path-rules.ts'
 
 /** What a node says it is for. */

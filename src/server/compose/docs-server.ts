@@ -1,4 +1,4 @@
-/** The document-search server as a command runs it: its keys, its collections, its index worker, its name. */
+/** Composes the document server of a command: its keys, its collections, its index worker, its name. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'

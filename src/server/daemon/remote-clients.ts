@@ -1,4 +1,4 @@
-/** Clients that reach the server over the network: who holds a token may connect, until the token is removed or changed. */
+/** Clients that reach the server over the network. A holder of a token may connect, until the token is removed or changed. */
 import type { ListenAddress, RemoteAccess } from '../../config/listen.ts'
 import { isLoopback } from '../../net-policy/loopback.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'

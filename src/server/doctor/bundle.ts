@@ -1,4 +1,4 @@
-/** What a bug report needs, as one text that its author can read before sending it: no conversation, no path of a session, no secret. */
+/** The content of a bug report, as one text that its author can read before sending it: no conversation, no path of a session, no secret. */
 import { readFileSync, statSync } from 'node:fs'
 import { arch, availableParallelism, homedir, platform, release, totalmem } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Looks at everything that Parley needs, changes nothing, and says of each problem what would end it. */
+/** Checks everything that Parley needs, changes nothing, and suggests a remedy for each problem. */
 import type { Diagnosis } from '../../config/diagnose.ts'
 import { checkAgent } from './chosen-agent.ts'
 import type { Finding } from './finding.ts'

@@ -1,4 +1,4 @@
-/** Takes secrets out of a text that leaves this machine. What is in doubt is taken out too. */
+/** Removes secrets from a text that leaves this machine. In doubt, a text is removed. */
 
 const REMOVED = '[removed]'
 

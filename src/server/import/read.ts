@@ -1,4 +1,4 @@
-/** Reads an exported session: each line is checked before it is taken for an entry, and the first that is wrong is named. */
+/** Reads an exported session. Each line is checked before it counts as an entry, and the first invalid one is named. */
 import { z } from 'zod'
 import { fail } from '../../errors/parley-error.ts'
 import { ENTRY_FORMAT, type Entry } from '../../session/domain/entries.ts'

@@ -1,6 +1,6 @@
 /**
- * What a server answers to `initialize` that has just started: for a client whose configuration no server has served yet. It is
- * made by the functions with which the server makes it, so that the two are the same.
+ * The answer to `initialize` of a server that has just started, for a client whose configuration no server has served
+ * yet. It is made by the functions that the server uses, so that the two are the same.
  */
 import type { Config } from '../../config/settings.ts'
 import { initializeResult } from '../../edge/acp/v1/initialize/initialize.ts'

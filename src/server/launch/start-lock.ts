@@ -1,4 +1,4 @@
-/** Of many that need a server one starts it: a file in the state directory says who is at it. */
+/** Makes sure that of many processes that need a server, one starts it: a file in the state directory names that process. */
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../daemon/pid-file.ts'

@@ -1,4 +1,7 @@
-/** What about a session is worth a notification: it waits for an answer, it has ended, or what was shown is over. Pure. */
+/**
+ * Decides which changes of a session are worth a notification: it waits for an answer, it has ended, or an earlier
+ * notification is outdated. Pure.
+ */
 import type { SessionSummary, WaitingQuestion } from '../../ports/journal.ts'
 
 export type PushNews =

@@ -1,4 +1,7 @@
-/** Tells the devices that want it that a session waits, has ended or was broken off, and takes the answers of their notifications. */
+/**
+ * Sends notifications to the devices that asked for them when a session waits, ends or is interrupted, and accepts the
+ * answers of these notifications.
+ */
 import { createHash } from 'node:crypto'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
 import { type KeyRing, credentialOf } from '../../credentials/key-ring.ts'

@@ -1,4 +1,7 @@
-/** Which devices want notifications, and where they get them: a file of the state directory. A device that is gone is gone here too. */
+/**
+ * The devices that want notifications, and the addresses of their browsers: a file of the state directory. A device
+ * that loses its access is removed here too.
+ */
 import { CredentialFile } from '../../credentials/credential-file.ts'
 import { isHash } from '../../credentials/secret.ts'
 import type { PushTarget } from '../../ports/values/push.ts'

@@ -1,4 +1,4 @@
-/** By which a notification answers one question, once, for an hour, by an option that allows or rejects this one call. */
+/** Tickets with which a notification can answer one question, once, within an hour, by an option that allows or rejects this one call. */
 import { hashOf, newToken } from '../../credentials/secret.ts'
 import type { PermissionOption } from '../../ports/values/content.ts'
 

@@ -1,4 +1,4 @@
-/** What a server does for telemetry; nothing where the environment names no collector. */
+/** The telemetry of a server. It does nothing if the environment names no collector. */
 import type { Journal } from '../../ports/journal.ts'
 import type { Models } from '../../ports/model.ts'
 import type { ToolHost } from '../../ports/tools.ts'

@@ -1,4 +1,4 @@
-/** Under which ids agents know the sessions of a journal: what was imported or begun, and what a deleted session leaves behind. */
+/** The ids under which agents know the sessions of a journal: of sessions that were imported or begun, and of deleted ones. */
 import type { AgentMemory, DeletedConversation } from '../../ports/agent.ts'
 import type { Cursor, Journal, SessionId } from '../../ports/journal.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'

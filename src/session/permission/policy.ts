@@ -1,6 +1,6 @@
 /**
- * Whether a tool call runs, needs permission or is refused, who says so and why; which rules and earlier answers match it; and
- * which files it may reach then. Pure.
+ * Decides whether a tool call runs, needs permission or is refused, by whose decision and why; which rules and earlier
+ * answers match it; and which files it may reach then. Pure.
  */
 import {
   executorOf,

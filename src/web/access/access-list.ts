@@ -1,4 +1,4 @@
-/** Who gets in, as the server lists it, and what changes that. */
+/** The list of devices, tokens and links, as the server sends it, and the requests that change it. */
 import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
 import { sentenceOf } from '../sessions/error-sentences.ts'

@@ -1,4 +1,4 @@
-/** The list of sessions as it was last, for when the server is away. A device that is none any more forgets it. */
+/** The last known list of sessions, for when the server cannot be reached. A device that lost its access deletes it. */
 import { effect } from '@preact/signals'
 import type { App } from '../sessions/app.ts'
 import type { SessionRow } from '../sessions/groups.ts'

@@ -1,4 +1,4 @@
-/** What was said in a session, and where its reader is in it. */
+/** The conversation of a session, with the position of its reader. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isRunning } from '../composer/composer.tsx'
 import { clockTime, words } from '../i18n/language.ts'

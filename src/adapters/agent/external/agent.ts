@@ -1,6 +1,7 @@
 /**
- * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends when it was idle for
- * long, and comes back with the next prompt: its own conversation reopened, or a new one with what it does not know.
+ * An ACP agent behind one session. Its process starts with the first prompt (or with a new session), ends after it was
+ * idle for long, and starts again with the next prompt. Then its own conversation is reopened, or a new one gets what
+ * the agent does not know.
  */
 import { waitAtMost } from '../../../async/with-timeout.ts'
 import type {

@@ -1,4 +1,4 @@
-/** What Parley must know of an external agent before it starts: how that is done, and what the agent said of itself last time. */
+/** What Parley must know of an external agent before it starts: the command, and what the agent reported about itself last time. */
 import type { ClientVariables, PromptKinds } from '../../../ports/agent.ts'
 import type { AgentEntry } from '../../../ports/values/agent-settings.ts'
 import type { ConfigValue } from '../../../ports/values/settings.ts'

@@ -1,4 +1,4 @@
-/** A page of the web as the result of a call, or why it cannot be had. */
+/** Turns a fetched page into the result of a call, or into the reason why it could not be fetched. */
 import { reasonOf } from '../../../errors/parley-error.ts'
 import type { ToolResult } from '../../../ports/tools.ts'
 import { decode } from '../../../workspace/encoding.ts'

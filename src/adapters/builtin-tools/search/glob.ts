@@ -1,4 +1,4 @@
-/** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. In time that no pattern can blow up. */
+/** Patterns of paths: `*` and `?` within a name, `**` over names, `{a,b}` and `[abc]`. Matching time is bounded for every pattern. */
 import { matchesAll } from '../../../path-rules/path-rules.ts'
 import { failTool } from '../toolset/tool-failure.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Group commit: what waits when a connection is free goes together in one statement, and each append still stands or falls alone. An
- * append whose answer was lost is sent again as it was; whether it was stored is never found out by reading alone.
+ * Group commit: all appends that wait when a connection is free go into one statement, and each succeeds or fails
+ * alone. An append whose answer was lost is sent again unchanged; reading alone never decides whether it was stored.
  */
 import { backoffMs } from '../../../async/backoff.ts'
 import type { Clock } from '../../../ports/clock.ts'

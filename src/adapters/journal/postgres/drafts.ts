@@ -1,4 +1,4 @@
-/** Sessions that are made from many entries, as by a fork or an import: they are invisible until the statement that makes them whole. */
+/** Sessions that are made from many entries, by a fork or an import. They are invisible until the last statement completes them. */
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Append, Cursor, SessionId, SessionSummary, StoredEntry } from '../../../ports/journal.ts'
 import { checkAppend } from '../journal-base.ts'

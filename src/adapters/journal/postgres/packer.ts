@@ -1,6 +1,6 @@
 /**
- * Packs rows of few entries into rows of many, behind the appends: a word that was streamed alone takes a tenth of the space then, and
- * a page is read faster. Nothing waits for it, and what it fails to do is left as it is.
+ * Packs rows of few entries into rows of many, after the appends. A word that was streamed alone then takes a tenth of
+ * the space, and a page is read faster. Nothing waits for it, and a row that cannot be packed is left as it is.
  */
 import type { Append, Cursor, PageLimits, SessionId, StoredEntry } from '../../../ports/journal.ts'
 import type { DatabaseConnection } from './connection/connection.ts'

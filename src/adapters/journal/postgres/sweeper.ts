@@ -1,4 +1,4 @@
-/** Clears away, in the background, the entries of deleted sessions and of drafts that came to nothing. */
+/** Deletes, in the background, the entries of deleted sessions and of drafts that were never completed. */
 import { isParleyError } from '../../../errors/parley-error.ts'
 import type { Shard } from './shard.ts'
 

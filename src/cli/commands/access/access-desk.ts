@@ -1,4 +1,4 @@
-/** Who gets in: what `_parley/access/*` does, done here for the server of this machine, else asked of the server elsewhere. */
+/** What the commands about access do (`_parley/access/*`): here for the server of this machine, otherwise by a request to the remote server. */
 import type { Config } from '../../../config/settings.ts'
 import type { AccessToken } from '../../../credentials/access-tokens.ts'
 import type { Device, PairingGrant } from '../../../credentials/devices.ts'
@@ -21,7 +21,7 @@ interface AccessList {
   readonly shares: readonly ShareLink[]
 }
 
-/** Throws as the methods do, and for a server elsewhere what keeps it from being asked. */
+/** Throws as the methods do, and for a remote server what keeps it from being asked. */
 export class AccessDesk {
   readonly #config: Config
 

@@ -1,4 +1,4 @@
-/** `parley login URL`: makes this machine a device of a server elsewhere, or keeps a token for it. */
+/** `parley login URL`: makes this machine a device of a remote server, or keeps a token for it. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'

@@ -1,4 +1,4 @@
-/** `parley share rm LINK`: takes a share link back. */
+/** `parley share rm LINK`: revokes a share link. */
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'

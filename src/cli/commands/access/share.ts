@@ -1,4 +1,4 @@
-/** `parley share ID`: a link by which others read one session, live, until it ends. */
+/** `parley share ID`: prints a link with which others can read one session, live, until it expires. */
 import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'
 import { printJson } from '../../output/json.ts'

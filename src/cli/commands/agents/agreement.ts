@@ -1,4 +1,4 @@
-/** How commands about agents ask before they do what cannot be taken back, and tell how far they are. */
+/** How commands about agents ask before they do what cannot be undone, and show their progress. */
 import type { InstallProgress, Tell } from '../../../server/compose/agent-catalogue.ts'
 import { confirm } from '../../prompts/confirm.ts'
 import { FAILED } from '../../runtime/exit-codes.ts'

@@ -1,4 +1,4 @@
-/** `parley agents ls`: every agent that a session may have here, where it comes from, and what to type if it cannot start. */
+/** `parley agents ls`: every agent that sessions can use here, where it comes from, and what to type if it cannot start. */
 import { type ListedAgent, listAgents } from '../../../server/agents/list-agents.ts'
 import { askAgents } from '../../../server/admin/admin-client.ts'
 import type { Config } from '../../../config/settings.ts'

@@ -1,4 +1,4 @@
-/** `parley cluster check`: what survives of what is acknowledged. */
+/** `parley cluster check`: what an acknowledged entry survives. */
 import { clusterFitness } from '../../../server/cluster/cluster-reading.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'

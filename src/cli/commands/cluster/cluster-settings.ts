@@ -1,4 +1,4 @@
-/** The cluster that a command is about. */
+/** The cluster of a command: its databases and its schema. */
 import type { ClusterSettings, Config } from '../../../config/settings.ts'
 import { clusterOf } from '../../../server/cluster/cluster-reading.ts'
 import { configFor } from '../../configured.ts'

@@ -1,4 +1,4 @@
-/** What a copy of sessions says at its end. */
+/** The last lines of a command that copied sessions. */
 import type { Copied } from '../../../server/cluster/copy-sessions.ts'
 import { printJson } from '../../output/json.ts'
 import type { CommandInput } from '../../runtime/command.ts'

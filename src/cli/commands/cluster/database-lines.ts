@@ -1,4 +1,4 @@
-/** What is said of a database of the cluster: what an acknowledgement means there, and what to look after. */
+/** The lines about a database of the cluster: what an acknowledgement means there, and warnings. */
 import type { CheckedDatabase } from '../../../server/cluster/cluster-reading.ts'
 
 const DURABILITY = {

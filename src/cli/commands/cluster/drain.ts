@@ -1,4 +1,4 @@
-/** `parley cluster drain`: the other nodes have the sessions of a node from then on, so that it can be stopped. */
+/** `parley cluster drain`: moves all sessions of a node to the others, so that it can be stopped. */
 import { drainNode } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'

@@ -1,4 +1,4 @@
-/** `parley cluster status`: the nodes that live, as the database knows them, and what an acknowledgement means there. */
+/** `parley cluster status`: the live nodes, as the database knows them, and what an acknowledgement means there. */
 import type { ClusterSettings } from '../../../config/settings.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'
 import {

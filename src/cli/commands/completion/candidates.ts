@@ -1,4 +1,4 @@
-/** What may stand where the cursor is in a command line, read from the table of commands. */
+/** The words that can be completed at the cursor of a command line, read from the table of commands. */
 import type { CommandRow, OptionRow } from '../../runtime/command.ts'
 
 export interface Candidate {

@@ -1,4 +1,4 @@
-/** `parley completion SHELL`: prints what a shell needs to complete command lines of `parley`. */
+/** `parley completion SHELL`: prints the completion script of a shell, and completes words for it. */
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -1,4 +1,4 @@
-/** What each shell runs when a user presses Tab: it asks `parley` itself, and completes files where that knows nothing. */
+/** The completion scripts of the shells. They ask `parley` for candidates, and complete files if it has none. */
 
 /** Bash takes `openai:small` for three words, so that the line is read again, and only what follows the colon is put in. */
 const bash = `# parley: completion for bash. Put this into ~/.bashrc:  eval "$(parley completion bash)"

@@ -1,4 +1,4 @@
-/** `parley docs key ls`: the named keys and what each opens; never a key itself. */
+/** `parley docs key ls`: the named keys and their collections; never a key itself. */
 import { keyRecords } from '../../../docs-search/collections/state.ts'
 import { configFor } from '../../configured.ts'
 import { jsonLine } from '../../output/json.ts'

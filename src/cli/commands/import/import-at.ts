@@ -1,4 +1,4 @@
-/** Has a file imported: by its path where the server shares this machine, in parts where it is elsewhere. */
+/** Imports a file on the server: by its path if the server shares this machine, otherwise by an upload in parts. */
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Config } from '../../../config/settings.ts'

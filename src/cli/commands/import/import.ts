@@ -1,4 +1,4 @@
-/** `parley import FILE`: an exported session comes back, whole or not at all. With `--from`, sessions of another tool come. */
+/** `parley import FILE`: restores an exported session, whole or not at all. With `--from` it imports sessions of another tool. */
 import { resolve } from 'node:path'
 import { fail } from '../../../errors/parley-error.ts'
 import { configFor } from '../../configured.ts'

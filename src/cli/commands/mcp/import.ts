@@ -29,7 +29,7 @@ function refuse(reason: string): number {
   return FAILED
 }
 
-/** Why it cannot be added. Throws where the server elsewhere cannot be asked. */
+/** Why it cannot be added. Throws where the remote server cannot be asked. */
 async function reasonAgainst(add: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await add()

@@ -1,4 +1,4 @@
-/** `parley mcp ls`: every server of the configuration, from which file, and how it is in each live session. */
+/** `parley mcp ls`: every configured server, the file that configures it, and its state in each live session. */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/settings.ts'
 import { isParleyError, reasonOf } from '../../../errors/parley-error.ts'

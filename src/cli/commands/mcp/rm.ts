@@ -1,4 +1,4 @@
-/** `parley mcp rm NAME`: removes a server from the user's parley.toml, or takes back the trust in one of a project. */
+/** `parley mcp rm NAME`: removes a server from the user's parley.toml, or revokes the trust in a server of a project. */
 import { type RemovedMcp, removeMcp } from '../../../server/admin/mcp-configuration.ts'
 import { lenientConfig } from '../../configured.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -1,4 +1,4 @@
-/** `parley rules ls`: every rule that holds in a directory, and with `--session` what was always or never allowed in that one. */
+/** `parley rules ls`: every rule that applies in a directory, and with `--session` the answers “always” and “never” of that session. */
 import { configFor } from '../../configured.ts'
 import type { Config } from '../../../config/settings.ts'
 import { type ListedRules, type RuleRow, listRules } from '../../../server/admin/rules.ts'

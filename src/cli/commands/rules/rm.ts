@@ -1,4 +1,4 @@
-/** `parley rules rm ID`: takes away a rule of the state directory, or with `--session` what was always allowed in that session. */
+/** `parley rules rm ID`: removes a rule of the state directory, or with `--session` an answer “always” of that session. */
 import type { Config } from '../../../config/settings.ts'
 import { type SessionRuleRow, onlyOne, removeStoredRule } from '../../../server/admin/rules.ts'
 import { configFor } from '../../configured.ts'

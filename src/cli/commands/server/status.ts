@@ -1,4 +1,4 @@
-/** `parley status`: how the server is. It never starts one. */
+/** `parley status`: shows the status of the server. It never starts one. */
 import { isParleyError } from '../../../errors/parley-error.ts'
 import { askStatus } from '../../../server/admin/admin-client.ts'
 import type { Status } from '../../../server/admin/admin-methods.ts'

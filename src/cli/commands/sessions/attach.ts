@@ -1,4 +1,4 @@
-/** `parley attach [ID]`: joins a session where it is, at a terminal to take part, elsewhere to follow it. */
+/** `parley attach [ID]`: joins a session: at a terminal as a chat, otherwise only to follow it. */
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'

@@ -1,4 +1,4 @@
-/** `parley fork ID`: a session that begins as this one does, and goes its own way. */
+/** `parley fork ID`: copies a session, whole or up to an entry, into a new one. */
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'

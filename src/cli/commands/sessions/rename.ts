@@ -1,4 +1,4 @@
-/** `parley rename ID TITLE`: another title, which everyone who has the session open sees. */
+/** `parley rename ID TITLE`: changes the title of a session, for every client that has it open. */
 import { configFor } from '../../configured.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import type { CommandInput } from '../../runtime/command.ts'

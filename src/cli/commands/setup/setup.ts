@@ -1,4 +1,4 @@
-/** `parley setup`: the editors and agents of this machine, and what an editor's settings must say to have Parley. */
+/** `parley setup`: finds the editors and agents of this machine, and shows or writes the settings that add Parley to an editor. */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** Renders an agent's updates about itself and the session, outside of the conversation, as one line of text each. */
+/** Renders updates about the agent and the session, which are no part of the conversation, as one line of text each. */
 import type { Update } from '../../../client/incoming/updates.ts'
 import { formatCount } from '../../../text/shorten.ts'
 

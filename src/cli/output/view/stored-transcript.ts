@@ -1,4 +1,4 @@
-/** The transcript of a stored session, turn by turn, and how far its last turn is. */
+/** The transcript of a stored session, turn by turn, and the state of its last turn. */
 import { roleOf } from '../../../client/transcript/items.ts'
 import { seqOf } from '../../../client/sessions/attachments.ts'
 import { type Transcript, emptyTranscript, withUpdates } from '../../../client/transcript/transcript.ts'

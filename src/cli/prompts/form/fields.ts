@@ -1,4 +1,4 @@
-/** A field of a form as a terminal asks for it: what it wants, and how an answer is shown. */
+/** A field of a form at a terminal: the kind of value that it asks for, and how an answer is shown. */
 import type { Field } from '../../../form/fields.ts'
 import { type FieldValue, textFormatOf } from '../../../form/validate-field.ts'
 

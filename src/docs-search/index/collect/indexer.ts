@@ -1,4 +1,4 @@
-/** Keeps the index true to the directories: one look through them at the start, another whenever something changed. */
+/** Keeps the index up to date with the directories: one walk through them at the start, and another after each change. */
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { reasonOf } from '../../../errors/parley-error.ts'

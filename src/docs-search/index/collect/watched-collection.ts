@@ -1,4 +1,4 @@
-/** A collection as the indexer knows it: whether its directory is there, what lies in it, and who watches it. */
+/** A collection as the indexer knows it: whether its directory exists, its documents, and its file watch. */
 import { resolve, sep } from 'node:path'
 import type { Collection } from '../collections.ts'
 import { type FoundRoot, collectionRootOf, type Walk } from './walk.ts'

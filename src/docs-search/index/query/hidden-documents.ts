@@ -1,4 +1,4 @@
-/** Documents that rules of permission keep from the asker: in no result, no count and no list, and refused by their address. */
+/** Documents that permission rules hide from the asker: they are in no result, no count and no list, and are refused by address. */
 import { join } from 'node:path'
 import { LruMap } from '../../../async/lru.ts'
 import { type PathAccess, barOf } from '../../../path-rules/path-rules.ts'

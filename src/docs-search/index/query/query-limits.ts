@@ -1,4 +1,4 @@
-/** Which queries can be searched for. Apart from the plan, whose tables only the index thread loads. */
+/** Which queries can be searched for. Separate from the plan, whose tables only the index thread loads. */
 import { parseQuery } from '../../../text/query.ts'
 
 const MAX_QUERY_CHARACTERS = 1_000

@@ -1,4 +1,4 @@
-/** Answers what the server asks of the index: passages, documents, or the text of one. */
+/** Answers the queries of the document server: passages, lists of documents, or the text of one. */
 import { join } from 'node:path'
 import { LruMap } from '../../../async/lru.ts'
 import { fail } from '../../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** Ranks passages in two steps: all that match by BM25, and the best of those again by what else speaks for them. */
+/** Ranks passages in two steps: all matches by BM25, then the best of them again by further signals. */
 import type { Database } from '../../../sqlite/database.ts'
 import type { Bonus } from './plan.ts'
 

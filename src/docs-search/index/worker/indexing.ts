@@ -1,4 +1,4 @@
-/** The index as the thread that writes it runs it. */
+/** The work of the thread that writes the index. */
 import type { MessagePort } from 'node:worker_threads'
 import { answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import { Extractor } from '../extract/extractor.ts'

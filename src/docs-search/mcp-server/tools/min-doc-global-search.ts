@@ -1,4 +1,4 @@
-/** The search tool of the MinDoc server, for programs that know that one: same name, same keys, ten documents a page. */
+/** The search tool of the MinDoc server, for programs that were written for that one: same name, same keys, ten documents a page. */
 import type { DocumentHit } from '../../index/worker/protocol.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 

@@ -1,4 +1,4 @@
-/** Reads on where a search led: a document, or one section of it, in pieces. */
+/** Reads a document that a search found, or one section of it, in pieces. */
 import { excerptText } from '../../index/result-text.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 

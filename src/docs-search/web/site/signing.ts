@@ -1,4 +1,4 @@
-/** Signing in with a key and out again, and who is signed in. */
+/** Signs users in with a key and out again, and knows who is signed in. */
 import type { IncomingMessage } from 'node:http'
 import { Attempts } from '../../../credentials/rate-limit.ts'
 import type { KeyHolder } from '../../keys/keys.ts'

@@ -1,4 +1,4 @@
-/** Who is signed in: a secret of its own for each browser, which is not the key and is worth nothing after a while. */
+/** The browsers that are signed in. Each has a secret of its own, which is not the key and expires. */
 import { randomBytes } from 'node:crypto'
 import { hashOf } from '../../../credentials/secret.ts'
 import type { KeyHolder } from '../../keys/keys.ts'

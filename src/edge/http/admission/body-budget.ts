@@ -1,6 +1,6 @@
 /**
- * How many bytes of messages that are not whole yet are in memory at once: bodies of requests and unfinished messages of WebSockets
- * alike, since clients may be slow.
+ * Limits how many bytes of incomplete messages are in memory at once: bodies of requests and unfinished messages of
+ * WebSockets alike, because clients may be slow.
  */
 
 const LIMITS = { ofAll: 256 * 1024 * 1024, ofOne: 64 * 1024 * 1024 }

@@ -1,4 +1,4 @@
-/** Where a request comes from. What proxies say of that counts only from those that are trusted, and never as an identity. */
+/** The address of a request's client. Headers of proxies count only if the proxy is trusted, and never as an identity. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 

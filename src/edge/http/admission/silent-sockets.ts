@@ -1,6 +1,6 @@
 /**
- * Connections that have shown no credential yet. Anyone who reaches the port can open thousands; so the oldest of them make
- * room for the newest, and who has a credential comes in all the same.
+ * Connections that have shown no credential yet. Anyone who reaches the port can open thousands of them, so the oldest
+ * make room for the newest, and a client with a credential still gets in.
  */
 import type { Socket } from 'node:net'
 

@@ -1,6 +1,6 @@
 /**
- * `POST /push`: a device says whether it wants notifications, and where its browser gets them. `POST /answer`: the service worker
- * answers a question by the ticket of its notification, which is its credential.
+ * `POST /push`: a device subscribes to notifications, with the address of its browser. `POST /answer`: the service
+ * worker answers a question. The ticket of the notification is its credential.
  */
 import type { TokenHolder } from '../../../credentials/access-tokens.ts'
 import { isParleyError } from '../../../errors/parley-error.ts'

@@ -1,6 +1,6 @@
 /**
- * Events of one stream, numbered: what no reader has been given waits, and what was given last is kept, so that a reader
- * that broke off continues after the last event that it has.
+ * The numbered events of one stream. Events that no reader has received wait, and the latest ones are kept, so that a
+ * reader whose connection broke can continue after the last event that it has.
  */
 import type { ServerResponse } from 'node:http'
 

@@ -1,4 +1,4 @@
-/** How a client opened its sessions, so that one can be read from the journal again without asking the client. */
+/** How a client opened its sessions, so that the server can read one again from the journal without asking the client. */
 import { type RequestId, fieldsOf, requestMessage, type Fields } from '../../../rpc/json-rpc.ts'
 import type { Outgoing } from './routing.ts'
 

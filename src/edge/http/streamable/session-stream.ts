@@ -1,6 +1,7 @@
 /**
- * The stream of one session: its events are numbered by the entries of the journal, `41`, and what no entry holds by the
- * entry before it, `41.1`. So a reader that broke off continues from memory or, where it missed too much, from the journal.
+ * The stream of one session. An event has the number of its entry in the journal, `41`; an event without an entry has
+ * the number of the entry before it, `41.1`. So a reader whose connection broke continues from memory or, if it missed
+ * too much, from the journal.
  */
 import type { Timer } from '../../../ports/clock.ts'
 import type { RequestId } from '../../../rpc/json-rpc.ts'

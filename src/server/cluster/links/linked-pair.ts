@@ -1,4 +1,4 @@
-/** Two ends of a connection inside this process: when one is cut, so is the other. */
+/** Two ends of a connection inside this process: when one is closed, so is the other. */
 import { type Duplex, duplexPair } from 'node:stream'
 
 export function linkedPair(): readonly [front: Duplex, back: Duplex] {

@@ -1,4 +1,4 @@
-/** How one node speaks to another for a client: over WebSocket, with the token of the cluster and who the client is. */
+/** How one node connects to another on behalf of a client: over WebSocket, with the token of the cluster and the identity of the client. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Principal } from '../../../edge/method-access.ts'

@@ -1,4 +1,4 @@
-/** Where a node listens for the other nodes of its cluster. Who has the cluster's token acts for any client. */
+/** The listener for the other nodes of the cluster. A caller with the cluster's token may act for any client. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

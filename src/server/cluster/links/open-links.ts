@@ -1,6 +1,6 @@
 /**
- * The links of this node's clients to other nodes. One to a node that was counted out is cut although it is alive: such a node can
- * reach its clients and not the database, and its sessions are on other nodes soon.
+ * The links of this node's clients to other nodes. A link to a node that was declared dead is closed even if that node
+ * is alive: it may reach its clients but not the database, and its sessions will soon be on other nodes.
  */
 import type { Duplex } from 'node:stream'
 import { localUser } from '../../../edge/method-access.ts'

@@ -1,4 +1,4 @@
-/** Where a node listens for the others, by its settings and the certificate of its server. */
+/** Opens the listener for other nodes, from the node's settings and the certificate of its server. */
 import { type RemoteAccess, requireSafe } from '../../../config/listen.ts'
 import type { ClusterSettings } from '../../../config/settings.ts'
 import { readTls } from '../../../edge/http/certificate-files.ts'

@@ -1,4 +1,4 @@
-/** Two nodes of one name would be taken for each other by commands that name one. */
+/** Checks that no other live node has this node's name, because commands name a node by it. */
 import { localUser } from '../../../edge/method-access.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { type ReachableNode, openNodeLink } from './node-link.ts'

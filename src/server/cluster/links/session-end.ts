@@ -1,4 +1,4 @@
-/** The owner's end of what a front node opens for one session of one client: a connection of ACP that can be asked to leave. */
+/** The owner's end of a session that a client has open through another node: an ACP connection that can be asked to leave. */
 import type { Received, Transport } from '../../../edge/transport/transport.ts'
 import { type RequestId, fieldsOf, notificationMessage, parseMessage } from '../../../rpc/json-rpc.ts'
 

@@ -1,6 +1,6 @@
 /**
- * One client of this node. What names a session goes to the node that has it, over a connection for that session alone; everything
- * else is answered here. The client sees one server.
+ * Routes the messages of one client of this node. A message about a session goes to the node that has it, over a
+ * connection for that session alone. Everything else is answered here. The client sees one server.
  */
 import { parseClientCapabilities } from '../../../edge/acp/v1/initialize/client-capabilities.ts'
 import type { Received, Transport } from '../../../edge/transport/transport.ts'

@@ -1,4 +1,4 @@
-/** What of a client's connection concerns no session, as a connection of its own. */
+/** The part of a client's connection that concerns no session, as a connection of its own. */
 import type { Received, Transport } from '../../../edge/transport/transport.ts'
 
 export class MainTransport implements Transport {

@@ -1,4 +1,4 @@
-/** The clients of one node: each is served whatever its sessions are, and hears when they stand still. */
+/** The clients of one node. Each is served wherever its sessions are, and is notified when they are paused. */
 import { serveConnection } from '../../../edge/acp/connection.ts'
 import type { ServerContext } from '../../../edge/acp/version.ts'
 import { openStreamTransport } from '../../../edge/transport/streams.ts'

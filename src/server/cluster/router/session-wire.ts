@@ -1,6 +1,6 @@
 /**
- * One session of one client, wherever it is: the relay of editors, between the client's connection to this node and the node that
- * owns the session. It resumes from the last entry that the client has when that node changes.
+ * One session of one client, on whichever node it is: the relay of editors, between the client's connection to this
+ * node and the node that owns the session. When the owner changes, it resumes from the last entry that the client has.
  */
 import { Writable } from 'node:stream'
 import { isParleyError } from '../../../errors/parley-error.ts'

@@ -1,4 +1,4 @@
-/** Whether this node is certain that no other one can have counted it out; while it is not, its sessions stand still. */
+/** Whether this node is certain that no other one can have declared it dead. While it is not, its sessions are paused. */
 import type { Clock, Timer } from '../../../ports/clock.ts'
 
 export type Certainty = 'certain' | 'uncertain'

@@ -1,4 +1,4 @@
-/** Where the search index is, and which journal it follows. */
+/** The file of the search index, and the journal that it follows. */
 import { join } from 'node:path'
 import type { ReaderOrder } from './reader-calls.ts'
 import { workerUrl } from '../../compose/workers.ts'

@@ -1,4 +1,4 @@
-/** What a session file of another tool says, in the words that a session here has. */
+/** The content of another tool's session file, in the terms of a session here. */
 import { fail } from '../../../errors/parley-error.ts'
 import type { EarlierUpdate } from '../../../ports/agent.ts'
 import type { Content, ToolCallPatch, ToolKind } from '../../../ports/values/content.ts'

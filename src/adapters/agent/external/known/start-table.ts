@@ -1,4 +1,4 @@
-/** The agents that Parley knows without asking anybody: how each is started and installed, and what of the environment it gets. */
+/** The agents that Parley knows without asking a registry: how each is started and installed, and which environment variables it gets. */
 
 export interface KnownAgent {
   /** As people type it. */

@@ -1,4 +1,4 @@
-/** The sessions that an agent has in its own store: a process that lives only for that lists them, and tells them one by one. */
+/** The sessions in an agent's own store. A process that runs only for this purpose lists them and replays them one by one. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Which conversations of an agent are or were sessions here, one small file for each agent. What is listed here and is no session
- * any more was deleted by the user, and is not brought back by importing all.
+ * Which conversations of an agent are or were sessions here: one small file for each agent. A conversation that is in
+ * this file but is no session any more was deleted by the user, so importing all does not bring it back.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

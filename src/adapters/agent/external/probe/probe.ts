@@ -1,4 +1,4 @@
-/** Meets an agent once, without a prompt and without a login, and writes down what it says of itself. */
+/** Starts an agent once, without a prompt and without a login, and stores what it reports about itself. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

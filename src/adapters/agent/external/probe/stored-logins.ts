@@ -1,4 +1,4 @@
-/** The logins of agents as they were last met, read for `initialize`: before anything heavy is loaded. */
+/** The logins that agents offered when they were last started, read for `initialize` before anything heavy is loaded. */
 import { join } from 'node:path'
 import type { AgentLogin } from '../../../../ports/agent.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'

@@ -1,4 +1,4 @@
-/** What agents said of themselves when they were last met: one small file for each agent, with the command that was met. */
+/** What agents offered when they were last started: one small file for each agent, with the command that was started. */
 import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

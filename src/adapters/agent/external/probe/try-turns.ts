@@ -1,6 +1,6 @@
 /**
- * Has an agent answer a prompt, reopens what it said in another process, and cancels a turn: what it does, beside what its row of
- * quirks says. Its model works for this, so only a user asks for it.
+ * Tests an agent with prompts: it answers one, its session is reopened in another process, and a turn is cancelled.
+ * Shows what the agent does beside what its row of quirks says. This uses its model, so only a user starts it.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What Parley tells every agent of itself in `initialize`, and how it reads the logins that the agent answers with. */
+/** What Parley sends to every agent in `initialize`, and how it reads the logins that the agent offers in return. */
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { LoginMethod } from '../launch.ts'

@@ -1,4 +1,4 @@
-/** What an agent answers instead of a result, and how users read that. */
+/** The error responses of an agent, and the sentences that users get for them. */
 import { fieldsOf, singleLine, type ResponseError } from '../../../../rpc/json-rpc.ts'
 import type { ErrorPattern } from '../quirks.ts'
 

@@ -1,4 +1,4 @@
-/** What an agent replays of its own conversation when that is loaded: swallowed, and kept only to be compared. */
+/** The replay of an agent's own conversation when it is loaded: shown to no client, and kept only to be compared. */
 import type { PastPart } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Quirks } from '../quirks.ts'

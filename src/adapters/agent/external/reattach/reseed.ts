@@ -1,6 +1,6 @@
 /**
- * Renders what came before for an agent that does not know it: the same bytes for the same journal. It goes in front of the
- * user's next prompt, and is never a prompt of its own.
+ * Renders the earlier conversation for an agent that does not know it: the same bytes for the same journal. The text is
+ * put in front of the user's next prompt, and is never a prompt of its own.
  */
 import type { PastPart, PastTurn } from '../../../../ports/agent.ts'
 import { type Comparison, PROMPT_FOLLOWS, promptText, wordsOf } from './compare.ts'

@@ -1,6 +1,6 @@
 /**
- * Modes, options and commands of an external agent: as it offers them, and as it was last met while it does not run. Clients see
- * one list: what an agent offers in another shape (models, modes) is an option in that list too.
+ * Modes, options and commands of an external agent: as it offers them now, or as it offered them last while it does not
+ * run. Clients see one list: modes and models that an agent offers in another shape become options in it.
  */
 import type { AgentCapabilities } from '../../../../ports/agent.ts'
 import type { SlashCommand } from '../../../../ports/values/content.ts'

@@ -1,4 +1,4 @@
-/** The turns of one agent: the prompt that it works on, the turn that it has begun by itself, and to which of them its words belong. */
+/** The turns of one agent: the prompt that it works on, and a turn that it began by itself. Decides to which of them an update belongs. */
 import { unlessAborted } from '../../../../async/abort.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
 import type { AgentSession, StopReason, Turn } from '../../../../ports/agent.ts'

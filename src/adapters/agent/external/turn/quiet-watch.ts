@@ -1,4 +1,4 @@
-/** Notices when an agent has said nothing for long in a turn. That alone is no failure: its model may be slow, or a tool. */
+/** Notices when an agent has sent nothing for long in a turn. That alone is no failure: its model or a tool may be slow. */
 import type { AgentSession } from '../../../../ports/agent.ts'
 import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { AgentProcess } from '../process/agent-process.ts'

@@ -1,4 +1,4 @@
-/** Reads a `session/update` of ACP v1 into what Parley has words for; everything else stays as it came. Pure. */
+/** Translates a `session/update` of ACP v1 into Parley's entries. Updates that Parley has no entry for are kept unchanged. Pure. */
 import { fieldsOf, isFields, type Fields } from '../../../../rpc/json-rpc.ts'
 import type {
   CompactionPatch,

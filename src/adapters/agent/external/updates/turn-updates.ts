@@ -1,4 +1,4 @@
-/** Tells a turn what its agent says, and notes what the end of the turn depends on. */
+/** Passes an agent's updates to its turn, and notes what the end of the turn depends on. */
 import type { Turn } from '../../../../ports/agent.ts'
 import type { Content, ToolCallPatch } from '../../../../ports/values/content.ts'
 import type { Quirks } from '../quirks.ts'

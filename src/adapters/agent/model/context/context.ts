@@ -1,6 +1,6 @@
 /**
- * The context of a session's model, computed from its checkpoints: the same after every restart. It only grows at its end. And what
- * one turn does with it: it stores events, counts costs and lists tools.
+ * The context of a session's model, computed from its checkpoints, so that it is the same after every restart. It only
+ * grows at its end. Also what one turn does with it: stores events, counts costs and lists tools.
  */
 import type { Cursor } from '../../../../ports/journal.ts'
 import type {

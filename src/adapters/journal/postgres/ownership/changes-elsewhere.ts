@@ -1,4 +1,4 @@
-/** Tells of sessions that other nodes have changed or deleted: it looks at the newest of the list again and again. */
+/** Reports sessions that other nodes have changed or deleted, by polling the newest of the list. */
 import type { Clock } from '../../../../ports/clock.ts'
 import type { SessionChange, SessionId, SessionSummary } from '../../../../ports/journal.ts'
 import type { AbortSource } from '../../../../ports/values/signal.ts'

@@ -1,4 +1,4 @@
-/** The journal of a node: what it acknowledges is its own, and no other node can have taken it over meanwhile. */
+/** The journal of a node. It acknowledges an append only when no other node can have taken the session over meanwhile. */
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Append, ImportingJournal } from '../../../../ports/journal.ts'
 import type { PostgresJournal } from '../postgres-journal.ts'

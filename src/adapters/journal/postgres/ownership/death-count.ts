@@ -1,6 +1,6 @@
 /**
- * Counts nodes out: one whose beat did not move while this node renewed its own four times is dead. No clock decides: while the database
- * is away no node renews, so none is declared dead.
+ * Declares nodes dead: a node whose heartbeat did not move while this node renewed its own four times. No clock
+ * decides. While the database cannot be reached no node renews, so none is declared dead.
  */
 
 const RENEWALS = 4

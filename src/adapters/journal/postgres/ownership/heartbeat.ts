@@ -1,4 +1,4 @@
-/** Says each second that this node lives, by compare-and-set on its row, and counts out the nodes that do not. */
+/** Renews the heartbeat of this node each second, by compare-and-set on its row, and declares nodes dead that do not renew theirs. */
 import { ParleyError } from '../../../../errors/parley-error.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { AbortSource, Signal } from '../../../../ports/values/signal.ts'

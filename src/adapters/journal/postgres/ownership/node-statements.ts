@@ -1,4 +1,4 @@
-/** The statements by which nodes say that they live, and know each other. All are in the first database of the cluster. */
+/** The statements for the heartbeats of nodes and for finding other nodes. All of them use the first database of the cluster. */
 import { quotedSchema } from '../tables/layout.ts'
 
 export type NodeStatements = ReturnType<typeof nodeStatementsOf>

@@ -1,4 +1,4 @@
-/** A node's place among the nodes of a cluster: it says that it lives, sees who else does, and hears when it was counted out. */
+/** A node's membership in a cluster: it renews its heartbeat, sees which other nodes live, and learns when it was declared dead. */
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Ownership } from '../../../../ports/ownership.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'

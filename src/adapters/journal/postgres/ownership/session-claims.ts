@@ -1,4 +1,4 @@
-/** Whose each session is, by the tables: the epoch and the boot in its row, and the nodes that live. */
+/** Which node owns each session: the epoch and the boot id in the session's row, and the nodes that live. */
 import { ParleyError, fail } from '../../../../errors/parley-error.ts'
 import type { SessionId } from '../../../../ports/journal.ts'
 import type { SessionOwnership } from '../../../../ports/ownership.ts'

@@ -1,4 +1,7 @@
-/** The notifications `_parley/turn`, `queue`, `presence`, `mcp` and `agent` for clients that want them: always the present state, never a log. */
+/**
+ * The notifications `_parley/turn`, `queue`, `presence`, `mcp` and `agent` for clients that asked for them: always the
+ * present state, never a log.
+ */
 import { notificationMessage } from '../../../../rpc/json-rpc.ts'
 import type { AgentActivity } from '../../../../ports/agent.ts'
 import type { ServerStatus } from '../../../../ports/tools.ts'

@@ -1,4 +1,7 @@
-/** What one client and one session still owe each other: the ends of its prompts, and its answers to permission requests. */
+/**
+ * The open requests between one client and one session: prompts that wait for their end, and permission requests that
+ * wait for the client's answer.
+ */
 import { z } from 'zod'
 import { ParleyError, rpcCodeOf } from '../../../../errors/parley-error.ts'
 import {

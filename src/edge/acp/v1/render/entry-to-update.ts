@@ -1,4 +1,4 @@
-/** Turns an entry of the journal into the `session/update` that ACP v1 has for it, if it has one, and says in `_meta` where it stands. */
+/** Turns an entry of the journal into the `session/update` that ACP v1 has for it, if there is one, and puts its position into `_meta`. */
 import { reasonOf } from '../../../../errors/parley-error.ts'
 import type {
   CompactionPatch,
