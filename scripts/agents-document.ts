@@ -4,6 +4,7 @@ import { type KnownAgent, startTable } from '../src/adapters/agent/external/know
 import { compareVersions } from '../src/adapters/agent/external/known/version.ts'
 import { SAFE } from '../src/adapters/agent/external/quirks.ts'
 
+const COLUMNS = 100
 const BEGIN = '<!-- Written by `npm run docs`: -->'
 const END = '<!-- Until here. -->'
 
@@ -18,11 +19,15 @@ function tables(): string {
   const tried = startTable.filter((agent) => rowOf(agent) !== undefined)
   const others = startTable.filter((agent) => rowOf(agent) === undefined)
   return [
-    '| agent | tried with | asks first | MCP servers | login | what is special |',
-    '|---|---|---|---|---|---|',
+    '| agent | tried with | asks first | MCP servers | login |',
+    '|---|---|---|---|---|',
     ...tried.map(triedRow),
     '',
-    'Started as their makers say, and not tried with Parley yet:',
+    'What is special about each:',
+    '',
+    ...tried.flatMap(notesOf),
+    '',
+    'These are started as their documentation says, and were not tried with Parley yet:',
     '',
     '| agent | program | login |',
     '|---|---|---|',
@@ -36,15 +41,25 @@ function tables(): string {
 function triedRow(agent: KnownAgent): string {
   const row = rowOf(agent)
   const { asks, mcp } = { ...SAFE, ...row?.fields }
-  const cells = [
-    namesOf(agent),
-    triedWith(row),
-    ASKS[asks],
-    MCP[mcp],
-    agent.login,
-    (row?.notes ?? []).map((note) => `${note[0]?.toUpperCase()}${note.slice(1)}.`).join(' '),
-  ]
-  return `| ${cells.join(' | ')} |`
+  return `| ${[namesOf(agent), triedWith(row), ASKS[asks], MCP[mcp], agent.login].join(' | ')} |`
+}
+
+/** One item of a list. */
+function notesOf(agent: KnownAgent): readonly string[] {
+  const notes = (rowOf(agent)?.notes ?? []).map((note) => `${note[0]?.toUpperCase()}${note.slice(1)}.`)
+  return wrapped(`- **${agent.title}**: ${notes.join(' ')}`)
+}
+
+/** Lines as long as those of the page. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line === undefined) lines.push(word)
+    else if (line.length + 1 + word.length > COLUMNS) lines.push(`  ${word}`)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines
 }
 
 const ASKS = { always: 'yes', some: 'not always', never: '**no**', unknown: 'not known' } as const

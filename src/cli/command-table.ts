@@ -184,7 +184,8 @@ export const commands: readonly CommandRow[] = [
       { flags: '--login <agent>', summary: 'log in to an external agent instead, as AGENT or AGENT/METHOD' },
       {
         flags: '--map <local=remote>',
-        summary: "with --server: where the editor's directory is there; repeatable, the longest wins",
+        summary:
+          'with --server: a directory of the editor and the same one on the server; repeatable, the longest match wins',
         many: true,
       },
       { flags: '--lend', summary: "with --server: let the server use the editor's files and terminals" },
@@ -206,13 +207,13 @@ export const commands: readonly CommandRow[] = [
       { flags: '--tls-key <file>', summary: 'the private key of the certificate, as PEM' },
       { flags: '--client-ca <file>', summary: 'accept only clients with a certificate signed by these, as PEM' },
       { flags: '--public-url <url>', summary: 'the https address at which a proxy receives clients' },
-      { flags: '--trust-proxy <address>', summary: 'believe X-Forwarded-For of this proxy; repeatable', many: true },
+      { flags: '--trust-proxy <address>', summary: 'trust X-Forwarded-For of this proxy; repeatable', many: true },
       {
         flags: '--allow-origin <origin>',
-        summary: 'let pages of this origin in, with a token; repeatable',
+        summary: 'allow pages of this origin, with a token; repeatable',
         many: true,
       },
-      { flags: '--insecure-http', summary: 'listen without TLS on other addresses than loopback too' },
+      { flags: '--insecure-http', summary: 'listen without TLS on addresses other than loopback too' },
       clusterOption,
       background,
     ],
@@ -263,7 +264,7 @@ export const commands: readonly CommandRow[] = [
   cluster,
   {
     usage: 'doctor',
-    instead: 'Run it on that machine; parley status shows from here how its server is.',
+    instead: 'Run it on that machine; parley status shows its server from here.',
     summary: 'check the installation and suggest fixes; changes nothing',
     options: [
       json,
@@ -275,11 +276,11 @@ export const commands: readonly CommandRow[] = [
   service,
   {
     usage: 'setup [editor...]',
-    instead: 'Editors are set up where they run: there, let them start parley acp --server NAME.',
-    summary: 'find editors and agents here, and show what to write so that an editor has Parley',
+    instead: 'Set up an editor on the machine where it runs, with the command parley acp --server NAME.',
+    summary: 'find editors and agents here, and show the settings that add Parley to an editor',
     options: [
       { flags: '--write', summary: 'write it into the settings of the editors, without asking' },
-      { flags: '--undo', summary: 'take out again what was written' },
+      { flags: '--undo', summary: 'remove what was written' },
       { flags: '--print <editor>', summary: 'print only the lines for zed, jetbrains, vscode, neovim or emacs' },
       json,
     ],
@@ -288,8 +289,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'completion [shell...]',
-    instead: 'It prints the same whatever the server is.',
-    summary: 'print what bash, zsh or fish needs to complete commands, sessions, agents and models',
+    instead: 'It does not depend on the server.',
+    summary: 'print a completion script for bash, zsh or fish: commands, sessions, agents and models',
     options: [
       { flags: '--words', summary: 'the words of a command line follow; print what may come next', hidden: true },
     ],

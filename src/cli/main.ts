@@ -49,7 +49,7 @@ export function programFor(argv: readonly string[], run: Run): Command {
     .description('The session server for AI agents that you can kill.')
     .usage('[options] [command]')
     .option('-V, --version', 'print the version; with --json also the commit, Node and the format of the journal')
-    .option('--server <name>', 'use a server elsewhere: a name from parley login, its address, or ssh://HOST')
+    .option('--server <name>', 'use a remote server: a name from parley login, its address, or ssh://HOST')
     .enablePositionalOptions()
     .showHelpAfterError('(see parley --help)')
     .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
@@ -97,7 +97,7 @@ function setAction(command: Command, row: CommandRow, { run, instead }: Parsing)
   })
 }
 
-/** Options may also stand before the command. A `--server` of its own, as that of a rule, names no server elsewhere. */
+/** Options may also stand before the command. A `--server` of its own, as that of a rule, names no remote server. */
 function optionsOf(command: Command, row: CommandRow): Pick<CommandInput, 'options' | 'server'> {
   const all: CommandInput['options'] = command.optsWithGlobals()
   if (!hasOwnServer(row)) return { options: all, server: textOption(all, 'server') }

@@ -192,7 +192,7 @@ export const settings: readonly Setting[] = [
     env: 'PARLEY_SERVER',
     files: 'user',
     sentence:
-      'The server elsewhere that commands use, as `--server` does: a name from `parley login`, its address, or `ssh://HOST`. Default: the one of this machine.',
+      'The remote server that commands use, as `--server` does: a name from `parley login`, its address, or `ssh://HOST`. Default: the one of this machine.',
   },
   {
     key: 'cluster',
@@ -340,7 +340,7 @@ export interface Config {
   readonly remoteRoots: readonly string[]
   /** Origins of push services besides the known ones. */
   readonly pushServices: readonly string[]
-  /** The server elsewhere that commands use; absent: that of this machine. */
+  /** The remote server that commands use; absent: that of this machine. */
   readonly server?: string | undefined
   /** Where sessions are kept; absent: in the state directory. */
   readonly cluster: ClusterSettings | undefined

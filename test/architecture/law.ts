@@ -180,7 +180,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   unpdf: ['docs-search/index'],
   uqr: ['cli', 'web'],
   undici: ['net-policy', 'adapters/mcp', 'adapters/builtin-tools', 'adapters/push'], // neither ports' servers answer in the time that fetch gives them
-  ws: ['edge', 'cli', 'relay', 'server'], // who listens, and who connects to a server elsewhere or to another node
+  ws: ['edge', 'cli', 'relay', 'server'], // who listens, and who connects to a remote server or to another node
   zod: ['edge', 'config', 'docs-search', 'server', 'adapters/agent', 'adapters/mcp', 'adapters/builtin-tools'], // wherever unknown input is parsed
 }
 

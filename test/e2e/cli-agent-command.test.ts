@@ -44,10 +44,10 @@ test.concurrent('an agent of the SDK answers', async () => {
 
 describe.concurrent('one clear line, and no answer, from', () => {
   test.concurrent.each([
-    ['an agent that ends at once', 'exit 3', 'ended (exit code 3, before it introduced itself)'],
+    ['an agent that ends at once', 'exit 3', 'ended (exit code 3, before it answered initialize)'],
     ['no command', ' ', 'The setting --agent-command cannot be " "'],
     ['a command that is not there', './nothing-here', 'exit code 127'],
-    ['one that closes its side and lives on', 'exec >&-; cat > /dev/null', 'before it introduced itself'],
+    ['one that closes its side and lives on', 'exec >&-; cat > /dev/null', 'before it answered initialize'],
     ['one that only repeats what it hears', 'cat', 'refused initialize'],
     ['one that answers with no messages', 'read line; echo hello; echo [1]; exit 0', 'exit code 0'],
   ])('%s', async (_what, command, why) => {

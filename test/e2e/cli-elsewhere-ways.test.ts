@@ -1,4 +1,4 @@
-/** Ways to a server elsewhere: through ssh, through a proxy that wants a header, with a certificate that nobody else knows. */
+/** Ways to a remote server: through ssh, through a proxy that wants a header, with a certificate that nobody else knows. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Commands and editors with a server elsewhere: another state directory here, reached over its port alone. */
+/** Commands and editors with a remote server: another state directory here, reached over its port alone. */
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -91,7 +91,7 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
     expect(await at(args)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/works on this machine alone, and studio is elsewhere\. [A-Z]/u) as string,
+      stderr: expect.stringMatching(/works only on this machine, and studio is a remote server\. [A-Z]/u) as string,
     })
   expect(await at(['run', '--server', 'studio', '--cwd', '/gone', 'Hi'])).toMatchObject({
     code: 1,

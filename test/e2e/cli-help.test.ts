@@ -42,7 +42,7 @@ describe('docs/commands.md', () => {
 })
 
 test.each(commands.flatMap((row) => leavesBelow(row, row.instead)))(
-  '$usage works with a server elsewhere, or says what to do instead',
+  '$usage works with a remote server, or says what to do instead',
   ({ isRemote, instead }) => {
     if (isRemote !== true) expect(instead).toMatch(/^[A-Z].+\.$/u)
   },

@@ -171,7 +171,7 @@ const OF_A_PROCESS = /^(?:NODE_.*|TMPDIR|PARLEY_FAULTS|PARLEY_SERVER)$/u
 
 /**
  * Runs it to its end with `input` on stdin: in the process of the tests, for what a command prints and does. What cannot share
- * one has its own: another build, a command that is to die, one that others find by its id, and one that a server elsewhere
+ * one has its own: another build, a command that is to die, one that others find by its id, and one that a remote server
  * runs, which a process knows for one command alone.
  */
 export async function parley(args: readonly string[], run: Run, input = ''): Promise<Finished> {

@@ -1,4 +1,4 @@
-/** Slash commands of the chat itself: settings, help, the whole of a tool call. All others go to the agent. */
+/** The slash commands of the chat itself: settings, help, the full text of a tool call. All others go to the agent. */
 import type { Client } from '../../client/client.ts'
 import type { Setting } from '../../client/sessions/agent-settings.ts'
 import { isParleyError, reasonOf } from '../../errors/parley-error.ts'
@@ -86,7 +86,7 @@ export class SlashCommands {
       case 'set':
         return this.#set(rest)
       default:
-        return this.#change(this.#settingOf(name), rest, `This agent has no choice of ${name}s.`)
+        return this.#change(this.#settingOf(name), rest, `This agent offers no ${name}s to choose from.`)
     }
   }
 
@@ -103,7 +103,7 @@ export class SlashCommands {
 
   async #set(rest: string): Promise<void> {
     const [, id = '', value = ''] = /^(\S*)\s*(.*)$/su.exec(rest) ?? []
-    if (this.#settings.length === 0) return this.#say('dim', 'This agent has nothing to set.')
+    if (this.#settings.length === 0) return this.#say('dim', 'This agent has no options.')
     const wanted = id === '' ? await this.#chosenOption() : id
     if (wanted === undefined) return
     const setting = this.#settings.find((one) => one.id === wanted || one.name.toLowerCase() === wanted.toLowerCase())

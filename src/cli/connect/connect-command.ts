@@ -88,7 +88,7 @@ function watch(signal: AbortSignal | undefined, leave: () => void) {
 function beforeItsName(error: unknown, command: string, agent: SpawnedAgent): unknown {
   const reason = agent.ended()
   if (isParleyError(error, 'CONNECTION_LOST') && reason !== undefined)
-    return new ParleyError('PROCESS_GONE', { command, reason: `${reason}, before it introduced itself` }, error)
+    return new ParleyError('PROCESS_GONE', { command, reason: `${reason}, before it answered initialize` }, error)
   return refused(error, command)
 }
 

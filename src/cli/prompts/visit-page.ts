@@ -55,7 +55,7 @@ export function pageToVisit(text: string): PageToVisit | undefined {
           `Careful: ${hostname} reads "${clean(domainToUnicode(hostname))}". Letters of other alphabets can look like those you know.`,
         ]
       : []),
-    ...(username === '' ? [] : [`Careful: what stands before @ is not where it leads; that is ${host}.`]),
+    ...(username === '' ? [] : [`Careful: the part before @ is misleading. This address leads to ${host}.`]),
     ...(protocol === 'http:' && !isNear ? ['Careful: it is not encrypted.'] : []),
   ]
   return { url: href, host, warnings }

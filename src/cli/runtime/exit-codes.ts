@@ -31,6 +31,7 @@ const WRONG_SETTINGS: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'CONFIG_U
 
 const LATER: ReadonlySet<string> = new Set([
   'STATE_IN_USE',
+  'CLUSTER_IN_USE',
   'TURN_INTERRUPTED',
   'SERVER_STOPPED',
   'SERVER_STOPPING',

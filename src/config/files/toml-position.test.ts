@@ -22,7 +22,7 @@ async function toldOf(toml: string, environment: Readonly<Record<string, string>
 }
 
 test.each([
-  ['agent = "guide\n', 'The settings FILE:1:15 cannot be read: this is no TOML: control characters'],
+  ['agent = "guide\n', 'The settings FILE:1:15 cannot be read: this is not valid TOML: control characters'],
   ['# mine\n\nagent = "guide"\nagent = "auto"\n', 'The settings FILE:4:'],
   ['# agnt\nagnt = "guide"\n', 'agnt cannot be set: there is no such setting; perhaps agent is meant (FILE:2).'],
   ['zebra = 1\n', 'zebra cannot be set: there is no such setting (FILE:1).'],
@@ -86,7 +86,7 @@ describe('the settings file of a project', () => {
       '[providers.x]\nurl = "http://a"\n',
       'PROJECT:1: providers is ignored: a project may choose a model, but only your own',
     ],
-    ['agent = "guide\n', 'The settings PROJECT:1:15 cannot be read: this is no TOML'],
+    ['agent = "guide\n', 'The settings PROJECT:1:15 cannot be read: this is not valid TOML'],
     [`# ${'x'.repeat(64 * 1024)}`, 'The settings PROJECT cannot be read: it is larger than 64 KiB.'],
   ])('with %j gets a warning, and nothing is refused', async (toml, told) => {
     const { warnings, agent } = await loaded(toml)

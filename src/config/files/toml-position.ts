@@ -1,4 +1,4 @@
-/** Where in a file of settings something stands, for the user who has to correct it. */
+/** Finds the line and column of a setting in a file, for the user who has to correct it. */
 import { TomlError } from 'smol-toml'
 
 /** `path:line`, where a line sets or heads what `key` (`mcp.files.command`, `permissions.allow[0].tool`) names; else the path alone. */
@@ -68,5 +68,5 @@ function plain(path: string): string {
 export function faultOfToml(path: string, error: unknown): { readonly path: string; readonly reason: string } {
   if (!(error instanceof TomlError)) return { path, reason: error instanceof Error ? error.message : String(error) }
   const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
-  return { path: `${path}:${error.line}:${error.column}`, reason: `this is no TOML: ${reason}` }
+  return { path: `${path}:${error.line}:${error.column}`, reason: `this is not valid TOML: ${reason}` }
 }

@@ -109,7 +109,7 @@ export const accessRows = {
     INVALID_REQUEST,
     false,
     (d) =>
-      `parley ${d.command} works on this machine alone, and ${d.server} is elsewhere. ${d.instead} For this machine, leave out --server and PARLEY_SERVER.`,
+      `parley ${d.command} works only on this machine, and ${d.server} is a remote server. ${d.instead} For this machine, leave out --server and PARLEY_SERVER.`,
   ),
   CWD_ELSEWHERE: row<{ cwd: string; server: string }>(
     INVALID_PARAMS,
@@ -121,6 +121,6 @@ export const accessRows = {
     INVALID_PARAMS,
     false,
     (d) =>
-      `${d.reason} Name one of the server ${d.server} with --cwd; its sessions and their directories: parley --server ${d.server} ls`,
+      `${d.reason} Name a directory of the server ${d.server} with --cwd. To list its sessions with their directories: parley --server ${d.server} ls`,
   ),
 }

@@ -52,10 +52,16 @@ export const journalRows = {
     (d) =>
       `The database has lost the end of session ${d.session}: entry ${d.had} was stored, and the last one now is ${d.found}. A standby that was behind was promoted, or a backup restored. Load the session from the beginning.`,
   ),
-  STATE_IN_USE: row<{ path: string; pid: number | null; node?: string }>(INTERNAL, true, (d) =>
-    d.node !== undefined
-      ? `The node ${d.node} (pid ${d.pid} there) serves the cluster in ${d.path}. Stop all of its nodes first.`
-      : `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
+  STATE_IN_USE: row<{ path: string; pid: number | null }>(
+    INTERNAL,
+    true,
+    (d) =>
+      `Another Parley${d.pid === null ? '' : ` (pid ${d.pid})`} owns ${d.path}. Stop it first, or set PARLEY_HOME to another directory.`,
+  ),
+  CLUSTER_IN_USE: row<{ path: string; pid: number; node: string }>(
+    INTERNAL,
+    true,
+    (d) => `The node ${d.node} (pid ${d.pid} there) serves the cluster in ${d.path}. Stop all of its nodes first.`,
   ),
   STATE_NOT_PRIVATE: row<{ path: string; reason: string }>(
     INVALID_PARAMS,

@@ -31,7 +31,7 @@ export const sessionRows = {
   FORK_POINT_UNKNOWN: row<{ session: string; at: number; head: number }>(
     INVALID_PARAMS,
     false,
-    (d) => `Session ${d.session} can be forked at one of its entries, which are 1 to ${d.head}, not at ${d.at}.`,
+    (d) => `Session ${d.session} cannot be forked at entry ${d.at}. Its entries are 1 to ${d.head}.`,
   ),
   QUEUE_FULL: row<{ session: string; limit: number }>(
     INVALID_REQUEST,
@@ -118,7 +118,7 @@ export const sessionRows = {
     INTERNAL,
     true,
     (d) =>
-      `All files that are being imported may have ${d.mebibytes} MiB together. Copy the file to the machine of the server, and import it there.`,
+      `Files that are imported at the same time may have ${d.mebibytes} MiB together. Copy the file to the machine of the server, and import it there.`,
   ),
   IMPORT_INVALID: row<{ path: string; line: number; reason: string }>(
     INVALID_PARAMS,

@@ -51,13 +51,13 @@ export const toolRows = {
   MCP_CONFIGURED: row<{ name: string }>(
     INVALID_PARAMS,
     false,
-    (d) => `An MCP server ${d.name} is there already. Take it away first: parley mcp rm ${d.name}`,
+    (d) => `There is already an MCP server ${d.name}. Remove it first: parley mcp rm ${d.name}`,
   ),
   RULE_UNKNOWN: row<{ prefix: string; known: string }>(
     INVALID_PARAMS,
     false,
     (d) =>
-      `No single rule has an id that begins with ${d.prefix}; ${d.known}. A rule of a file is removed in that file.`,
+      `No single rule has an id that begins with ${d.prefix}; ${d.known}. A rule that is written in a file is removed there.`,
   ),
   MCP_CONNECT: row<{ server: string; reason: string }>(
     INTERNAL,
@@ -77,7 +77,7 @@ export const toolRows = {
   MCP_REQUEST: row<{ server: string; what: string; reason: string }>(
     INTERNAL,
     true,
-    (d) => `MCP server ${d.server} did not give ${d.what}: ${d.reason}.`,
+    (d) => `MCP server ${d.server} did not return ${d.what}: ${d.reason}.`,
   ),
 
   // Processes

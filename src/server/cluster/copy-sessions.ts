@@ -33,11 +33,11 @@ export async function importSessions(cluster: ClusterSettings, directory: string
   }
 }
 
-/** Throws STATE_IN_USE while a node serves the cluster, or a server uses the directory. */
+/** Throws CLUSTER_IN_USE while a node serves the cluster, and STATE_IN_USE while a server uses the directory. */
 export async function exportSessions(cluster: ClusterSettings, directory: string): Promise<Copied> {
   const [serving] = await clusterNodes(cluster)
   if (serving !== undefined)
-    fail('STATE_IN_USE', { path: shownDatabases(cluster), pid: serving.pid, node: serving.name })
+    fail('CLUSTER_IN_USE', { path: shownDatabases(cluster), pid: serving.pid, node: serving.name })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const to = await openSqliteJournal({ directory, workerUrl: workerUrl('journal-worker') })
   try {

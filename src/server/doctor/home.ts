@@ -1,4 +1,4 @@
-/** The state directory: there, ours, private, writable, and with room. */
+/** Checks the state directory: that it exists, is ours, private and writable, and has room. */
 import { type Stats, accessSync, constants, lstatSync, statSync, statfsSync } from 'node:fs'
 import type { Config } from '../../config/settings.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
@@ -60,5 +60,5 @@ function* checkRoom(home: string): Generator<Finding> {
   const free = bavail * bsize
   const says = `${formatCount(Math.floor(free / 1024 / 1024))} MiB free`
   if (free >= ROOM) yield ok('disk', says)
-  else yield problem('disk', `only ${says}`, 'Make room: a full disk stops every turn, though what is stored is safe.')
+  else yield problem('disk', `only ${says}`, 'Free some space: a full disk stops every turn. What is stored is safe.')
 }

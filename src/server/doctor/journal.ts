@@ -9,7 +9,7 @@ import { type Finding, note, ok, problem } from './finding.ts'
 import { formatCount } from '../../text/shorten.ts'
 
 const MEND =
-  'Stop the server and put back a copy of journal.db, or move it away to begin anew; parley export still reads whole sessions.'
+  'Stop the server and restore a copy of journal.db, or move it away to start afresh; parley export still reads whole sessions.'
 
 const CHECKED = 'parley cluster check says the same until it is mended.'
 

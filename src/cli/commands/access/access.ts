@@ -60,16 +60,19 @@ export const access: readonly CommandRow[] = [
   {
     usage: 'login <url>',
     isRemote: true,
-    summary: 'log in to a server elsewhere, with a pairing link, or with a token on standard input',
+    summary: 'log in to a remote server, with a pairing link, or with a token on standard input',
     options: [
       {
         flags: '--name <name>',
-        summary: 'what --server calls it; default: the first part of its host name, or its address',
+        summary: 'its name for --server; default: the first part of its host name, or its address',
       },
-      { flags: '--ca <file>', summary: 'a certificate to trust, as PEM, unless a known authority has signed its own' },
+      {
+        flags: '--ca <file>',
+        summary: "a certificate to trust, as PEM, if no public authority has signed the server's",
+      },
       {
         flags: '--header <header>',
-        summary: 'a header that a proxy before it wants, as NAME: VALUE; repeatable',
+        summary: 'a header that a proxy in front of it requires, as NAME: VALUE; repeatable',
         many: true,
       },
       jsonObject,
@@ -80,10 +83,10 @@ export const access: readonly CommandRow[] = [
   {
     usage: 'share [id]',
     isRemote: true,
-    summary: 'let others read one session, live, by a link that ends; without an id, list the links',
+    summary: 'let others read one session, live, by a link that expires; without an id, list the links',
     options: [
       { flags: '--for <time>', summary: 'how long, as in 30m, 24h or 7d; default: 24h, at most 30d' },
-      { flags: '--no-tools', summary: 'leave out what tools were given and returned' },
+      { flags: '--no-tools', summary: 'leave out the arguments and results of tools' },
       url,
       jsonObject,
     ],
@@ -101,7 +104,7 @@ export const access: readonly CommandRow[] = [
       {
         usage: 'rm <link>',
         isRemote: true,
-        summary: 'take a link back, by its id; or all of a session, by its id',
+        summary: "revoke a link by its id, or all links of a session by the session's id",
         options: [json],
         examples: ['parley share rm Ab3x'],
         load: () => import('./share-rm.ts'),

@@ -131,7 +131,7 @@ export async function pageAddressOf(config: Config, said: string | undefined): P
 
 export function warnIfLocal(address: string): void {
   if (!isLocal(address)) return
-  complain('This address is of this machine alone. For others, see: parley serve --help, or give --url')
+  complain('Only this machine can reach this address. For others, see: parley serve --help, or give --url')
 }
 
 function pageFrom(text: string): string {

@@ -28,9 +28,9 @@ export async function run({ options }: CommandInput): Promise<number> {
   return await showPage({ config, address, directory: process.cwd() }, options)
 }
 
-/** The page of a server elsewhere; who may let a browser in there is an administrator. */
+/** The page of a remote server; who may let a browser in there is an administrator. */
 async function elsewhere(config: Config, options: CommandInput['options']): Promise<number> {
-  const reason = 'the ports of a server elsewhere are closed on its own machine: parley web --close'
+  const reason = 'the ports of a remote server are closed on its own machine: parley web --close'
   if (options['close'] === true) return fail('CONFIG_INVALID', { key: '--close', value: 'set', reason })
   const { url } = serverOf(config)
   const tunnel = `only SSH leads there: ssh -L 7777:127.0.0.1:7777 ${isSsh(url) ? new URL(url).hostname : ''}, and there parley web`

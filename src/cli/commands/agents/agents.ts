@@ -1,8 +1,8 @@
-/** `parley agents` and its commands: the external agents that a session may have. */
+/** `parley agents` and its commands: the external agents that sessions can use. */
 import type { CommandRow, OptionRow } from '../../runtime/command.ts'
 import { json, jsonObject } from '../../runtime/options.ts'
 
-const yes: OptionRow = { flags: '--yes', summary: 'agree to what would be asked' }
+const yes: OptionRow = { flags: '--yes', summary: 'answer yes to every question' }
 
 export const agents: CommandRow = {
   usage: 'agents',
@@ -15,7 +15,7 @@ export const agents: CommandRow = {
     {
       usage: 'ls',
       isRemote: true,
-      summary: 'list the agents that a session may have, and how each stands',
+      summary: 'list the agents that you can use, and the state of each',
       options: [
         { flags: '--all', summary: 'also those of the ACP registry, which is asked for them once a day' },
         json,
@@ -26,7 +26,7 @@ export const agents: CommandRow = {
     {
       usage: 'add [name]',
       instead: 'Agents are installed and removed on the machine of the server: run it there.',
-      summary: 'install an agent, in one exact version; or take over those of another tool',
+      summary: 'install an exact version of an agent, or take over the agents of another tool',
       options: [
         { flags: '--from <file>', summary: 'the settings of Zed, JetBrains or acpx, instead of a name' },
         yes,
@@ -50,11 +50,11 @@ export const agents: CommandRow = {
     {
       usage: 'test <name>',
       isRemote: true,
-      summary: 'start an agent, and show what it can do and what it does differently',
+      summary: 'start an agent, and show what it can do and how it differs from others',
       options: [
         {
           flags: '--prompts',
-          summary: 'also send it two prompts, reopen its session and cancel a turn; its model works for that',
+          summary: 'also send it two prompts, reopen its session and cancel a turn; this uses its model',
         },
         jsonObject,
       ],
@@ -64,7 +64,7 @@ export const agents: CommandRow = {
     {
       usage: 'login <name> [method]',
       instead: 'A login belongs to a terminal or a browser on that machine: ssh -t HOST parley agents login NAME.',
-      summary: 'log in to an agent, in this terminal or as the agent does it',
+      summary: "log in to an agent, in this terminal or in the agent's own way",
       options: [json],
       examples: ['parley agents login claude', 'parley agents login codex api-key'],
       load: () => import('./login.ts'),
@@ -72,7 +72,7 @@ export const agents: CommandRow = {
     {
       usage: 'import <name> [session]',
       isRemote: true,
-      summary: 'make sessions of the conversations that you had with an agent elsewhere',
+      summary: 'import the conversations that you had with an agent in its own tool',
       options: [
         { flags: '--cwd <dir>', summary: 'only those of this directory' },
         { flags: '--all', summary: 'import all that are listed, without asking which' },

@@ -35,7 +35,7 @@ export async function run({ args: [name = '', session], options }: CommandInput)
     progress.say('Asking for its sessions …')
     const { sessions, isCut } = await askToImportFromAgent(target, order)
     progress.done()
-    if (isCut) complain(`${oneLine(name, 60)} has more sessions than these; --cwd names a directory`)
+    if (isCut) complain(`${oneLine(name, 60)} has more sessions than these; list those of one directory with --cwd`)
     const ids = await chosen(sessions, { isAll: options['all'] === true, isJson })
     return ids.length === 0 ? OK : await take(target, order, { ids, isJson, progress })
   } finally {

@@ -1,4 +1,4 @@
-/** `parley agents login NAME [METHOD]`: the user logs in to an agent, in this terminal or as the agent does it. */
+/** `parley agents login NAME [METHOD]`: the user logs in to an agent, in this terminal or in the agent's own way. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type LoginToTest, authenticate, loginOf, testAgent } from '../../../server/agents/test-agent.ts'
@@ -28,7 +28,7 @@ export async function run({ args: [name = '', method], options }: CommandInput):
     if (code !== OK) return code
     const { offers } = await testAgent(name, tools, where)
     if (isJson) printJson({ loggedIn: !offers.needsLogin })
-    else if (offers.needsLogin) complain(`${oneLine(name, 60)} still wants a login`)
+    else if (offers.needsLogin) complain(`${oneLine(name, 60)} still needs a login`)
     else process.stdout.write(`Logged in to ${oneLine(name, 60)}. The next prompt of each session uses it.\n`)
     return offers.needsLogin ? FAILED : OK
   } catch (error) {

@@ -11,7 +11,7 @@ export async function run({ args }: CommandInput): Promise<number> {
   return workWith({ config, embedded: false }, noDisplay, async ({ client }) => {
     for (const { sessionId } of await findSessions(client, args)) {
       const isEnded = await client.release(sessionId)
-      if (!isEnded) complain(`${shortId(sessionId)} has no agent that runs and is idle.`)
+      if (!isEnded) complain(`${shortId(sessionId)} has no idle agent.`)
     }
     return OK
   })

@@ -1,4 +1,4 @@
-/** `parley cluster move`: another node has the session from then on; its clients stay connected. */
+/** `parley cluster move`: moves a session to another node. Its clients stay connected. */
 import { moveSession } from '../../../server/cluster/ask-node.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
@@ -12,6 +12,6 @@ export async function run(input: CommandInput): Promise<number> {
     process.stdout.write(`Session ${session} is on the node ${node}.\n`)
     return OK
   }
-  complain(`session ${session} was not moved: no node has it, and the one whose client wants it next takes it`)
+  complain(`session ${session} was not moved: no node has it in memory, and the node whose client asks for it next takes it`)
   return FAILED
 }

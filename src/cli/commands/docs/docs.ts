@@ -13,9 +13,9 @@ export const docs: CommandRow = {
     { flags: '--key-file <file>', summary: 'file with the key, created if it does not exist (env PARLEY_DOCS_KEY)' },
     { flags: '--tls-cert <file>', summary: 'the certificate and its chain, as PEM' },
     { flags: '--tls-key <file>', summary: 'the private key of the certificate, as PEM' },
-    { flags: '--insecure-http', summary: 'listen without TLS on other addresses than loopback too' },
+    { flags: '--insecure-http', summary: 'listen without TLS on addresses other than loopback too' },
     { flags: '--allow-host <names>', summary: 'further names of this host, separated by commas' },
-    { flags: '--allow-query-key', summary: 'take ?api_key= on other addresses than loopback too' },
+    { flags: '--allow-query-key', summary: 'accept ?api_key= on addresses other than loopback too' },
   ],
   examples: ['parley docs ~/notes', 'parley docs --stdio ~/notes'],
   load: () => import('./serve.ts'),
@@ -51,7 +51,10 @@ export const docs: CommandRow = {
           usage: 'add <name>',
           summary: 'make a key and print it, once',
           options: [
-            { flags: '--collections <names>', summary: 'what the key opens, separated by commas; default: all' },
+            {
+              flags: '--collections <names>',
+              summary: 'the collections that the key opens, separated by commas; default: all',
+            },
           ],
           examples: ['parley docs key add ci --collections notes,manuals'],
           load: () => import('./key-add.ts'),

@@ -40,7 +40,7 @@ async function overHttp(config: Config, directories: readonly string[], options:
   say(`Serving ${directories.join(', ') || 'what was added'} over MCP (Streamable HTTP). Stop with Ctrl-C.`)
   say(
     key.path === undefined
-      ? 'The key is that of PARLEY_DOCS_KEY.'
+      ? 'The key is the value of PARLEY_DOCS_KEY.'
       : `The key is in ${key.path}. Send it as Authorization: Bearer, X-API-Key or ?api_key=.`,
   )
   say(`The search page for people is ${server.page} (sign in with the same key).`)

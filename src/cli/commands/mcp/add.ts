@@ -1,4 +1,4 @@
-/** `parley mcp add NAME`: a server in the user's own parley.toml, here or on a server elsewhere. */
+/** `parley mcp add NAME`: a server in the user's own parley.toml, here or on a remote server. */
 import { isAbsolute, resolve } from 'node:path'
 import type { Config } from '../../../config/settings.ts'
 import type { Table } from '../../../config/tables.ts'
@@ -60,10 +60,10 @@ function tableOf(config: Config, [command, ...args]: readonly string[], { url, o
   }
 }
 
-/** A path counts from where the user types it, and on a server elsewhere from nowhere; a name is looked up on PATH by each session. */
+/** A path counts from where the user types it, and on a remote server from nowhere; a name is looked up on PATH by each session. */
 function anywhere({ server }: Config, command: string): string {
   if (server === undefined) return command.includes('/') ? resolve(command) : command
-  const reason = 'on a server elsewhere it must be an absolute path there, or a name on its PATH'
+  const reason = 'on a remote server it must be an absolute path there, or a name on its PATH'
   if (command.includes('/') && !isAbsolute(command))
     fail('CONFIG_INVALID', { key: 'command', value: JSON.stringify(command), reason })
   return command

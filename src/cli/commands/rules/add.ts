@@ -20,7 +20,7 @@ import { complain } from '../../say.ts'
 
 export async function run({ args: [effect = ''], options }: CommandInput): Promise<number> {
   if (!isEffect(effect)) {
-    complain(`a rule is one of ${EFFECTS.join(', ')}`)
+    complain(`the effect of a rule is one of ${EFFECTS.join(', ')}`)
     return USAGE
   }
   const config = await configFor()

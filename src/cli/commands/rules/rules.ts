@@ -1,4 +1,4 @@
-/** `parley rules` and its commands: which tool calls are allowed, denied or asked about without a question each time. */
+/** `parley rules` and its commands: rules that allow, ask about or deny tool calls. */
 import type { CommandRow, OptionRow } from '../../runtime/command.ts'
 import { json } from '../../runtime/options.ts'
 
@@ -33,8 +33,8 @@ export const rules: CommandRow = {
         { flags: '--global', summary: 'in every directory' },
         { flags: '--tool <name>', summary: 'calls of this tool; * stands for any letters' },
         { flags: '--server <name>', summary: 'calls of this MCP server' },
-        { flags: '--path <pattern>', summary: 'calls that name such a path, as in a .gitignore' },
-        { flags: '--command <words>', summary: 'commands that begin so; * stands for more' },
+        { flags: '--path <pattern>', summary: 'calls that name a matching path; patterns as in .gitignore' },
+        { flags: '--command <words>', summary: 'commands that begin with these words; * stands for any others' },
         { flags: '--host <name>', summary: 'addresses of this host' },
         json,
       ],

@@ -1,6 +1,6 @@
 /**
- * `parley acp`, which an editor starts. With `--embedded`, owner and agent are in this process; without, it is a relay to
- * the server of this machine, or to one elsewhere.
+ * `parley acp`, which an editor starts. With `--embedded`, owner and agent are in this process. Otherwise it is a relay
+ * to the server of this machine, or to a remote server.
  */
 import { fail } from '../../../errors/parley-error.ts'
 import { EMBEDDED_REMEDY, dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
@@ -52,7 +52,7 @@ async function relayFor(
     process.exit(OK)
   }
   const [unused] = [...(flags.maps.length > 0 ? ['--map'] : []), ...(flags.lends ? ['--lend'] : [])]
-  const reason = 'it is for a server elsewhere, which --server names'
+  const reason = 'it is for a remote server, which --server names'
   if (unused !== undefined) return fail('CONFIG_INVALID', { key: unused, value: 'set', reason })
   await (await import('../../relay.ts')).relayStdio(agent)
 }

@@ -1,4 +1,4 @@
-/** Installs, removes and looks at the service. Nothing is written on a machine whose service manager does not answer. */
+/** Installs, removes and checks the service. Nothing is written on a machine whose service manager does not answer. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -46,7 +46,7 @@ function unitFor(config: Config): ServiceUnit {
     state: config.home,
     socket: config.socket,
   })
-  return unit ?? fail('SERVICE_MANAGER_ABSENT', { reason: 'it is known for systemd and launchd alone' })
+  return unit ?? fail('SERVICE_MANAGER_ABSENT', { reason: 'Parley supports only systemd and launchd' })
 }
 
 async function install(unit: ServiceUnit, config: Config): Promise<void> {

@@ -4,15 +4,15 @@ import { jsonObject } from '../../runtime/options.ts'
 
 export const service: CommandRow = {
   usage: 'service',
-  instead: 'It is about the services of one machine: run it on that one.',
-  summary: 'run the server as a service of systemd or launchd; without a command, say how it is',
+  instead: 'Services belong to one machine: run it there.',
+  summary: 'run the server as a service of systemd or launchd; without a command, show its status',
   options: [jsonObject],
   examples: ['parley service', 'parley service install'],
   load: () => import('./manage.ts'),
   commands: [
     {
       usage: 'install',
-      summary: 'write the service for this user and start it; again after an update, it takes over',
+      summary: 'install the service for this user and start it; run it again after an update',
       options: [{ flags: '--print', summary: 'print the file and write nothing' }, jsonObject],
       examples: ['parley service install', 'parley service install --print'],
       load: () => import('./manage.ts'),
