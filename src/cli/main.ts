@@ -97,7 +97,7 @@ function setAction(command: Command, row: CommandRow, { run, instead }: Parsing)
   })
 }
 
-/** Options may also stand before the command. A `--server` of its own, as that of a rule, names no remote server. */
+/** Options may also stand before the command. If a command has a `--server` option of its own, as `rules add` has, that one names no remote server. */
 function optionsOf(command: Command, row: CommandRow): Pick<CommandInput, 'options' | 'server'> {
   const all: CommandInput['options'] = command.optsWithGlobals()
   if (!hasOwnServer(row)) return { options: all, server: textOption(all, 'server') }

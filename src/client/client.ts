@@ -144,7 +144,7 @@ export class Client {
     return this.#agent?.version ?? ''
   }
 
-  /** What a Parley server allows this client; undefined where the agent says nothing of it. */
+  /** The role that a Parley server gives this client; undefined for other agents. */
   get role(): string | undefined {
     return this.#agent?.role
   }
@@ -324,7 +324,7 @@ export class Client {
     await this.#call('_parley/ping', {})
   }
 
-  /** Who gets in: `list`, `pair`, `token`, `share`, `role` or `remove`. What makes a secret is not repeated on a new connection. */
+  /** Methods about access: `list`, `pair`, `token`, `share`, `role` or `remove`. Those that make a secret are not repeated on a new connection. */
   async access(what: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
     const method = `_parley/access/${what}`
     this.#requireMethod(method)

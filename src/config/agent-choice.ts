@@ -40,7 +40,7 @@ export function modelChoice(model: string, key = 'model'): AgentChoice {
   return fail('CONFIG_INVALID', { key, value: JSON.stringify(model), reason })
 }
 
-/** By which a server knows it, wherever that runs. */
+/** The full name that a server uses for it. A relative path is made absolute first. */
 export function agentName(choice: AgentChoice): string {
   switch (choice.kind) {
     case 'script':

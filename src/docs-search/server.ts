@@ -132,7 +132,7 @@ const HTTP = {
   mostSessions: MAX_SESSIONS,
 }
 
-/** An option that is there but undefined is one that is absent. */
+/** Removes options whose value is undefined. */
 function defined<Options extends object>(options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options
 }

@@ -121,7 +121,7 @@ export class ChatConversation {
     this.#means.view.update(update)
   }
 
-  /** How the server says that the turn stands. */
+  /** Called with the phase of a turn, as the server reports it. */
   turned({ promptId, phase }: TurnNotice): void {
     if (!this.#means.company.busy) {
       if (this.#shown !== undefined && this.#shown.own === undefined) this.#endShown()

@@ -17,7 +17,7 @@ export class Comings {
     this.#say = say
   }
 
-  /** Who else is here now. */
+  /** Called with the names of the other clients whenever they change. */
   are(here: readonly string[]): void {
     this.#stop?.()
     this.#stop = after(HOLDS, () => this.#tell(here))

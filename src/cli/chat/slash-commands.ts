@@ -119,7 +119,7 @@ export class SlashCommands {
     return this.#means.choose({ title: 'Which option?', choices, current: '' })
   }
 
-  /** The agent says itself what it is set to, as an update that everyone gets. */
+  /** Prints nothing on success, because the agent reports the new value in an update that every client gets. */
   async #change(setting: Setting | undefined, wish: string, otherwise: string): Promise<void> {
     if (setting === undefined) return this.#say('dim', otherwise)
     const { client, sessionId, choose } = this.#means

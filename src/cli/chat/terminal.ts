@@ -189,7 +189,7 @@ class TerminalChat implements ClientDelegate {
   }
 }
 
-/** What stands in the last row for as long as it holds. */
+/** Sentences of the status line while something is wrong with the connection. */
 const URGENT: Partial<Record<ConnectionEvent['kind'], string>> = {
   reconnecting: 'Reconnecting …',
   uncertain: 'The database does not answer; nothing new is stored until it does',

@@ -11,7 +11,7 @@ export interface SpawnedAgent {
   ended(): string | undefined
   /** Resolves when it has ended, or after so many milliseconds. */
   gone(ms: number): Promise<unknown>
-  /** Closes its stdin, and helps when that is not enough. */
+  /** Closes its stdin, and kills the agent if it does not end then. */
   close(): Promise<void>
 }
 

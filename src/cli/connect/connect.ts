@@ -164,7 +164,7 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
 }
 
 async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
-  // An owner is most of the program; who reaches a server that runs does not load it.
+  // The owner is most of the program. A command that uses a running server does not load it.
   const { openEmbedded } = await import('../../server/daemon/embedded.ts')
   const server = await openEmbedded(reaching.config)
   void server.lost.then((why) => dieAtOnce(why, EMBEDDED_REMEDY))

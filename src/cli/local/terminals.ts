@@ -15,8 +15,8 @@ import { Tail } from './tail.ts'
 /** How much of an output is kept where the agent sets no limit. Bytes. */
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024
 
-/** How long the last words of a command that has ended may be on their way. Milliseconds. */
-const AFTERWORD = 100
+/** How long to wait for the last output of a command that has ended. Milliseconds. */
+const LAST_OUTPUT_MS = 100
 
 interface Running {
   readonly child: ChildProcess
@@ -101,7 +101,7 @@ function follow(child: ChildProcess, limit: number): Running {
   const ended = new Promise<TerminalExit>((resolve) => {
     child.on('exit', () => (running.exit = exitOf(child)))
     // The last output is read when the pipes close, but processes that the command left behind may hold them open.
-    child.on('exit', () => after(AFTERWORD, () => resolve(exitOf(child))))
+    child.on('exit', () => after(LAST_OUTPUT_MS, () => resolve(exitOf(child))))
     child.on('close', () => resolve(exitOf(child)))
   })
   const running: Running = { child, tail, ended, exit: undefined }

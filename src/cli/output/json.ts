@@ -14,7 +14,7 @@ export function jsonLine(value: unknown): string {
   return escaped(JSON.stringify(value))
 }
 
-/** The same line of JSON; of what is none, each such character in words. */
+/** The line with control characters escaped: as JSON if it is JSON, otherwise each as a visible escape. */
 export function escaped(line: string): string {
   return line.replace(STEERING, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

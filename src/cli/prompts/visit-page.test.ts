@@ -76,7 +76,7 @@ describe('a suspicious address has a warning [U7]', () => {
   test.each([
     ['https://xn--80ak6aa92e.com/', 'reads "аррӏе.com"'],
     ['https://аррӏе.com/', 'reads "аррӏе.com"'],
-    ['https://bank.example@evil.example/', 'that is evil.example'],
+    ['https://bank.example@evil.example/', 'leads to evil.example'],
     ['http://example.org/', 'not encrypted'],
   ])('%s', (url, warning) => expect(pageToVisit(url)?.warnings.join()).toContain(warning))
 

@@ -61,7 +61,7 @@ export function pageToVisit(text: string): PageToVisit | undefined {
   return { url: href, host, warnings }
 }
 
-/** The address first, for it is never cut off; then what is odd about it; then the server's own words. */
+/** The address first, because it is never cut off; then warnings about it; then the server's own message. */
 function questionOf({ sessionId, message }: PageRequest, { url, host, warnings }: PageToVisit): PermissionQuestion {
   const words = [url, ...warnings, oneLine(message, 300)].join('\n')
   return {

@@ -10,7 +10,7 @@ export interface KnownServer {
   readonly token?: string
   /** A file with the certificate that its own is checked against. */
   readonly ca?: string
-  /** What a proxy before it wants to see. */
+  /** Headers that a proxy in front of it requires. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -61,7 +61,7 @@ export function isSsh(text: string): boolean {
   return /^ssh:\/\/[^-/\s][^\s]*$/u.test(text) && URL.canParse(text)
 }
 
-/** The address of a page without what follows it; undefined for what is none. */
+/** The address without query and fragment; undefined if the text is not an http address. */
 export function pageAddressOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^(?:https?|wss?):$/u.test(url.protocol)) return undefined

@@ -64,7 +64,7 @@ async function openSocket({ name, url, token = '', ca, headers }: KnownServer): 
   })
 }
 
-/** What a proxy says while the server is away passes. */
+/** Errors of a proxy whose server is away are temporary, so they are tried again. */
 function refused(server: string, status: number, said: string): ParleyError {
   const reason = `${status}${said.trim() === '' ? '' : `: ${said.trim().replaceAll(/\s+/gu, ' ')}`}`
   const isForGood = status >= 400 && status < 500 && status !== 408 && status !== 429

@@ -4,7 +4,7 @@ import { ProgramFinder } from '../../config/own-programs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether a program was found that does it; never through a shell, for the address is not ours. */
+/** Whether a program was found that opens it. Never runs a shell, because the address comes from a server. */
 export async function openBrowser(url: string, environment: Environment): Promise<boolean> {
   const opener = openerFor(process.platform, environment)
   if (opener === undefined) return false

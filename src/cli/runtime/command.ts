@@ -11,9 +11,9 @@ export interface CommandRow {
   readonly load?: () => Promise<CommandModule>
   /** It can use a remote server, which `--server` names. */
   readonly isRemote?: true
-  /** A sentence: what to do where a remote server is named and the command cannot use it. Commands of its own have it too. */
+  /** A sentence that says what to do if a remote server is named and the command cannot use it. It also applies to subcommands. */
   readonly instead?: string
-  /** Commands of its own, as `parley mcp` has `add`. */
+  /** Subcommands, such as `add` of `parley mcp`. */
   readonly commands?: readonly CommandRow[]
 }
 
@@ -38,7 +38,7 @@ export interface CommandInput {
   readonly args: readonly string[]
   /** The remote server that is meant. */
   readonly server?: string | undefined
-  /** What to do instead where the command cannot use it. */
+  /** A sentence that says what to do instead, for a command that cannot use a remote server. */
   readonly instead?: string | undefined
   /** Whether the command line has `--`: all words after it are a command, also those that begin with a dash. */
   readonly hasDashes?: boolean

@@ -22,7 +22,7 @@ export function runningCommand(): RunningCommand {
   return running
 }
 
-/** Throws COMMAND_LOCAL where the server is elsewhere and the command cannot use such a one. */
+/** Throws COMMAND_LOCAL if a remote server is named and the command cannot use one. */
 export function requireHere(server: string | undefined): void {
   const { name: command, isRemote, instead = 'Run it on the machine of that server.' } = running
   if (server !== undefined && !isRemote) fail('COMMAND_LOCAL', { command, server, instead })

@@ -91,7 +91,7 @@ function onePage(print: (text: string) => void) {
   return { write: (text: string) => write('words', text), screen: plainScreen((rows) => write('rows', rows)) }
 }
 
-/** Why nothing more comes, and the exit code that says so. */
+/** The end of the output: the reason, and the exit code for it. */
 class End {
   #settle: (code: number) => void = () => undefined
   readonly #settled = new Promise<number>((resolve) => (this.#settle = resolve))

@@ -36,7 +36,7 @@ export interface ConnectionListener {
   /** The connection is lost, and requests on it have no response. */
   lost(isReconnecting: boolean): void
   reconnected(): void
-  /** The connection does not come back by itself, for this reason. */
+  /** Called when the connection is not restored any more, with the reason. */
   gaveUp(reason: CodedError): void
 }
 

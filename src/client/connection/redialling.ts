@@ -11,9 +11,9 @@ import type { LiveSocket, SocketClock } from './web-socket.ts'
 
 const FIRST_MS = 250
 const LONGEST_MS = 15_000
-/** The server has said that this credential is good no more. */
+/** Close code: the credential was removed or has expired. */
 const CREDENTIAL_ENDED = 4401
-/** As the package `ws` says it of a handshake. A browser does not say why one failed. */
+/** The error of the package `ws` for a refused handshake. A browser does not report why a handshake failed. */
 const UNAUTHORIZED = /: 401$/u
 
 export interface RediallingDeps {
@@ -65,7 +65,7 @@ export class Redialling {
     }
   }
 
-  /** Dials no more. */
+  /** Stops dialling for good. */
   stop(): void {
     this.#hasStopped = true
     this.#stopPause()

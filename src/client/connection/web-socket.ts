@@ -5,7 +5,7 @@ import type { ClientTransport } from './transport.ts'
 const MANY_LINES = 'parley.lines.v1'
 /** A browser opens one handshake per host at a time, so one that hangs must be given up for the next to begin. */
 const HANDSHAKE_MS = 10_000
-/** The server says something every twenty seconds. */
+/** The server sends something every twenty seconds, so a connection that is silent for this long is dead. */
 const SILENCE_MS = 45_000
 const CHECK_MS = 5_000
 /** How long the answer to a probe may take. */
@@ -13,7 +13,7 @@ const PROBE_MS = 3_000
 /** Its answer is no response to anything that the client has asked. */
 const PROBE = '{"jsonrpc":"2.0","id":"probe","method":"_parley/ping","params":{}}'
 
-/** What a browser's WebSocket has, and that of the package `ws`. */
+/** The common part of a browser's WebSocket and of the one of the package `ws`. */
 export interface WebSocketLike {
   readonly readyState: number
   onopen: ((event: never) => void) | null
@@ -39,7 +39,7 @@ export interface Closing {
 }
 
 export interface LiveSocket extends ClientTransport {
-  /** Gives the connection up unless the server says something soon: a device that slept has sockets that look alive. */
+  /** Gives the connection up unless the server sends something soon. After a device has slept, its sockets only look alive. */
   probe(): void
   /** How the server closed it; undefined while it is open, or where nothing was said. */
   readonly closing: Closing | undefined
@@ -67,7 +67,7 @@ export function openWebSocket(open: OpenSocket, clock: SocketClock, token?: stri
       transport.watch()
       resolve(transport)
     }
-    // Why it failed is said by what closes it, if at all.
+    // The reason follows with the close event, if there is one.
     socket.onerror = ({ message }: { readonly message?: string }) => {
       if (message !== undefined && message !== '') giveUp(message)
     }

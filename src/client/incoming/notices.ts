@@ -14,7 +14,7 @@ export type Notice =
   | SessionsNotice
   | AliveNotice
 
-/** The server lives; it says so every 20 seconds. */
+/** The keep-alive that a server sends every 20 seconds. */
 export interface AliveNotice {
   readonly kind: 'alive'
 }

@@ -9,7 +9,7 @@ export interface PermissionQuestion {
   readonly sessionId: string
   readonly toolCall: ToolCallUpdate
   readonly options: readonly PermissionOption[]
-  /** Under which a Parley server knows the request, for all its clients. */
+  /** The id of the request on a Parley server, the same for all its clients. */
   readonly requestId?: string
   readonly turn?: string
 }

@@ -157,7 +157,7 @@ export class Attachments {
     this.#open.delete(sessionId)
   }
 
-  /** Sends a prompt; its result comes on the connection that is there when the turn ends. */
+  /** Sends a prompt. Its result arrives on whichever connection exists when the turn ends. */
   prompt(promptId: string, params: { readonly sessionId: string }, request: PromptRequest): Promise<unknown> {
     const { peer, id, answered, withdrawn } = request
     const { sessionId } = params

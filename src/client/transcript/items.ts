@@ -36,7 +36,7 @@ export interface ToolCallItem extends Placed {
   readonly permission?: CallPermission
 }
 
-/** A turn was stopped; a Parley server says it to clients that want places. */
+/** The end of a turn that was stopped. A Parley server sends it to clients that asked for `parley/places`. */
 export interface EndItem extends Placed {
   readonly kind: 'end'
   /** As in the response to the prompt, such as `cancelled` or `max_tokens`. */

@@ -102,12 +102,12 @@ class Edge {
       if (item.kind === 'tool_call' && item.turn === undefined) this.#calls.set(item.call.toolCallId, item)
   }
 
-  /** What went over the edge in no page. */
+  /** The items of the newer part that were not joined with one of the older page. */
   get rest(): readonly Item[] {
     return this.#items.filter((item) => !this.#joined.has(item))
   }
 
-  /** With its rest, where it has one. */
+  /** The item together with its rest on the other side of the edge, if it has one. */
   joined(item: Item): Item {
     const rest = this.#byId.get(item.id) ?? this.#restOfCall(item)
     if (rest === undefined || this.#joined.has(rest)) return item

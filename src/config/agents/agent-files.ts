@@ -17,7 +17,7 @@ export interface FoundAgent {
   readonly from: 'user' | 'project'
   /** A hash of exactly the text that the user consents to. */
   readonly digest: string
-  /** A project's agent waits until the user allows it, and never takes the place of one of the user with the same name. */
+  /** A project's agent waits until the user allows it, and never replaces one of the user with the same name. */
   readonly standing: 'active' | 'waiting' | 'overruled'
 }
 

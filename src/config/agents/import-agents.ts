@@ -7,7 +7,7 @@ import { type Table, isTable } from '../tables.ts'
 export type ImportedAgent =
   | {
       readonly name: string
-      /** As `[agents.NAME]` says it. */
+      /** The table `[agents.NAME]`. */
       readonly table: Table
       /** Keys of the other tool's table that have no equivalent here. */
       readonly leftOut: readonly string[]

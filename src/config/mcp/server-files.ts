@@ -43,7 +43,7 @@ export function readMcpFiles({ home, environment }: SettingsLocation, cwd: strin
   }
 }
 
-/** Whether consent was given, and not taken back, for exactly this. */
+/** Whether the user allowed exactly this server and has not revoked it. */
 export function mayBeUsed({ home }: SettingsLocation, { from, digest }: FoundMcp): boolean {
   return from === 'user' || isAllowed(home, digest)
 }

@@ -25,7 +25,7 @@ export function isAllowed(home: string, digest: string): boolean {
   return Object.hasOwn(consentsIn(home), digest)
 }
 
-/** A small file of our own, read at once: nothing comes between the look at what is allowed and the start of that. */
+/** Read synchronously, so that nothing changes between the check and the start of the server. */
 function consentsIn(home: string): Consents {
   try {
     return consentsOf(readTextSync(consentFile(home)))

@@ -43,7 +43,7 @@ export async function variablesOfOwnProviders(environment: Environment): Promise
   return read.flatMap((one) => ('table' in one ? variablesOf(one.table) : []))
 }
 
-/** All of a provider is read from one environment: a key never goes to an address that the other one says. */
+/** All values of a provider come from one environment, so that a key is never sent to an address from the other one. */
 function whereReached(
   table: ProviderTable,
   { environment, lent }: { readonly environment: Environment; readonly lent: Environment },

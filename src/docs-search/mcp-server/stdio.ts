@@ -19,7 +19,7 @@ export interface StdioDocs extends AsyncDisposable {
   setAdded(collections: readonly Collection[]): void
 }
 
-/** Who started the process needs no key: it could read the files itself. */
+/** The program that started this process needs no key: it could read the files itself. */
 const OWNER = { id: 'stdio', name: 'stdio', collections: 'all' } as const
 
 /** Throws DIRECTORY_MISSING. */

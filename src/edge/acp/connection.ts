@@ -243,7 +243,7 @@ function requestIdOf(params: unknown): RequestId {
 /** Past these, nothing more is read from the client until some of its requests are done: a disk may hang. */
 const MAX_UNFINISHED = { messages: 256, chars: 64 * 1024 * 1024 }
 
-/** The requests of one client that are being handled: in order per session, and no more at once than memory allows. */
+/** The requests of one client that are being handled: in order per session, and only as many at once as memory allows. */
 export class RequestScheduler {
   readonly #report: (error: unknown) => void
   /** By session. */

@@ -95,7 +95,7 @@ export interface ServerContext {
   readonly token?: string | undefined
   /** Whether methods that ACP has not settled yet are offered. */
   readonly experimental?: boolean
-  /** Who can be at the other end of the connection. */
+  /** The client's identity and role. */
   readonly principal: Principal
   /** Methods of the server itself beyond ACP (`_parley/…`); advertised in `initialize`. */
   readonly methods?: OwnMethods

@@ -10,7 +10,7 @@ export interface RemoteTransport extends Transport {
   cut(why: TokenHolder['kind'] | 'role'): void
 }
 
-/** Who may connect, and what becomes of them. */
+/** Decides about remote clients, and serves them. */
 export interface RemoteClientele {
   /** Undefined for a wrong token. */
   holderOf(token: string): TokenHolder | undefined

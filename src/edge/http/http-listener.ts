@@ -52,7 +52,7 @@ interface Port {
   readonly sockets: Set<Socket>
 }
 
-/** What a request is checked against, and the sockets that have shown no credential so far. */
+/** A listening address: what its requests are checked against, and its sockets without a credential so far. */
 interface Door {
   readonly reachable: Reachable
   readonly silent: SilentSockets
@@ -74,7 +74,7 @@ export class HttpListener {
     this.#routes = new Routes([HEALTH, new AcpEndpoint(this.#connections, clock), ...routes])
   }
 
-  /** What is listened on, with the address of the page there, such as `http://127.0.0.1:7777/`. */
+  /** The listening addresses, each with the URL of the page there, such as `http://127.0.0.1:7777/`. */
   get listening(): readonly { readonly address: Port['address']; readonly page: string }[] {
     const scheme = this.#options.tls === undefined ? 'http' : 'https'
     return this.#ports.map(({ server, address }) => {

@@ -47,7 +47,7 @@ export function refusalOfHost(headers: IncomingHttpHeaders, reachable: Reachable
   return { status: 421, sentence }
 }
 
-/** HTTP/2 has a field of its own for it; a request that says two different hosts has none. */
+/** HTTP/2 has `:authority` for it. A request that names two different hosts counts as one without a host. */
 function hostOf({ host, ':authority': authority }: IncomingHttpHeaders): string {
   if (authority === undefined) return (host ?? '').toLowerCase()
   const said = String(authority).toLowerCase()
@@ -83,7 +83,7 @@ export const PREFLIGHT = {
   'Access-Control-Max-Age': '600',
 } as const
 
-/** What lets such a page read an answer. */
+/** The headers that allow a page of that origin to read the response. */
 export function sharedWith(headers: IncomingHttpHeaders, reachable: Reachable): Readonly<Record<string, string>> {
   const { origin } = headers
   if (origin === undefined || !isForeign(headers, reachable)) return {}

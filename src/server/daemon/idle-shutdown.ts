@@ -11,7 +11,7 @@ export interface IdleWatch {
   isReachable(): boolean
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const SELDOM = 15_000
 
 /** Calls `end` once, with the reason. It never keeps the process alive. */

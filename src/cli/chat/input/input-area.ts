@@ -41,7 +41,7 @@ export class InputArea {
   readonly #composer: ChatComposer
   #seat: Seat | undefined
   #stops: Stops | undefined
-  /** Who has the keys instead of the line: a question, a form, a list. */
+  /** The question, form or list that gets the keys instead of the input line. */
   #asked: { readonly pressed: (key: Key) => void; readonly ctrlC: boolean } | undefined
   /** The last key was a Ctrl-C that did nothing but say how to leave. */
   #isWarned = false
@@ -180,7 +180,7 @@ export class InputArea {
     if (this.#seat?.talk.isBusy === true && !this.#seat.talk.isCancelling) this.#seat.talk.cancel()
   }
 
-  /** Ctrl-C: cancels what runs; while that ends, leaves; else clears the line, says how to leave, and leaves. */
+  /** Ctrl-C cancels the running turn, and leaves if pressed again before the turn has ended. Without a turn it clears the line, then says how to leave, then leaves. */
   #interrupt(wasWarned: boolean): void {
     const { talk } = this.#seat ?? {}
     if (talk === undefined) return this.#stops?.interrupt()

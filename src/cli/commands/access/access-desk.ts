@@ -21,7 +21,7 @@ interface AccessList {
   readonly shares: readonly ShareLink[]
 }
 
-/** Throws as the methods do, and for a remote server what keeps it from being asked. */
+/** Throws what the methods throw and, for a remote server, why it cannot be reached. */
 export class AccessDesk {
   readonly #config: Config
 
@@ -57,7 +57,7 @@ export class AccessDesk {
     return { link, code }
   }
 
-  /** Returns what it was: several only of share links, when all of a session are removed. */
+  /** Returns what was removed: several entries only when all share links of a session are removed. */
   async remove<K extends keyof Entries>(kind: K, id: string): Promise<readonly Entries[K][]> {
     return ((await this.#ask('remove', { kind, id })) as { readonly removed: readonly Entries[K][] }).removed
   }

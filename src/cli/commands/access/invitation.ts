@@ -20,7 +20,7 @@ export interface Invitation {
   /** Of the page, without a code; it ends with a slash. */
   readonly address: string
   readonly grant: PairingGrant
-  /** Where a first session may begin, for the page. */
+  /** The directory that the page offers for a first session. */
   readonly directory?: string
 }
 
@@ -106,7 +106,7 @@ function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter'
   })
 }
 
-/** White on black whatever the terminal's colours are: not every camera reads the reverse. */
+/** Always black on white, whatever the terminal's colours are, because not every camera reads an inverted code. */
 async function qrCode(text: string): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr')
   const lines = renderUnicodeCompact(text, { border: 2 }).split('\n')

@@ -17,7 +17,7 @@ const HEADER = /^([!#$%&'*+.^`|~\w-]+): *(.*)$/u
 export async function run({ args: [text = ''], options }: CommandInput): Promise<number> {
   const page = pageAddressOf(text) ?? badUrl(text)
   const name = textOption(options, 'name') ?? nameFor(page)
-  // A link is used up only when all else is right.
+  // Checked first, because a link can be used only once.
   requireName(name)
   const ca = certificateIn(textOption(options, 'ca'))
   const headers = headersFrom(textsOption(options, 'header'))
@@ -25,7 +25,7 @@ export async function run({ args: [text = ''], options }: CommandInput): Promise
   const more = { ...(ca !== undefined && { ca }), ...(Object.keys(headers).length > 0 && { headers }) }
   const secret = new URL(text).hash.replace(/^#/u, '') || (await pasted())
   const server: KnownServer = { name, url: page, ...more, token: await tokenFor(secret, { name, url: page, ...more }) }
-  // Whatever is wrong is said now, and nothing is kept that does not work.
+  // Connects once before anything is stored, so that a wrong address or token is reported now.
   ;(await openRemote(server)).destroy()
   new KnownServers(home).add(server)
   if (options['json'] === true) printJson({ name, url: page })
@@ -40,14 +40,14 @@ function nameFor(page: string): string {
   return host.replace(/:+/gu, '-').replace(/^-/u, '')
 }
 
-/** A pairing link, its code or what follows `#` is used up; a token is kept as it is. */
+/** Exchanges a pairing link, its code or its fragment for a token. A token is returned as it is. */
 async function tokenFor(secret: string, server: KnownServer): Promise<string> {
   const code = /^(?:.*#)?(?:pair=)?([\w-]{26})$/u.exec(secret)?.[1]
   if (code === undefined) return secret.replace(/^.*#/u, '')
   return (await pairWith(server, code, hostname())).token
 }
 
-/** From standard input, where neither the list of processes nor the history of the shell has it. */
+/** Read from standard input, so that the secret is neither in the list of processes nor in the history of the shell. */
 async function pasted(): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write('Paste a pairing link or a token, then Enter: ')
   const { createInterface } = await import('node:readline')

@@ -79,7 +79,7 @@ function localAddressIn(answer: ListenAnswer): string {
   return answer.listening.find(({ url }) => isLocal(url))?.url ?? addressIn(answer)
 }
 
-/** With a link of its own: the one that is shown is for another device, or another browser. A new session may begin where one is. */
+/** Opens the browser with another link, because the printed one is for another device or browser. The page offers this directory for a new session. */
 async function show(invitation: Invitation): Promise<void> {
   const { link } = await linkFor(invitation)
   const isOpen = await openBrowser(link, invitation.config.environment)

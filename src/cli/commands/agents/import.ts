@@ -13,7 +13,7 @@ import type { CommandInput } from '../../runtime/command.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { complain } from '../../say.ts'
 
-/** So many in one request: what was imported is shown while the others are. */
+/** Sessions in one request. What was imported is shown before the next request. */
 const BATCH = 10
 
 type Progress = ReturnType<typeof progressLine>

@@ -34,7 +34,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   }
 }
 
-/** Neither command lines nor files: those are for the user of that machine. */
+/** The remote server sends neither command lines nor files, because those are for the user of that machine. */
 async function listElsewhere(config: Config, options: CommandInput['options']): Promise<number> {
   const reason = 'the registry is asked on the machine of the server: run it there'
   if (options['all'] === true) fail('CONFIG_INVALID', { key: '--all', value: 'set', reason })
@@ -55,7 +55,7 @@ function print(rows: readonly ListedAgent[], paint: Paint): void {
   if (here.length === 0) process.stdout.write('No external agent is there yet.\n')
   if (absent.length > 0) process.stdout.write(`\nNot there (parley agents add NAME):\n`)
   for (const { name, title = '', file, reason } of absent) {
-    // An own entry for an agent that is not there is not what `add` would install by its name.
+    // The user's own entry describes another program than `add NAME` would install, so its reason is shown.
     const words = file === undefined ? oneLine(title, 60) : oneLine(reason ?? title, 300)
     process.stdout.write(`  ${oneLine(name, 60)}  ${paint('dim', words)}\n`)
   }

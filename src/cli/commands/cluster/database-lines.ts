@@ -8,10 +8,10 @@ const DURABILITY = {
 }
 
 const WAITS = 'it acknowledges no change now: see whether the standby of its synchronous_standby_names is connected'
-/** Longer than any transaction of a program that looks after it. */
+/** A transaction that is open longer than this is probably forgotten. */
 const LONG_SECONDS = 600
 
-/** What keeps it from being relied on, and what may be lost. */
+/** Reasons not to rely on this database, and what may be lost. */
 export function warningsOf({ warnings, unsafe, isWaiting, transactionSeconds }: CheckedDatabase): readonly string[] {
   const minutes = Math.round(transactionSeconds / 60)
   return [

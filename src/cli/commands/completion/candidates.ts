@@ -28,7 +28,7 @@ export function completionsFor(words: readonly string[], { commands, chat }: Com
   if (place.awaits !== undefined) return { candidates: [], kind: kindOf(place.awaits, place.path) }
   const { row, inner } = place
   if (typed.startsWith('-')) return { candidates: row.options.flatMap(flagsOf) }
-  // A command of its own takes the place of an argument.
+  // The name of a subcommand stands where the first argument would.
   const named = place.positionals === 0 ? inner.map(nameAndSummary) : []
   return { candidates: named, kind: kindOf(argumentOf(row, place.positionals), place.path) }
 }

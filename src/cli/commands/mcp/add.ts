@@ -60,7 +60,7 @@ function tableOf(config: Config, [command, ...args]: readonly string[], { url, o
   }
 }
 
-/** A path counts from where the user types it, and on a remote server from nowhere; a name is looked up on PATH by each session. */
+/** A relative path is resolved in the user's directory; for a remote server it is refused. A name is looked up on PATH by each session. */
 function anywhere({ server }: Config, command: string): string {
   if (server === undefined) return command.includes('/') ? resolve(command) : command
   const reason = 'on a remote server it must be an absolute path there, or a name on its PATH'

@@ -32,7 +32,7 @@ function requireNoServer(): void {
   if (runningCommand().server !== undefined) fail('CONFIG_INVALID', { key: '--embedded', value: 'set', reason })
 }
 
-/** What a client runs in a terminal for a login that `initialize` has offered. */
+/** `parley acp --login`: a client runs this in a terminal for a login that the response to `initialize` offered. */
 async function logIn(login: string): Promise<number> {
   const [name = '', ...method] = login.split('/')
   const args = method.length === 0 ? [name] : [name, method.join('/')]

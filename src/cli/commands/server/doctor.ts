@@ -27,7 +27,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   return found.some(({ state }) => state === 'problem') ? FAILED : OK
 }
 
-/** A file that is there already is not replaced: it may be anything. */
+/** An existing file is never replaced: it could be anything. */
 function writeBundle(file: string, diagnosis: Parameters<typeof bugReport>[0], found: readonly Finding[]): number {
   try {
     writeFileSync(file, bugReport(diagnosis, found), { flag: 'wx', mode: 0o600 })

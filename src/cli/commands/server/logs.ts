@@ -14,7 +14,7 @@ import { type Stops, watchStops } from '../../runtime/shutdown-signals.ts'
 import { pause } from '../../output/terminal/pace.ts'
 
 const LINES = '100'
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads of the log. */
 const POLL_MS = 250
 
 export async function run({ options }: CommandInput): Promise<number> {

@@ -34,7 +34,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   )
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two requests for the status. */
 const EVERY_MS = 2_000
 
 /** Until a signal or a closed output ends it, which is the normal end. */
@@ -52,7 +52,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Each look takes the place of the one before it; elsewhere than at a terminal an empty line is between them. */
+/** At a terminal each status replaces the one before it. Without a terminal, an empty line separates them. */
 function frame(config: Config): string {
   return isTerminal(process.stdout, config) ? '\u001b[H\u001b[2J' : '\n'
 }
@@ -69,20 +69,20 @@ function table(status: Status, paint: Paint): string {
       : []),
     ['clients', String(status.clients)],
     ['MCP servers', String(status.mcpServers)],
-    // A server of an earlier version says none of these.
+    // A server of an earlier version does not send these fields.
     ...(status.residentBytes === undefined ? [] : [['memory', megabytes(status.residentBytes)] as const]),
     ...(status.journalBytes === undefined ? [] : [['journal', megabytes(status.journalBytes)] as const]),
     ...(status.databases ?? []).map(
       ({ address, durability, warnings }) =>
         ['database', [`${address}, ${durability}`, ...warnings].join('; ')] as const,
     ),
-    // A server of an earlier version names none.
+    // A server of an earlier version does not send this field.
     ...(status.agents ?? []).map((one) => ['agent', agentWords(one)] as const),
   ]
   return rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}\n`).join('')
 }
 
-/** Of one process: whose it is, and what it uses. */
+/** One agent process: its session, and the memory and CPU that it uses. */
 function agentWords({ sessionId, agent, version, pid, ...usage }: Status['agents'][number]): string {
   const { residentBytes, maxBytes, cpuMs, idleSeconds, quietSeconds, stallMinutes } = usage
   const limit = maxBytes === undefined ? '' : ` of ${megabytes(maxBytes)}`

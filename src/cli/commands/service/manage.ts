@@ -58,7 +58,7 @@ async function install(unit: ServiceUnit, config: Config): Promise<void> {
   // A server that a command started has the state; the service takes over when its turns have ended.
   await stopListening(config)
   await stopServer(config, { graceMs: GRACE_MS, onProgress: (sentence) => process.stderr.write(`${sentence}\n`) })
-  // What is loaded cannot be loaded again; that nothing was is no failure.
+  // launchd refuses to load a service twice, so it is unloaded first. It is no failure if none was loaded.
   if (unit.manager === 'launchd') for (const command of unit.stop) await attempt(command, config)
   for (const command of unit.start) await call(command, config)
 }

@@ -42,7 +42,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   return signal.aborted ? (signal.reason as number) : 0
 }
 
-/** A directory of there is named as it is there. */
+/** The directory is one of the server's machine, so it is sent as the user typed it. */
 function listElsewhere(config: Config, cwd: string | undefined, printer: Printer): Promise<number> {
   return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
     for await (const info of client.sessions(cwd)) {

@@ -44,7 +44,7 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 interface FoundEditor {
   readonly editor: string
   readonly title: string
-  /** `by hand`: its settings are a program. */
+  /** `by hand`: the editor's configuration is a program, which Parley does not change. */
   readonly state: 'set up' | 'to do' | 'written' | 'by hand'
   readonly lines: string
 }

@@ -28,7 +28,7 @@ export async function run({ args: [name = ''], options }: CommandInput): Promise
 
 async function scopeFrom(config: Config, options: CommandInput['options']): Promise<Scope> {
   const sessions = textsOption(options, 'session')
-  // Elsewhere they are of that machine, and stay as they are given.
+  // For a remote server the directories are those of its machine, so they are sent as given.
   const directories = textsOption(options, 'dir').map((path) => (config.server === undefined ? resolve(path) : path))
   if (sessions.length > 0 && directories.length > 0)
     return fail('CONFIG_INVALID', { key: '--session', value: 'set', reason: 'give sessions or directories, not both' })
@@ -36,7 +36,7 @@ async function scopeFrom(config: Config, options: CommandInput['options']): Prom
   return directories.length === 0 ? 'all' : { directories }
 }
 
-/** There is no default: the user who makes a token says what it may do. */
+/** There is no default role: the user who makes a token must choose one. */
 function roleFrom(text: string | undefined): Role {
   if (isRole(text)) return text
   return fail('CONFIG_INVALID', {

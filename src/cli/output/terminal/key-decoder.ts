@@ -57,7 +57,7 @@ export class KeyDecoder {
   /** The pasted text so far; undefined outside a paste. */
   #pasted: string | undefined
 
-  /** A lone Esc, or a sequence without its end: `flush` says that this is all. */
+  /** Whether the input ends with a lone Esc or an incomplete sequence. `flush` then decides that nothing more comes. */
   get isWaiting(): boolean {
     return this.#held !== '' && this.#pasted === undefined
   }

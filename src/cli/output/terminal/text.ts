@@ -35,7 +35,7 @@ export function endOfLine(text: string, width: number): string {
 
 /** Plain text without its end where it is wider than `width`. */
 function cut(text: string, width: number): string {
-  // Nothing is wider than two columns; to measure the first text takes longer than all else that a short command does.
+  // No character is wider than two columns. Loading what measures widths takes longer than the rest of a short command.
   if (text.length * 2 <= width) return text
   let kept = ''
   let whole = 0
@@ -61,7 +61,7 @@ export function graphemesOf(text: string): readonly string[] {
   return ASCII.test(text) ? [...text] : [...graphemesIn(text)]
 }
 
-/** To find the next character takes the longer the longer the whole text is, so that it is given in pieces. */
+/** Segmenting takes longer per character in a longer text, so texts are segmented in pieces. */
 const PIECE_LENGTH = 256
 
 function* graphemesIn(text: string): Generator<string> {

@@ -20,7 +20,7 @@ export function asideOf(update: Update): string | undefined {
   }
 }
 
-/** How full the context is; undefined when that is not what the update says. */
+/** How full the context is; undefined for any other update. */
 export function usageOf({ sessionUpdate, used, size, cost }: Update): string | undefined {
   if (sessionUpdate !== 'usage_update' || typeof used !== 'number' || typeof size !== 'number') return undefined
   const share = size > 0 ? ` (${Math.round((used / size) * 100)} %)` : ''

@@ -6,7 +6,7 @@ export interface ChangedLine {
   readonly text: string
 }
 
-/** Lines on each side that are compared one by one; of more than that, all go and all come. */
+/** The most lines on each side that are compared. Beyond it, all old lines count as removed and all new ones as added. */
 const COMPARED = 500
 
 export function linesChanged({ oldText, newText }: ToolCallContent): readonly ChangedLine[] {

@@ -183,7 +183,7 @@ function wholeRows({ toolCall }: PermissionQuestion, { paint, width }: Look): re
   return [...shownTitle, ...rows]
 }
 
-/** A line of what a call is about, or of what came of it. */
+/** A line of a call's content or result. */
 export interface DetailLine {
   readonly style: Style
   readonly text: string

@@ -152,7 +152,7 @@ export class View {
     this.#draw()
   }
 
-  /** One line about everything around the conversation, for as long as it is true; empty for none. */
+  /** Shows one status line below the conversation; an empty text removes it. */
   showStatus(text: string): void {
     if (text === this.#status) return
     this.#status = text
@@ -171,7 +171,7 @@ export class View {
     this.#settled.begin()
   }
 
-  /** Prints all of a call: of the one with this number, or of the last that is not shown whole. False when there is none. */
+  /** Prints the full text of the call with this number, or of the last call that was shortened. False when there is none. */
   expand(number?: number): boolean {
     const call = number === undefined ? this.#lastFolded() : this.#callAt(number)
     if (call === undefined) return false
@@ -183,7 +183,7 @@ export class View {
     return true
   }
 
-  /** Prints all of what is asked about. False when nothing is asked, or nothing of it was left out. */
+  /** Prints the full text of the open question. False when no question is open, or when it is shown completely. */
   expandQuestion(): boolean {
     const rows = this.#question?.whole?.(this.#look) ?? []
     if (rows.length === 0) return false
@@ -370,7 +370,7 @@ export class View {
     return [...gap, ...words, ...tools, ...plan, ...work, ...status, ...question]
   }
 
-  /** A wheel that comes and goes between words would only disturb. */
+  /** A spinner that appears and disappears between words would only disturb. */
   #isSilent(words: readonly string[]): boolean {
     return now() - this.#heard > (words.length > 0 ? 3 * SILENCE : SILENCE)
   }

@@ -19,7 +19,7 @@ export type Filled =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, FieldValue>> }
   | { readonly action: 'decline' | 'cancel' }
 
-/** A line that declines from wherever one is. */
+/** The line with which the user declines the form, at any field. */
 export const DECLINE = '/decline'
 
 export function begun(fields: readonly Field[]): Filling {

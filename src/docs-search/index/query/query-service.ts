@@ -76,7 +76,7 @@ export class QueryService implements DocumentIndex {
     })
   }
 
-  /** Who turns pages, or opens what was found, asks the same again, and the index is often still the same too. */
+  /** A reader who turns pages or opens a hit repeats the query, and the index has often not changed since. */
   #found(request: Pick<SearchDocumentsRequest, 'query' | 'mode'>, filter: PassageFilter): FoundPassages {
     const asked = JSON.stringify([this.#lookup.generation, request.query, request.mode, filter])
     return this.#lately.getOrMake(asked, () => this.#firstThatFinds(plansFor(request), filter))
@@ -211,7 +211,7 @@ type FoundFile = Pick<File, 'root' | 'path' | 'bytes' | 'stamp'>
 
 const MAX_CACHED_DOCUMENTS = 8
 
-/** Who reads a document reads on in it, and some take seconds to unpack. */
+/** A reader of a document usually reads on in it, and some documents take seconds to unpack. */
 function cached(read: (found: FoundFile) => Promise<LoadedFile>): (found: FoundFile) => Promise<LoadedFile> {
   const remembered = new LruMap<string, Promise<LoadedFile>>(MAX_CACHED_DOCUMENTS)
   return (found) => {

@@ -12,7 +12,7 @@ interface Table {
   readonly traditional: RegExp
 }
 
-/** Made with the first text that has Chinese characters: it takes longer than all else that a thread begins with. */
+/** Made with the first text that has Chinese characters, because it takes longer than the rest of a thread's start. */
 let known: Table | undefined
 
 export function simplified(text: string): string {

@@ -138,7 +138,7 @@ export class Sessions {
     }
   }
 
-  /** Ends the sessions of keys that open no more what they did. */
+  /** Ends the sessions of keys that were removed or have other collections now. */
   async retain(knows: (principal: KeyHolder) => boolean): Promise<void> {
     const gone = [...this.#sessions].filter(([, { principal }]) => !knows(principal))
     await Promise.all(gone.map(([id, session]) => this.#close(id, session)))

@@ -50,7 +50,7 @@ export class StatelessHandler {
     }
   }
 
-  /** Ends the streams of keys that open no more what they did. */
+  /** Ends the streams of keys that were removed or have other collections now. */
   async retain(knows: (principal: KeyHolder) => boolean): Promise<void> {
     const gone = [...this.#doors].filter(([, { principal }]) => !knows(principal))
     for (const [id] of gone) this.#doors.delete(id)

@@ -44,7 +44,7 @@ function read(cursor: string): readonly unknown[] {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return Array.isArray(value) ? value : []
   } catch {
-    // Not one of ours; the caller says so.
+    // Not one of our cursors; the caller reports that.
     return []
   }
 }

@@ -6,7 +6,7 @@ import type { CollectionView } from '../../collections/view.ts'
 
 export interface DocumentTool {
   readonly name: string
-  /** The collections that are there belong to what a tool says of itself. */
+  /** The description of the tool, which names the present collections. */
   definition(collections: readonly string[]): Tool
   /** Throws what the catalogue says; the caller makes it a result that a model can act on. */
   call(args: Arguments): Promise<CallToolResult>
@@ -51,7 +51,7 @@ export class Arguments {
     return typeof value === 'string' ? value : this.refuse(`${name} must be a string`)
   }
 
-  /** Text with something in it that can be searched for. */
+  /** A text that has at least one term to search for. */
   query(name: string): string {
     const query = this.text(name)
     const problem = problemOfQuery(query)

@@ -34,7 +34,7 @@ export class Site {
     return true
   }
 
-  /** Ends the visits of keys that open no more what they did. */
+  /** Signs out the browsers whose key was removed or has other collections now. */
   retain(knows: (principal: KeyHolder) => boolean): void {
     this.#signing.retain(knows)
   }

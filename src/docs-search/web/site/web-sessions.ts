@@ -42,7 +42,7 @@ export class WebSessions {
     this.#end(hashOf(secret))
   }
 
-  /** Ends those whose key opens no more what it did. */
+  /** Signs out browsers whose key was removed or has other collections now. */
   retain(knows: (principal: KeyHolder) => boolean): void {
     for (const [name, { principal }] of this.#visits) if (!knows(principal)) this.#end(name)
   }

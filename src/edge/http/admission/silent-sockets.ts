@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 /** Of one port, at once. */
 const MAX_SILENT_SOCKETS = 1_024
 
-/** What identifies a connection also below TLS and HTTP/2. */
+/** The addresses and ports that identify a connection also below TLS and HTTP/2. */
 type Ends = Pick<Socket, 'remoteAddress' | 'remotePort'>
 
 export class SilentSockets {

@@ -22,7 +22,7 @@ export interface Notifications {
   /** Throws PUSH_SERVICE_UNKNOWN and TOKENS_UNUSABLE. */
   subscribe(holder: TokenHolder, target: PushTarget, answers: boolean): Promise<Notifying>
   unsubscribe(holder: TokenHolder): Promise<Notifying>
-  /** Undefined for a ticket that is none any more. */
+  /** Undefined for a ticket that was used or has expired. */
   answer(ticket: string, optionId: string): Promise<{ readonly counted: boolean } | undefined>
 }
 

@@ -42,7 +42,7 @@ export interface ConnectedClient {
   readonly peers: ClientPeers | undefined
   /** Whether its role lets it answer permission requests; others see the call and what was answered. */
   readonly mayAnswer: boolean
-  /** What stands under the prompts and answers of this client. */
+  /** The name that prompts and answers of this client are stored under. */
   readonly author: string
   report(error: unknown): void
 }
@@ -465,7 +465,7 @@ class UpdateRenderer {
 /** What may come after an entry of these kinds: the response to a prompt, or how a permission request ended. */
 const ANSWERING: ReadonlySet<Entry['kind']> = new Set(['turn_ended', 'prompt_withdrawn', 'permission_resolved'])
 
-/** What was made for all clients already, where it was. */
+/** The part of an update that was already rendered for all clients, if it was. */
 interface Shared {
   readonly message?: string | undefined
   readonly place: PlaceMeta | undefined

@@ -42,7 +42,7 @@ export class OrderedRequests {
     return this.#gone.signal
   }
 
-  /** From now on this attachment says how far the client is. */
+  /** From now on this attachment reports the client's position. */
   follow(position: RequestPosition): void {
     this.#position = position
   }

@@ -27,7 +27,7 @@ export interface MethodsContext extends OpenContext {
 
 /** Half of the 45 seconds after which a silent connection counts as dead. */
 const ALIVE_MS = 20_000
-/** Behind the answer to `initialize`: a client that hears it knows what to expect. */
+/** How long after the answer to `initialize` it is sent, so that the client has that answer first. Milliseconds. */
 const AT_ONCE_MS = 1
 
 /** The methods of one connection, and the sessions that it has open. */

@@ -222,7 +222,7 @@ export class OpenMethods {
     return configured.find((name) => !known.has(name))
   }
 
-  /** Who waits for a prompt may withdraw it, and below the role approve not that of another. Throws ROLE_TOO_LOW. */
+  /** A client that adopts a prompt may withdraw it, so below the role `approve` it may not adopt another author's. Throws ROLE_TOO_LOW. */
   async #requireOwnPrompts(session: SessionHandle, params: ResumeParams): Promise<void> {
     const { access, client } = this.#context
     const adopted = new Set(adoptedIn(params).map(({ promptId }) => promptId))
