@@ -20,15 +20,21 @@ export function requirePrivateState(home: string): string | undefined {
   const found = stateAt(home)
   // On Windows there is no such owner and no such mode.
   if (found === undefined || !found.isDirectory() || process.getuid === undefined) return undefined
-  if (isForeign(found)) refuse(home, 'it belongs to another user; set PARLEY_HOME to a directory of your own')
+  if (isForeign(found)) failNotPrivate(home, 'it belongs to another user; set PARLEY_HOME to a directory of your own')
   if ((found.mode & WRITABLE_BY_OTHERS) === 0) return undefined
   const names = readdirSync(home)
   const isOurs = names.length === 0 || names.some((name) => OURS.has(name))
   if (!isOurs || (found.mode & STICKY) !== 0)
-    refuse(home, `other users can write to it; type chmod go-w ${home}, or set PARLEY_HOME to a directory of your own`)
+    failNotPrivate(
+      home,
+      `other users can write to it; type chmod go-w ${home}, or set PARLEY_HOME to a directory of your own`,
+    )
   const planted = names.find((name) => isForeign(lstatSync(join(home, name))))
   if (planted !== undefined)
-    refuse(home, `${planted} in it belongs to another user, who could write to it; look at it, and move it away`)
+    failNotPrivate(
+      home,
+      `${planted} in it belongs to another user, who could write to it; look at it, and move it away`,
+    )
   chmodSync(home, 0o700)
   return `${home} could be written by other users. Now it is yours alone: mode 700.`
 }
@@ -55,6 +61,6 @@ function isForeign({ uid }: Stats): boolean {
   return uid !== process.getuid?.()
 }
 
-function refuse(path: string, reason: string): never {
+function failNotPrivate(path: string, reason: string): never {
   return fail('STATE_NOT_PRIVATE', { path, reason })
 }

@@ -37,24 +37,24 @@ export interface TokenHolder {
   readonly hidesTools?: boolean
 }
 
-interface Content {
+interface TokensFile {
   readonly tokens: readonly StoredToken[]
 }
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
+const TOKEN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 
 export class AccessTokens {
-  readonly #file: CredentialFile<Content>
+  readonly #file: CredentialFile<TokensFile>
   readonly #now: Clock['now']
 
   constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'access-tokens.json', { empty: { tokens: [] }, isContent })
+    this.#file = new CredentialFile(home, 'access-tokens.json', { empty: { tokens: [] }, isContent: isTokensFile })
     this.#now = () => clock.now()
   }
 
   /** Returns the token. Throws TOKEN_NAME_INVALID, TOKEN_NAME_TAKEN and TOKENS_UNUSABLE. */
   add(name: string, role: Role, scope: Scope = 'all'): string {
-    if (!NAME.test(name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(name) })
+    if (!TOKEN_NAME.test(name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(name) })
     const token = newToken()
     return this.#file.change(({ tokens }) => {
       if (tokens.some((one) => one.name === name)) fail('TOKEN_NAME_TAKEN', { name })
@@ -96,7 +96,7 @@ export class AccessTokens {
   }
 }
 
-function isContent(value: unknown): value is Content {
+function isTokensFile(value: unknown): value is TokensFile {
   const tokens = (value as { readonly tokens?: unknown } | null)?.tokens
   return Array.isArray(tokens) && tokens.every(isStored)
 }

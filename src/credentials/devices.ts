@@ -42,7 +42,7 @@ interface StoredCode extends PairingGrant {
   readonly sha256: string
 }
 
-interface Content {
+interface DevicesFile {
   readonly devices: readonly StoredDevice[]
   readonly codes: readonly StoredCode[]
 }
@@ -56,7 +56,7 @@ const DAY_MS = 24 * 60 * 60_000
 const UNUSED_DAYS = 90
 
 /** All visible; spaces only between others. */
-const NAME = /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}(?<! )$/u
+const DEVICE_NAME = /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}(?<! )$/u
 
 export interface PairingOffer {
   readonly code: string
@@ -71,11 +71,14 @@ export interface Paired {
 }
 
 export class Devices {
-  readonly #file: CredentialFile<Content>
+  readonly #file: CredentialFile<DevicesFile>
   readonly #now: Clock['now']
 
   constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'devices.json', { empty: { devices: [], codes: [] }, isContent })
+    this.#file = new CredentialFile(home, 'devices.json', {
+      empty: { devices: [], codes: [] },
+      isContent: isDevicesFile,
+    })
     this.#now = () => clock.now()
   }
 
@@ -129,7 +132,7 @@ export class Devices {
       const { devices, codes } = this.#current(content)
       const gone = devices.find(({ id }) => id === idOrName) ?? devices.find(({ name }) => name === idOrName)
       if (gone === undefined) return fail('DEVICE_UNKNOWN', { name: JSON.stringify(idOrName) })
-      return { content: { devices: devices.filter((one) => one !== gone), codes }, result: shown(gone) }
+      return { content: { devices: devices.filter((one) => one !== gone), codes }, result: publicDevice(gone) }
     })
   }
 
@@ -147,13 +150,13 @@ export class Devices {
       const { devices, codes } = this.#current(content)
       const changed = devices.find((one) => one.id === id) ?? fail('DEVICE_UNKNOWN', { name: JSON.stringify(id) })
       const now = { ...changed, role }
-      return { content: { devices: devices.with(devices.indexOf(changed), now), codes }, result: shown(now) }
+      return { content: { devices: devices.with(devices.indexOf(changed), now), codes }, result: publicDevice(now) }
     })
   }
 
   /** In the order in which they were paired. Throws TOKENS_UNUSABLE. */
   all(): readonly Device[] {
-    return this.stored().map(shown)
+    return this.stored().map(publicDevice)
   }
 
   /** With their hashes. Throws TOKENS_UNUSABLE. */
@@ -176,7 +179,7 @@ export class Devices {
     const time = new Date(this.#now()).toISOString()
     const stored: StoredDevice = {
       id: newPublicId(),
-      name: freeName(name ?? (NAME.test(saidName) ? saidName : 'device'), devices),
+      name: freeName(name ?? (DEVICE_NAME.test(saidName) ? saidName : 'device'), devices),
       role,
       ...(scope !== undefined && { scope }),
       created: time,
@@ -187,7 +190,7 @@ export class Devices {
   }
 
   /** Without what is too old. */
-  #current({ devices, codes }: Content): Content {
+  #current({ devices, codes }: DevicesFile): DevicesFile {
     const now = this.#now()
     return {
       devices: devices.filter(({ lastUsed }) => now < Date.parse(lastUsed) + UNUSED_DAYS * DAY_MS),
@@ -211,18 +214,18 @@ function freeName(wanted: string, devices: readonly Device[]): string {
 }
 
 function requireName(name: string): void {
-  if (!NAME.test(name)) fail('DEVICE_NAME_INVALID', { name: JSON.stringify(name) })
+  if (!DEVICE_NAME.test(name)) fail('DEVICE_NAME_INVALID', { name: JSON.stringify(name) })
 }
 
 function refusal(reason: string): ParleyError {
   return new ParleyError('PAIRING_CODE_INVALID', { reason })
 }
 
-function shown({ sha256: _secret, ...device }: StoredDevice): Device {
+function publicDevice({ sha256: _secret, ...device }: StoredDevice): Device {
   return device
 }
 
-function isContent(value: unknown): value is Content {
+function isDevicesFile(value: unknown): value is DevicesFile {
   const { devices, codes } = (value ?? {}) as { readonly devices?: unknown; readonly codes?: unknown }
   return Array.isArray(devices) && devices.every(isDevice) && Array.isArray(codes) && codes.every(isCode)
 }

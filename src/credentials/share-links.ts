@@ -29,7 +29,7 @@ export interface MadeLink {
   readonly code: string
 }
 
-interface Content {
+interface ShareLinksFile {
   readonly links: readonly StoredLink[]
 }
 
@@ -37,11 +37,11 @@ interface Content {
 const LONGEST_SHARE_MS = 30 * 24 * 60 * 60_000
 
 export class ShareLinks {
-  readonly #file: CredentialFile<Content>
+  readonly #file: CredentialFile<ShareLinksFile>
   readonly #now: Clock['now']
 
   constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'share-links.json', { empty: { links: [] }, isContent })
+    this.#file = new CredentialFile(home, 'share-links.json', { empty: { links: [] }, isContent: isShareLinksFile })
     this.#now = () => clock.now()
   }
 
@@ -63,19 +63,19 @@ export class ShareLinks {
       const { links } = this.#current(content)
       const gone = links.filter(({ id, sessionId }) => id === idOrSession || sessionId === idOrSession)
       if (gone.length === 0) fail('SHARE_UNKNOWN', { name: JSON.stringify(idOrSession) })
-      return { content: { links: links.filter((one) => !gone.includes(one)) }, result: gone.map(shown) }
+      return { content: { links: links.filter((one) => !gone.includes(one)) }, result: gone.map(publicLink) }
     })
   }
 
   /** In the order in which they were made, without those that have ended. Throws TOKENS_UNUSABLE. */
   all(): readonly ShareLink[] {
-    return this.stored().map(shown)
+    return this.stored().map(publicLink)
   }
 
   /** Undefined where no link has this code. Throws TOKENS_UNUSABLE. */
   find(code: string): ShareLink | undefined {
     const found = this.stored().find(({ sha256 }) => sha256 === hashOf(code))
-    return found && shown(found)
+    return found && publicLink(found)
   }
 
   /** With their hashes. Throws TOKENS_UNUSABLE. */
@@ -83,16 +83,16 @@ export class ShareLinks {
     return this.#current(this.#file.read()).links
   }
 
-  #current({ links }: Content): Content {
+  #current({ links }: ShareLinksFile): ShareLinksFile {
     return { links: links.filter(({ until }) => this.#now() < Date.parse(until)) }
   }
 }
 
-function shown({ sha256: _secret, ...link }: StoredLink): ShareLink {
+function publicLink({ sha256: _secret, ...link }: StoredLink): ShareLink {
   return link
 }
 
-function isContent(value: unknown): value is Content {
+function isShareLinksFile(value: unknown): value is ShareLinksFile {
   const links = (value as { readonly links?: unknown } | null)?.links
   return Array.isArray(links) && links.every(isStored)
 }

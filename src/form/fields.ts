@@ -30,7 +30,7 @@ export function fieldsIn({ properties = {}, required }: Fields): readonly Field[
 
 function fieldIn(name: string, property: Fields, required: boolean): Field | undefined {
   const choices = choicesOf(property['type'] === 'array' ? property['items'] : property) ?? []
-  const kind = kindOf(property, choices)
+  const kind = fieldKind(property, choices)
   if (kind === undefined) return undefined
   const { title, description, default: preset } = property
   const fit = fitOf(property, preset)
@@ -46,7 +46,7 @@ function fieldIn(name: string, property: Fields, required: boolean): Field | und
   }
 }
 
-function kindOf({ type }: Fields, choices: readonly FormChoice[]): Field['kind'] | undefined {
+function fieldKind({ type }: Fields, choices: readonly FormChoice[]): Field['kind'] | undefined {
   switch (type) {
     case 'string':
       return choices.length > 0 ? 'one' : 'text'

@@ -108,7 +108,7 @@ export function fitsPath(pattern: string, path: string): boolean {
  * something that the place is in. `*` is no name that begins with a dot, and `**` alone says nothing.
  */
 export function mayMatchInside(pattern: string, place: string, isDeep: boolean): boolean {
-  return mayBe(partsOf(pattern), partsOf(place), { isDeep, isFirst: true })
+  return mayBe(pathParts(pattern), pathParts(place), { isDeep, isFirst: true })
 }
 
 interface At {
@@ -133,7 +133,7 @@ function fitsName(pattern: string, name: string): boolean {
   return (!name.startsWith('.') || pattern.startsWith('.')) && fitsWord(pattern, name)
 }
 
-function partsOf(path: string): readonly string[] {
+function pathParts(path: string): readonly string[] {
   return path.split('/').filter((part) => part !== '')
 }
 

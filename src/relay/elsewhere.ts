@@ -46,7 +46,7 @@ export class Elsewhere {
 
   /** One line of the editor, as the server gets it. What is no JSON is left for the server to refuse. */
   fromEditor(line: string): string {
-    const message = parsed(line)
+    const message = parseMessage(line)
     if (message === undefined) return line
     const params = fieldsOf(message['params'])
     const { cwd } = params
@@ -56,7 +56,7 @@ export class Elsewhere {
 
   /** One line of the server, as the editor gets it. */
   toEditor(line: string): string {
-    const message = parsed(line)
+    const message = parseMessage(line)
     if (message === undefined) return line
     const result = fieldsOf(message['result'])
     const opening = this.#opening.get(message['id'])
@@ -133,7 +133,7 @@ function longestFirst(pairs: readonly (readonly [string, string])[]): readonly (
   return pairs.toSorted(([one], [other]) => other.length - one.length)
 }
 
-function parsed(line: string): Json | undefined {
+function parseMessage(line: string): Json | undefined {
   try {
     const message: unknown = JSON.parse(line)
     return isFields(message) ? message : undefined

@@ -58,7 +58,7 @@ function unreadable(why: string): CommandAssessment {
 
 function extrasOf({ words, assignments }: SimpleCommand): readonly string[] {
   const [program = '', ...rest] = words
-  const name = nameOf(program)
+  const name = programName(program)
   const isFindRunning = name === 'find' || name === 'fd' ? rest.filter((word) => /^-(?:exec|ok|x|X)/u.test(word)) : []
   const isGitSet = name === 'git' ? rest.filter((word, at) => /^(?:-c|--config)/u.test(word) && at < 8) : []
   return [
@@ -100,10 +100,10 @@ function first<Item>(items: readonly Item[], whyOf: (item: Item) => Why): Why {
 
 function whyOverwrites({ overwrites }: SimpleCommand): Why {
   const target = overwrites.find((one) => !isNoFile(one))
-  return target === undefined ? undefined : `it writes over ${named(target)}`
+  return target === undefined ? undefined : `it writes over ${shortTarget(target)}`
 }
 
-function named(target: string): string {
+function shortTarget(target: string): string {
   return target === '' ? 'a file' : target.slice(0, 200)
 }
 
@@ -120,7 +120,7 @@ function whyCommand({ words: given, stdinText, assignments = [] }: CommandParts,
   // The parser takes `time` for the keyword, but with options before the command it is the program.
   if (program.startsWith('-')) return first(wrappedCommands('time', given), (words) => whyWrapped({ words }, within))
   if (KEYWORDS.has(program)) return whyCommand(all, within)
-  const name = nameOf(program)
+  const name = programName(program)
   // The program is known only at run time.
   if (/[$*?]|\{.|\[.+\]/u.test(name)) return UNKNOWN_PROGRAM
   return (
@@ -141,7 +141,7 @@ function whySubscripts(program: string, words: readonly string[], within: Within
   return first(words.filter(holdsCommand), (word) => whyDeeper(`: "${word.replaceAll('"', '')}"`, within))
 }
 
-function nameOf(program: string): string {
+function programName(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1)
 }
 
@@ -163,7 +163,7 @@ function whyGit(words: readonly string[], within: Within): Why {
 
 function whyUse(program: string, { effect, name, value }: OptionUse, within: Within): Why {
   if (effect === 'runs') return whyDeeper(value, within)
-  return isNoFile(value) ? undefined : `${program} ${name} writes over ${named(value)}`
+  return isNoFile(value) ? undefined : `${program} ${name} writes over ${shortTarget(value)}`
 }
 
 function whyVariable(word: string, within: Within): Why {

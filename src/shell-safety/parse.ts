@@ -152,8 +152,8 @@ function commandWith({ words, assignments }: Parts, redirects: readonly Redirect
   )
   const [last] = stdinTexts.slice(-1)
   return {
-    words: words.map(textOf),
-    assignments: assignments.map(textOf),
+    words: words.map(wordText),
+    assignments: assignments.map(wordText),
     overwrites: targets(OVERWRITING),
     appends: targets(APPENDING),
     ...(last !== undefined && { stdinText: last }),
@@ -162,25 +162,25 @@ function commandWith({ words, assignments }: Parts, redirects: readonly Redirect
 
 /** A redirection to an open descriptor has no file name. */
 function textOfTarget(target: Word | undefined): string {
-  return target === undefined ? '' : textOf(target)
+  return target === undefined ? '' : wordText(target)
 }
 
-function textOf(word: Word | Assignment): string {
-  if (word.type === 'Word') return partsOf(word, TEXT)
+function wordText(word: Word | Assignment): string {
+  if (word.type === 'Word') return joinedParts(word, TEXT)
   return `${word.text.slice(0, word.text.indexOf('=') + 1)}${valueOf(word, TEXT)}`
 }
 
 function shapeOf(word: Word | Assignment): string {
   if (word.type === 'Assignment') return `${word.name}=${valueOf(word, SHAPE)}`
-  return partsOf(word, SHAPE)
+  return joinedParts(word, SHAPE)
 }
 
 function valueOf({ value }: Assignment, style: Style): string {
-  if (value.type === 'Word') return partsOf(value, style)
-  return value.elements.map((element) => partsOf(element, style)).join(' ')
+  if (value.type === 'Word') return joinedParts(value, style)
+  return value.elements.map((element) => joinedParts(element, style)).join(' ')
 }
 
-function partsOf(word: Word, style: Style): string {
+function joinedParts(word: Word, style: Style): string {
   const text = word.parts === undefined ? word.value : word.parts.map((part) => partOf(part, style)).join('')
   // Only a `~` outside of quotes is the home directory.
   return style === SHAPE && /^~(?=\/|$)/u.test(word.text) ? `${UNKNOWN.home}${text.slice(1)}` : text

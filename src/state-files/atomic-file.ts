@@ -10,7 +10,7 @@ let drafts = 0
 
 /** A reader sees what was there before or all of `text`. */
 export function replaceFile(path: string, text: string, mode: number = PRIVATE): void {
-  const draft = written(path, text, mode)
+  const draft = writeTemporary(path, text, mode)
   try {
     renameSync(draft, path)
   } catch (error) {
@@ -22,7 +22,7 @@ export function replaceFile(path: string, text: string, mode: number = PRIVATE):
 
 /** False, with nothing changed, when there is such a file: of several that create one at once exactly one does. */
 export function createFile(path: string, text: string): boolean {
-  const draft = written(path, text, PRIVATE)
+  const draft = writeTemporary(path, text, PRIVATE)
   try {
     linkSync(draft, path)
   } catch (error) {
@@ -45,7 +45,7 @@ export function createPrivate(path: string): void {
 }
 
 /** Of this process and thread alone, in the directory of the file, so that it can be renamed to it. */
-function written(path: string, text: string, mode: number): string {
+function writeTemporary(path: string, text: string, mode: number): string {
   drafts += 1
   const draft = join(dirname(path), `.${basename(path)}.${process.pid}-${threadId}-${drafts}`)
   try {

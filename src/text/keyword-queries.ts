@@ -13,7 +13,7 @@ const STOP_WORDS = new Set(
 )
 
 /** A word, or several that punctuation joins into one name: `session/load`, `file.md:12`. */
-const NAME = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
+const JOINED_WORD = /[\p{L}\p{N}\p{M}_]+(?:[./:#@+-]+[\p{L}\p{N}\p{M}_]+)*/gu
 const HAN = /\p{sc=Han}/u
 const MAX_WORDS = 8
 /** Characters that are used: a question stands at the beginning, pasted text behind it. */
@@ -26,7 +26,7 @@ const MAX_WORD_CHARS = 100
  * something. Never throws; returns nothing only for a question without any word.
  */
 export function queriesFor(question: string): readonly string[] {
-  const names = fold(question.trimStart().slice(0, LOOKED_AT)).match(NAME) ?? []
+  const names = fold(question.trimStart().slice(0, LOOKED_AT)).match(JOINED_WORD) ?? []
   const content = unique(names.flatMap((name) => (HAN.test(name) ? chineseWords(name) : isContent(name) ? [name] : [])))
   const candidates = (content.length > 0 ? content : unique(names)).filter(({ length }) => length <= MAX_WORD_CHARS)
   const words = candidates.slice(0, MAX_WORDS)

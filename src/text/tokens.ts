@@ -94,7 +94,7 @@ function eachToken(folded: string, tell: Tell): void {
   let end: number
   for (let start = 0; start < folded.length; start = end) {
     const kind = kindAt(folded, start)
-    end = endOf(folded, start, kind)
+    end = tokenEnd(folded, start, kind)
     if (kind < MARKING) gap = widened(gap, kind)
     else {
       tell(start, end, (kind === SINGLE ? UNSPACED_BIT : 0) | (isApart(gap, before, kind) ? BREAK_BIT : 0))
@@ -115,7 +115,7 @@ const SINGLE = 7
 const NO_TOKEN = 0
 
 /** A word continues with word characters and marks; a single character only with marks; in a gap each character counts. */
-function endOf(text: string, start: number, kind: number): number {
+function tokenEnd(text: string, start: number, kind: number): number {
   let at = start + widthAt(text, start)
   if (kind < MARKING) return at
   for (; at < text.length; at += widthAt(text, at)) {

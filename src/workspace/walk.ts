@@ -176,7 +176,7 @@ export async function namesIn(held: OpenDirectory): Promise<DirectoryNames> {
   const found = await readdir(childPath(held, ''), { withFileTypes: true, encoding: 'buffer' })
   const named = found.flatMap((entry) => {
     const name = entry.name.toString('utf8')
-    return Buffer.from(name, 'utf8').equals(entry.name) ? [{ name, kind: kindOf(entry) }] : []
+    return Buffer.from(name, 'utf8').equals(entry.name) ? [{ name, kind: entryKind(entry) }] : []
   })
   return { entries: named.toSorted(byName), unnameable: found.length - named.length }
 }
@@ -186,7 +186,7 @@ export function quotedName(name: string): string {
   return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) ? JSON.stringify(name) : name
 }
 
-function kindOf(entry: Dirent<Buffer>): DirectoryEntry['kind'] {
+function entryKind(entry: Dirent<Buffer>): DirectoryEntry['kind'] {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'

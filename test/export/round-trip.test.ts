@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { memoryJournal } from '../../src/adapters/journal/memory.ts'
 import type { StoredEntry } from '../../src/ports/journal.ts'
-import { EXPORT_FORMAT, lineOf } from '../../src/session/lifecycle/export-session.ts'
+import { EXPORT_FORMAT, exportLine } from '../../src/session/lifecycle/export-session.ts'
 import { readExport } from '../../src/server/import/read.ts'
 import { ENTRY_FORMAT, decodeEntry, encodeBody } from '../../src/session/domain/entries.ts'
 import { importSession } from '../../src/session/lifecycle/import-session.ts'
@@ -23,7 +23,7 @@ const wide = { entries: 1_000_000, chars: 1_000_000_000 }
 function exported(stored: readonly StoredEntry[]): readonly string[] {
   const session = { id: 's', lastSeq: stored.length }
   const head = { parley: 'session', format: EXPORT_FORMAT, entryFormat: ENTRY_FORMAT, session }
-  return [JSON.stringify(head), ...stored.map(lineOf)]
+  return [JSON.stringify(head), ...stored.map(exportLine)]
 }
 
 async function imported(lines: readonly string[]) {

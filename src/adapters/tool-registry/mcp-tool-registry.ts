@@ -81,7 +81,7 @@ export class McpToolRegistry implements ToolRegistry {
   preview(name: string, args: unknown): Promise<ToolPreview> {
     const tool = this.#list.tools.find((one) => one.name === name)
     const title = tool && titleOf(tool, args)
-    return Promise.resolve({ kind: kindOf(tool), ...(title !== undefined && { title }) })
+    return Promise.resolve({ kind: toolKind(tool), ...(title !== undefined && { title }) })
   }
 
   call(name: string, args: unknown, options: ToolCallOptions): ReturnType<ToolRegistry['call']> {
@@ -224,7 +224,7 @@ async function settled(servers: readonly McpServerLifecycle[], { clock, limitMs,
   await waitAtMost(Promise.all(servers.map((server) => server.settled())), { clock, ms: limitMs, signals: [signal] })
 }
 
-function kindOf(tool: Pick<Tool, 'serverToolName' | 'readOnly'> | undefined): ToolKind {
+function toolKind(tool: Pick<Tool, 'serverToolName' | 'readOnly'> | undefined): ToolKind {
   if (tool === undefined) return 'other'
   if (/search|find|query/iu.test(tool.serverToolName)) return 'search'
   if (/fetch|download/iu.test(tool.serverToolName)) return 'fetch'

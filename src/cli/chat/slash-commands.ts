@@ -181,20 +181,20 @@ function helpText(commands: readonly SlashCommand[], width: number): string {
     oneLine(`/${name} ${hint}`, 28),
     oneLine(description, 200),
   ])
-  return ['Keys', ...table(KEYS, width), '', 'Commands', ...table(rows, width)].join('\n')
+  return ['Keys', ...alignedRows(KEYS, width), '', 'Commands', ...alignedRows(rows, width)].join('\n')
 }
 
 /** On a narrower screen, each description stands below its name. */
 const TWO_COLUMNS = 60
 
-function table(rows: readonly (readonly string[])[], width: number): readonly string[] {
+function alignedRows(rows: readonly (readonly string[])[], width: number): readonly string[] {
   const isNarrow = width < TWO_COLUMNS
   const rest = ' '.repeat(isNarrow ? 6 : 30)
   return rows.flatMap(([left = '', right = '']) => {
     const first = isNarrow ? rest : `  ${left.padEnd(27)} `
-    const said = wrapSpans([{ style: 'plain', text: right, at: 0 }], { width, first, rest, paint: plain })
+    const said = wrapSpans([{ style: 'plain', text: right, at: 0 }], { width, first, rest, paint: unpainted })
     return [...(isNarrow ? [`  ${left}`] : []), ...said.map(({ text }) => text)]
   })
 }
 
-const plain: Paint = (_style, text) => text
+const unpainted: Paint = (_style, text) => text

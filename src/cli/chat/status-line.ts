@@ -38,7 +38,7 @@ export function contextUsageIn({ sessionUpdate, used, size, cost }: Update): Con
 export function statusRow(standing: StatusLineState, { paint, width }: Look): string {
   const urgent = standing.urgent === '' ? '' : oneLine(standing.urgent, width() - 2)
   const lead = urgent === '' ? '  ' : `  ${urgent} · `
-  const parts = partsOf(standing)
+  const parts = statusParts(standing)
   let shown = parts
   while (shown.length > 0 && widthOf(lead + joined(shown)) > width()) {
     const least = Math.max(...shown.map(({ rank }) => rank))
@@ -54,7 +54,7 @@ interface Part {
   readonly rank: number
 }
 
-function partsOf({ doing, agent, settings, usage, waiting, others, sessionId }: StatusLineState): readonly Part[] {
+function statusParts({ doing, agent, settings, usage, waiting, others, sessionId }: StatusLineState): readonly Part[] {
   const model = settings.find(({ category }) => category === 'model')
   const modes = settings.filter(({ category }) => category === 'mode')
   return [

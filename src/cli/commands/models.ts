@@ -30,7 +30,7 @@ export async function run({ options }: CommandInput): Promise<number> {
     if (wanted !== undefined && sources.length === 0) unknownProvider(wanted)
     if (stops.signal.aborted) return stops.signal.reason as number
     if (options['json'] === true) sources.forEach(printJson)
-    else process.stdout.write(table(sources, preset, paintOn(process.stdout, config)))
+    else process.stdout.write(modelTable(sources, preset, paintOn(process.stdout, config)))
     return OK
   } catch (error) {
     if (stops.signal.aborted) return stops.signal.reason as number
@@ -79,7 +79,7 @@ function progress(words: string): () => void {
   }
 }
 
-function table(sources: readonly Source[], preset: string | undefined, paint: Paint): string {
+function modelTable(sources: readonly Source[], preset: string | undefined, paint: Paint): string {
   const there = sources.filter(({ models }) => models.length > 0)
   const rest = sources.filter(({ reason }) => reason !== undefined)
   const width = Math.max(0, ...there.flatMap(({ models }) => models.map(({ name }) => widthOf(oneLine(name)))))

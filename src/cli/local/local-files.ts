@@ -11,13 +11,13 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 export const localFiles: ClientFiles = {
   async read(request) {
-    const text = await opened(request, constants.O_RDONLY, readAll)
-    return linesOf(text, request)
+    const text = await withOpenFile(request, constants.O_RDONLY, readAll)
+    return requestedLines(text, request)
   },
   async write(request) {
     await mkdirInside(request)
     // Empties the file only once it is known to be inside the directories.
-    await opened(request, constants.O_WRONLY | constants.O_CREAT, async (file) => {
+    await withOpenFile(request, constants.O_WRONLY | constants.O_CREAT, async (file) => {
       await file.truncate(0)
       await file.writeFile(request.content)
     })
@@ -33,7 +33,7 @@ async function mkdirInside({ path, roots }: WriteRequest): Promise<void> {
   }
 }
 
-async function opened<Result>(
+async function withOpenFile<Result>(
   { path, roots }: { readonly path: string; readonly roots: readonly string[] },
   flags: number,
   use: (file: FileHandle) => Promise<Result>,
@@ -71,7 +71,7 @@ async function readAll(file: FileHandle): Promise<string> {
 }
 
 /** Lines are counted from 1. */
-function linesOf(text: string, { line, limit }: ReadRequest): string {
+function requestedLines(text: string, { line, limit }: ReadRequest): string {
   if (line === undefined && limit === undefined) return text
   const from = Math.max(0, (line ?? 1) - 1)
   const lines = text.split(/(?<=\n)/u)

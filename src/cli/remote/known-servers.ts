@@ -14,17 +14,17 @@ export interface KnownServer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Content {
+interface ServersFile {
   readonly servers: readonly KnownServer[]
 }
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
+const SERVER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 
 export class KnownServers {
-  readonly #file: CredentialFile<Content>
+  readonly #file: CredentialFile<ServersFile>
 
   constructor(home: string) {
-    this.#file = new CredentialFile(home, 'servers.json', { empty: { servers: [] }, isContent })
+    this.#file = new CredentialFile(home, 'servers.json', { empty: { servers: [] }, isContent: isServersFile })
   }
 
   /** Takes the place of one with the same name. Throws TOKEN_NAME_INVALID and TOKENS_UNUSABLE. */
@@ -48,7 +48,7 @@ export class KnownServers {
 
 /** Throws TOKEN_NAME_INVALID. */
 export function requireName(name: string): void {
-  if (!NAME.test(name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(name) })
+  if (!SERVER_NAME.test(name)) fail('TOKEN_NAME_INVALID', { name: JSON.stringify(name) })
 }
 
 /** The server that the settings or `--server` name. Throws SERVER_UNKNOWN. */
@@ -69,7 +69,7 @@ export function pageAddressOf(text: string): string | undefined {
   return `${url.protocol.replace('ws', 'http')}//${url.host}${path}`
 }
 
-function isContent(value: unknown): value is Content {
+function isServersFile(value: unknown): value is ServersFile {
   const servers = (value as { readonly servers?: unknown } | null)?.servers
   return Array.isArray(servers) && servers.every(isServer)
 }

@@ -23,7 +23,7 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024
 export function openLineTransport(input: AsyncIterable<Uint8Array>, output: LineOutput): ClientTransport {
   let isOpen = true
   return {
-    messages: linesOf(input),
+    messages: readLines(input),
     send(message) {
       if (isOpen) output.write(`${message}\n`)
     },
@@ -35,7 +35,7 @@ export function openLineTransport(input: AsyncIterable<Uint8Array>, output: Line
 }
 
 /** Blank lines are skipped, and so is a last line without its newline. Throws MESSAGE_TOO_LONG: a line may have no end. */
-async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const framing = new LineFraming(MAX_LINE_BYTES)
   // Foreign agents may send what is not UTF-8 within a message that is usable all the same.
   const utf8 = new TextDecoder()

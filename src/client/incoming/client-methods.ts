@@ -135,7 +135,7 @@ async function answered(
 ): Promise<Reply> {
   try {
     const fields = fieldsOf(params)
-    const session = text(method, fields, 'sessionId')
+    const session = requireText(method, fields, 'sessionId')
     const roots = rootsOf(session) ?? fail('SESSION_NOT_FOUND', { session })
     return { result: await service(fields, roots, withdrawn) }
   } catch (error) {
@@ -159,10 +159,10 @@ function serviceOf({ files, terminals, pages, forms }: ClientServices, method: s
 function askingService({ pages, forms }: Pick<ClientServices, 'pages' | 'forms'>, method: string): Service {
   return async (params, _roots, withdrawn) => {
     const { mode, requestedSchema } = params
-    const sessionId = text(method, params, 'sessionId')
+    const sessionId = requireText(method, params, 'sessionId')
     const message = typeof params['message'] === 'string' ? params['message'] : ''
     if (mode === 'url' && pages !== undefined)
-      return { action: await pages.visit({ sessionId, message, url: text(method, params, 'url') }, withdrawn) }
+      return { action: await pages.visit({ sessionId, message, url: requireText(method, params, 'url') }, withdrawn) }
     if (mode === 'form' && forms !== undefined)
       return forms.ask({ sessionId, message, schema: fieldsOf(requestedSchema) }, withdrawn)
     const what = mode === 'url' ? 'opens no link' : mode === 'form' ? 'offers no form' : 'knows no such mode'
@@ -173,13 +173,17 @@ function askingService({ pages, forms }: Pick<ClientServices, 'pages' | 'forms'>
 function fileService(files: ClientFiles, method: string): Service {
   if (method === 'fs/write_text_file')
     return async (params, roots) => {
-      await files.write({ roots, path: text(method, params, 'path'), content: text(method, params, 'content') })
+      await files.write({
+        roots,
+        path: requireText(method, params, 'path'),
+        content: requireText(method, params, 'content'),
+      })
       return {}
     }
   return async (params, roots) => ({
     content: await files.read({
       roots,
-      path: text(method, params, 'path'),
+      path: requireText(method, params, 'path'),
       line: whole(method, params, 'line'),
       limit: whole(method, params, 'limit'),
     }),
@@ -187,7 +191,7 @@ function fileService(files: ClientFiles, method: string): Service {
 }
 
 function terminalService(terminals: ClientTerminals, method: string): Service | undefined {
-  const id = (params: Fields): string => text(method, params, 'terminalId')
+  const id = (params: Fields): string => requireText(method, params, 'terminalId')
   switch (method) {
     case 'terminal/create':
       return async (params, roots) => ({ terminalId: await terminals.create(terminalIn(method, params, roots)) })
@@ -215,15 +219,15 @@ function terminalIn(method: string, params: Fields, roots: readonly string[]): T
   const { cwd } = params
   return {
     roots,
-    command: text(method, params, 'command'),
+    command: requireText(method, params, 'command'),
     args,
     env,
-    cwd: cwd === undefined || cwd === null ? undefined : text(method, params, 'cwd'),
+    cwd: cwd === undefined || cwd === null ? undefined : requireText(method, params, 'cwd'),
     outputByteLimit: whole(method, params, 'outputByteLimit'),
   }
 }
 
-function text(method: string, params: Fields, key: string): string {
+function requireText(method: string, params: Fields, key: string): string {
   const value = params[key]
   return typeof value === 'string' ? value : fail('PARAMS_INVALID', { method, reason: `${key} must be a text` })
 }

@@ -51,7 +51,9 @@ export function outlineIn({ prompts }: Fields): readonly OutlinePrompt[] {
   return listOf(prompts).flatMap((one) => {
     const { seq, at, turn, by, text } = fieldsOf(one)
     if (typeof seq !== 'number') return []
-    return [{ seq, at: typeof at === 'number' ? at : 0, turn: textOf(turn), text: textOf(text), ...named(by) }]
+    return [
+      { seq, at: typeof at === 'number' ? at : 0, turn: textOrEmpty(turn), text: textOrEmpty(text), ...named(by) },
+    ]
   })
 }
 
@@ -65,7 +67,7 @@ interface ExportPage {
 
 export function exportIn({ lines, seq, more, lastSeq }: Fields): ExportPage {
   const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
-  return { lines: listOf(lines).map(textOf), seq: numberOf(seq), more: more === true, lastSeq: numberOf(lastSeq) }
+  return { lines: listOf(lines).map(textOrEmpty), seq: numberOf(seq), more: more === true, lastSeq: numberOf(lastSeq) }
 }
 
 export interface FoundFiles {
@@ -80,7 +82,7 @@ export interface FoundFiles {
 export function filesIn({ files, complete, age }: Fields): FoundFiles {
   const found = listOf(files).flatMap((one) => {
     const { path, name } = fieldsOf(one)
-    return typeof path === 'string' ? [{ path, name: textOf(name) || path }] : []
+    return typeof path === 'string' ? [{ path, name: textOrEmpty(name) || path }] : []
   })
   return { files: found, isComplete: complete !== false, age: typeof age === 'number' ? age : 0 }
 }
@@ -104,21 +106,21 @@ export function agentsIn({ default: usual, agents }: Fields): AgentChoices {
   const choices = listOf(agents).flatMap((one): AgentChoice | [] => {
     const { name, title, login, reason } = fieldsOf(one)
     if (typeof name !== 'string') return []
-    return { name, title: textOf(title) || name, needsLogin: login === 'needed', isReady: reason === undefined }
+    return { name, title: textOrEmpty(title) || name, needsLogin: login === 'needed', isReady: reason === undefined }
   })
-  return { default: textOf(usual), agents: choices }
+  return { default: textOrEmpty(usual), agents: choices }
 }
 
 export function directoriesIn({ directories }: Fields): readonly string[] {
   return listOf(directories)
-    .map((one) => textOf(fieldsOf(one)['path']))
+    .map((one) => textOrEmpty(fieldsOf(one)['path']))
     .filter((path) => path !== '')
 }
 
 function outcomeIn(value: unknown): Resolved['outcome'] {
   const { outcome, optionId, kind } = fieldsOf(value)
   return {
-    outcome: textOf(outcome),
+    outcome: textOrEmpty(outcome),
     ...(typeof optionId === 'string' && { optionId }),
     ...(typeof kind === 'string' && { kind }),
   }
@@ -128,7 +130,7 @@ function named(by: unknown): { readonly by?: string } {
   return typeof by === 'string' ? { by } : {}
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 

@@ -217,7 +217,7 @@ export class GrowingTranscript implements Transcript {
         this.commands = listOf(update['availableCommands']) as readonly Command[]
         return
       case 'session_info_update':
-        if ('title' in update) this.title = textOf(update['title'])
+        if ('title' in update) this.title = textOrNull(update['title'])
         return this.#takeEnd(fieldsOf(update['_meta'])['parley/end'], place)
       default:
         this.#push({ kind: 'other', id: this.#newId(place), update, ...placed(place) })
@@ -245,7 +245,7 @@ export class GrowingTranscript implements Transcript {
 
   /** A chunk belongs to the message of its id; without an id, to the last message. */
   #takeChunk(role: MessageRole, update: Update, place: ItemPlace): void {
-    const messageId = textOf(update['messageId'])
+    const messageId = textOrNull(update['messageId'])
     const content = update['content'] as Content
     const key = messageId === null ? undefined : messageKey(role, messageId)
     const index = key === undefined ? this.items.length - 1 : (this.#index.messages.get(key) ?? -1)
@@ -315,6 +315,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
 
-function textOf(value: unknown): string | null {
+function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }

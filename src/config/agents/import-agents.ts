@@ -23,7 +23,7 @@ export async function importAgents(path: string): Promise<readonly ImportedAgent
 }
 
 function agentsFrom(path: string, text: string): readonly ImportedAgent[] {
-  const file = parsed(path, text)
+  const file = parseJsonc(path, text)
   const agents = isTable(file) ? (file['agent_servers'] ?? file['agents']) : undefined
   if (!isTable(agents)) return fail('FILE_UNUSABLE', { path, reason: 'it has neither "agent_servers" nor "agents"' })
   return Object.entries(agents).map(([name, given]) => importedAgent(nameFrom(name), given))
@@ -77,7 +77,7 @@ function asText(value: unknown): unknown {
 }
 
 /** The settings of editors may have comments, and commas before a closing bracket. */
-function parsed(path: string, text: string): unknown {
+function parseJsonc(path: string, text: string): unknown {
   const plain = text
     .replaceAll(/"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//gu, (part) => (part.startsWith('"') ? part : ' '))
     .replaceAll(/"(?:\\.|[^"\\])*"|,(?=\s*[\]}])/gu, (part) => (part === ',' ? ' ' : part))

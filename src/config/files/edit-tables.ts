@@ -37,7 +37,7 @@ export function addTable(file: string, { group, name }: TableName, table: Table)
 
 /** Whether the file has a table of this name, right or wrong. */
 export function hasTable(file: string, name: TableName): boolean {
-  return isIn(textOf(file), name)
+  return isIn(readOrEmpty(file), name)
 }
 
 function isIn(text: string, { group, name }: TableName): boolean {
@@ -53,9 +53,9 @@ export function removeTable(file: string, name: TableName): void {
 /** Read and written while no other command changes it. */
 function change(file: string, name: TableName, changed: (text: string) => string | undefined): void {
   lockedNow(file, () => {
-    const text = changed(textOf(file))
+    const text = changed(readOrEmpty(file))
     if (text === undefined) return byHand(file, name)
-    const { path, mode } = placeOf(file)
+    const { path, mode } = writeTarget(file)
     replaceFile(path, text, mode)
   })
 }
@@ -68,7 +68,7 @@ function byHand(file: string, { group, name }: TableName): never {
   })
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -78,7 +78,7 @@ function textOf(file: string): string {
 }
 
 /** A symbolic link to the file stays one. A new file is readable only by the user, because it may hold secrets. */
-function placeOf(file: string): { readonly path: string; readonly mode: number } {
+function writeTarget(file: string): { readonly path: string; readonly mode: number } {
   const found = statSync(file, { throwIfNoEntry: false })
   return found === undefined ? { path: file, mode: 0o600 } : { path: realpathSync(file), mode: found.mode & 0o777 }
 }

@@ -35,7 +35,7 @@ export async function ofUser(environment: Environment): Promise<FileSettings> {
   const stray = strayIn(dirname(path), { is: '.parley.toml', meant: 'parley.toml' })
   if (!existsSync(path)) return { said: {}, warnings: stray }
   requirePrivateFile(path)
-  const { table, placeOf } = await parsed(path)
+  const { table, placeOf } = await readToml(path)
   const [wrong] = await wrongIn(table, 'user')
   if (wrong !== undefined) fail('CONFIG_INVALID', { ...wrong, reason: `${wrong.reason} (${placeOf(wrong.key)})` })
   return { said: saidIn(table, placeOf), warnings: stray }
@@ -47,7 +47,7 @@ export async function ofProject(cwd: string): Promise<FileSettings> {
   const stray = strayIn(cwd, { is: 'parley.toml', meant: '.parley.toml' })
   if (!existsSync(path)) return { said: {}, warnings: stray }
   try {
-    const { table, placeOf } = await parsed(path, MAX_PROJECT_BYTES)
+    const { table, placeOf } = await readToml(path, MAX_PROJECT_BYTES)
     const wrong = await wrongIn(table, 'project')
     const isWrong = (key: string) => wrong.some((one) => one.key === key)
     const sound = Object.fromEntries(Object.entries(table).filter(([key]) => !isWrong(key)))
@@ -69,13 +69,13 @@ function warningsFor(wrong: readonly Wrong[], placeOf: (key: string) => string):
   const reported = wrong.slice(0, MOST_WARNINGS).map(({ key, reason }) => {
     // A rule that cannot be read may be a denial.
     const becomes = key.startsWith('permissions') ? 'is wrong, so every call of a tool is asked about' : 'is ignored'
-    return `${placeOf(key)}: ${shortened(key)} ${becomes}: ${reason}.`
+    return `${placeOf(key)}: ${shortKey(key)} ${becomes}: ${reason}.`
   })
   const left = wrong.length - reported.length
   return left > 0 ? [...reported, `${placeOf('')}: ${left} more settings are wrong.`] : reported
 }
 
-function shortened(key: string): string {
+function shortKey(key: string): string {
   return key.length > 80 ? `${key.slice(0, 80)}…` : key
 }
 
@@ -89,7 +89,7 @@ function saidIn(
 
 type PlaceOf = (key: string) => string
 
-async function parsed(path: string, largest?: number): Promise<{ readonly table: Table; readonly placeOf: PlaceOf }> {
+async function readToml(path: string, largest?: number): Promise<{ readonly table: Table; readonly placeOf: PlaceOf }> {
   const { parse } = await import('smol-toml')
   const { faultOfToml, positionOfKey: placeOf } = await import('./toml-position.ts')
   try {
@@ -150,7 +150,7 @@ async function wrongSettings(table: Table, source: Source): Promise<readonly Wro
     if (setting === undefined)
       return [{ key, value: 'set', reason: `there is no such setting${meantBy(key) ?? perhapsMeant(key, known)}` }]
     const reason = unfit(setting, source) ?? wrongKind(value)
-    if (reason !== undefined) return [{ key, value: kindOf(value), reason }]
+    if (reason !== undefined) return [{ key, value: typeName(value), reason }]
     return source === 'project' ? wrongChoice(setting, String(value)) : []
   })
 }
@@ -181,7 +181,7 @@ function wrongKind(value: unknown): string | undefined {
     : 'it must be a text, a number, true or false'
 }
 
-function kindOf(value: unknown): string {
+function typeName(value: unknown): string {
   if (wrongKind(value) === undefined) return 'set'
   return Array.isArray(value) ? 'a list' : 'a table'
 }

@@ -103,7 +103,7 @@ export type SettingValues = { readonly [One in Key]?: ReturnType<(typeof parsers
 export function parseSettingValues(texts: Readonly<Record<string, string | undefined>>): SettingValues {
   const given = settings.flatMap(({ key }) => {
     const text = texts[key]
-    return text === undefined || !isKey(key) ? [] : [[key, parsed(key, text)] as const]
+    return text === undefined || !isKey(key) ? [] : [[key, parseValue(key, text)] as const]
   })
   return Object.fromEntries(given)
 }
@@ -112,7 +112,7 @@ function isKey(key: string): key is Key {
   return Object.hasOwn(parsers, key)
 }
 
-function parsed(key: Key, text: string): unknown {
+function parseValue(key: Key, text: string): unknown {
   try {
     return parsers[key](text)
   } catch (error) {

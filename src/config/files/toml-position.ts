@@ -3,7 +3,7 @@ import { TomlError } from 'smol-toml'
 
 /** `path:line`, where a line sets or heads what `key` (`mcp.files.command`, `permissions.allow[0].tool`) names; else the path alone. */
 export function positionOfKey(path: string, text: string, key: string): string {
-  const line = lineOf(text.split('\n'), key.replace(/\[\d+\]/gu, ''))
+  const line = findLine(text.split('\n'), key.replace(/\[\d+\]/gu, ''))
   return line === undefined ? path : `${path}:${line}`
 }
 
@@ -15,7 +15,7 @@ interface Mark {
   readonly isHeader: boolean
 }
 
-function lineOf(lines: readonly string[], wanted: string): number | undefined {
+function findLine(lines: readonly string[], wanted: string): number | undefined {
   const marks = marksIn(lines)
   const exact = marks.find(({ path }) => path === wanted || path.startsWith(`${wanted}.`))
   if (exact !== undefined) return exact.line
@@ -41,8 +41,8 @@ function lineWithin({ line, isHeader }: Mark, { lines, marks, word }: Looking): 
   return found < 0 ? line : line + found
 }
 
-const NAME = String.raw`(?:"[^"]*"|'[^']*'|[\w-]+)`
-const PATH = String.raw`${NAME}(?:\s*\.\s*${NAME})*`
+const TOML_KEY = String.raw`(?:"[^"]*"|'[^']*'|[\w-]+)`
+const PATH = String.raw`${TOML_KEY}(?:\s*\.\s*${TOML_KEY})*`
 const HEADER = new RegExp(String.raw`^\s*\[\[?\s*(${PATH})\s*\]`, 'u')
 const SETS = new RegExp(String.raw`^\s*(${PATH})\s*=`, 'u')
 
@@ -52,16 +52,16 @@ function marksIn(lines: readonly string[]): readonly Mark[] {
   for (const [index, text] of lines.entries()) {
     const header = HEADER.exec(text)?.[1]
     const key = SETS.exec(text)?.[1]
-    if (header !== undefined) table = plain(header)
-    const path = header === undefined ? key && [table, plain(key)].filter((part) => part !== '').join('.') : table
+    if (header !== undefined) table = plainPath(header)
+    const path = header === undefined ? key && [table, plainPath(key)].filter((part) => part !== '').join('.') : table
     if (path) marks.push({ line: index + 1, path, isHeader: header !== undefined })
   }
   return marks
 }
 
 /** `mcp . "a b"` is `mcp.a b`. */
-function plain(path: string): string {
-  return [...path.matchAll(new RegExp(NAME, 'gu'))].map(([name]) => name.replace(/^["']|["']$/gu, '')).join('.')
+function plainPath(path: string): string {
+  return [...path.matchAll(new RegExp(TOML_KEY, 'gu'))].map(([name]) => name.replace(/^["']|["']$/gu, '')).join('.')
 }
 
 /** Where a file stops being TOML, and why. */

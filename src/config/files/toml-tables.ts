@@ -46,16 +46,16 @@ function kept(lines: readonly string[], isUnwanted: (path: readonly string[]) =>
 function pathOf(line: string): readonly string[] | undefined {
   if (!/^\s*\[[^[]/u.test(line)) return undefined
   try {
-    return wordsOf(parse(line))
+    return tableWords(parse(line))
   } catch {
     // A line of a list or of a long text that only looks like a header.
     return undefined
   }
 }
 
-function wordsOf(table: Table): readonly string[] {
+function tableWords(table: Table): readonly string[] {
   const [word] = Object.keys(table)
-  return word === undefined ? [] : [word, ...wordsOf(table[word] as Table)]
+  return word === undefined ? [] : [word, ...tableWords(table[word] as Table)]
 }
 
 function groupIn(table: Table, group: string): Table {

@@ -33,7 +33,7 @@ export async function importFile(path: string): Promise<readonly Imported[]> {
 }
 
 export function importedFrom(path: string, text: string): readonly Imported[] {
-  const servers = serversIn(parsed(path, text))
+  const servers = serversIn(parseJson(path, text))
   if (servers === undefined) return fail('FILE_UNUSABLE', { path, reason: 'it has no "mcpServers"' })
   return Object.entries(servers).map(([name, fields]) =>
     isFields(fields) ? importedOne(name, fields) : { name, wrong: 'it is no table of settings' },
@@ -47,7 +47,7 @@ async function textIn(path: string): Promise<string> {
   return text ?? fail('FILE_MISSING', { path })
 }
 
-function parsed(path: string, text: string): unknown {
+function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

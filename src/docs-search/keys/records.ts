@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { createFile } from '../../state-files/atomic-file.ts'
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
+const RECORD_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 const SUFFIX = '.json'
 const KEYS_POLL_MS = 500
 
@@ -69,7 +69,7 @@ export class Records<Value> {
   }
 
   #pathOf(name: string): string {
-    if (!NAME.test(name)) fail('DOCS_NAME_INVALID', { what: this.#kind.what, name: JSON.stringify(name) })
+    if (!RECORD_NAME.test(name)) fail('DOCS_NAME_INVALID', { what: this.#kind.what, name: JSON.stringify(name) })
     return join(this.#directory, `${name}${SUFFIX}`)
   }
 

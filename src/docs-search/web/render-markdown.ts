@@ -187,7 +187,7 @@ class Rendering {
   /** A picture of elsewhere is not fetched; its name leads to it. */
   #link({ raw, href }: Tokens.Link | Tokens.Image, tokens: readonly Token[]): Html {
     const start = this.#find(raw)?.[0]
-    const address = this.#inLink ? undefined : this.#surroundings.addressOf(decoded(href))
+    const address = this.#inLink ? undefined : this.#surroundings.addressOf(decodeAddress(href))
     this.#at = start ?? this.#at
     if (address === undefined) return this.#inside(start, raw, () => this.#inline(tokens))
     this.#inLink = true
@@ -208,7 +208,7 @@ class Rendering {
     let at = 0
     const parts: Html[] = []
     for (const { index, 0: entity } of raw.matchAll(ENTITY)) {
-      const character = decoded(entity)
+      const character = decodeAddress(entity)
       if (character === entity) continue
       parts.push(this.#lines(raw.slice(at, index)), html`${character}`)
       this.#skip(entity)
@@ -244,7 +244,7 @@ class Rendering {
   }
 }
 
-function decoded(text: string): string {
+function decodeAddress(text: string): string {
   return text.replace(ENTITY, (entity) => {
     const name = entity.slice(1, -1)
     if (!name.startsWith('#')) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? entity) : entity

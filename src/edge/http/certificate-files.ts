@@ -20,12 +20,12 @@ const ONE_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*(?:-
 
 /** Throws CONFIG_INVALID. */
 export function readTls({ certFile, keyFile, clientCaFile }: CertificateFiles): Tls {
-  const cert = contentOf('--tls-cert', certFile)
-  const key = contentOf('--tls-key', keyFile)
+  const cert = readCertificateFile('--tls-cert', certFile)
+  const key = readCertificateFile('--tls-key', keyFile)
   const chain = certificatesIn('--tls-cert', certFile, cert)
   requireSame(chain, privateKeyIn(keyFile, key), { certFile, keyFile })
   if (clientCaFile === undefined) return { cert, key }
-  const clientCa = contentOf('--client-ca', clientCaFile)
+  const clientCa = readCertificateFile('--client-ca', clientCaFile)
   certificatesIn('--client-ca', clientCaFile, clientCa)
   return { cert, key, clientCa }
 }
@@ -45,7 +45,7 @@ export function changesOf({ certFile, keyFile, clientCaFile }: CertificateFiles)
   return files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0).join(' ')
 }
 
-function contentOf(key: string, path: string): Buffer {
+function readCertificateFile(key: string, path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {

@@ -60,7 +60,7 @@ export class HttpServer {
     try {
       this.#tls?.setSecureContext({ ...secure({ cert, key, clientCa }), minVersion: 'TLSv1.2' })
     } catch (error) {
-      refuse(error)
+      failCertificate(error)
     }
   }
 
@@ -122,12 +122,12 @@ function tlsServer(tls: Tls): TlsServer {
       ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: true }),
     })
   } catch (error) {
-    return refuse(error)
+    return failCertificate(error)
   }
 }
 
 /** What is wrong about files that were checked, such as a key that is too short. The library names its parts before it. */
-function refuse(error: unknown): never {
+function failCertificate(error: unknown): never {
   const reason = `the library for TLS refuses it: ${reasonOf(error).split(':').at(-1)?.trim()}`
   return fail('CONFIG_INVALID', { key: '--tls-cert', reason }, error)
 }

@@ -42,7 +42,7 @@ export function openStreamTransport(input: Readable, output: Writable, limits = 
     messages: new MessageReader(input, limits.unfinished).messages(),
     send(messages) {
       if (isGone) return
-      output.write(linesOf(messages))
+      output.write(joinedLines(messages))
       if (output.writableLength > MAX_UNREAD_BYTES) destroy()
       if (output.writableLength > BACKPRESSURE_BYTES) limits.unread.changed(unread)
     },
@@ -67,7 +67,7 @@ const NEWLINE = 0x0a
 /** The bytes of messages that were sent to some client already: the same array for every client of a session. */
 const encoded = new WeakMap<readonly string[], Buffer>()
 
-function linesOf(messages: readonly string[]): Buffer {
+function joinedLines(messages: readonly string[]): Buffer {
   const known = encoded.get(messages)
   if (known !== undefined) return known
   const text = messages.join('\n')

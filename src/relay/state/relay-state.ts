@@ -106,7 +106,7 @@ export class RelayState {
     const request = this.#firstInitialize(line)
     if (request === undefined) return NOTHING
     this.#handshake.initialized(withHandshake(fieldsOf(request.params), this.#options.handshake))
-    return lineOf(resultMessage(request.id, result))
+    return messageLine(resultMessage(request.id, result))
   }
 
   #firstInitialize(line: Buffer): Request | undefined {
@@ -162,7 +162,7 @@ export class RelayState {
    * repeated have failed.
    */
   lose(): Buffer {
-    const withdrawn = this.#serverRequests.lose().map(lineOf)
+    const withdrawn = this.#serverRequests.lose().map(messageLine)
     this.#own.takeAll()
     this.#isRefused = false
     this.#resuming.clear()
@@ -213,12 +213,12 @@ export class RelayState {
   }
 
   #ask(method: string, params: Fields, answered: (response: Response) => Buffer): Buffer {
-    return lineOf(requestMessage(this.#own.open(answered), method, params))
+    return messageLine(requestMessage(this.#own.open(answered), method, params))
   }
 
   #clientResponded(response: Response, line: Buffer): Buffer {
     const { isAwaited, toClient } = this.#serverRequests.answered(response)
-    if (toClient.length > 0) this.#options.toClient(Buffer.concat(toClient.map(lineOf)))
+    if (toClient.length > 0) this.#options.toClient(Buffer.concat(toClient.map(messageLine)))
     return isAwaited ? line : NOTHING
   }
 
@@ -229,7 +229,7 @@ export class RelayState {
     const prompt = method === 'session/prompt' ? withPromptId(request, () => this.#options.newId()) : undefined
     if (prompt !== undefined) {
       const { sessionId, promptId } = prompt
-      const toServer = lineOf(requestMessage(id, method, prompt.params))
+      const toServer = messageLine(requestMessage(id, method, prompt.params))
       const held = this.#resuming.has(sessionId) ? toServer : undefined
       this.#requests.add({ kind: 'prompt', id, sessionId, promptId, isCancelled: false, isOrphan: false, held })
       return held === undefined ? toServer : NOTHING
@@ -242,7 +242,7 @@ export class RelayState {
   }
 
   #initialize({ id, method }: Request, params: Fields): Buffer {
-    const line = lineOf(requestMessage(id, method, params))
+    const line = messageLine(requestMessage(id, method, params))
     this.#requests.add({ kind: 'call', id, method, params, line, adopts: [] })
     return line
   }
@@ -332,7 +332,7 @@ export class RelayState {
 
   /** Notifies the server that the client sends nothing more on this connection. */
   #move(): void {
-    this.#options.toServer(lineOf(notificationMessage('_parley/moved', {})))
+    this.#options.toServer(messageLine(notificationMessage('_parley/moved', {})))
     this.#upgrade.moving()
   }
 
@@ -342,7 +342,7 @@ export class RelayState {
     this.#repeated.add(call.id)
     const session = this.#sessions.get(sessionId)
     if (session?.isOpen === true || !isOpening(call.method)) return call.line
-    return lineOf(repeatedOpening(call, session, this.#requests.promptsOf(String(sessionId))))
+    return messageLine(repeatedOpening(call, session, this.#requests.promptsOf(String(sessionId))))
   }
 
   #resumed(sessionId: string, { error }: Response): Buffer {
@@ -370,7 +370,7 @@ export class RelayState {
   /** A cancel may have been lost with the server, while the prompt that it cancels still waits. */
   #repeatCancels(sessionId: unknown): Buffer {
     for (const { id, isCancelled } of this.#requests.promptsOf(String(sessionId))) {
-      if (isCancelled) this.#options.toServer(lineOf(notificationMessage('$/cancel_request', { requestId: id })))
+      if (isCancelled) this.#options.toServer(messageLine(notificationMessage('$/cancel_request', { requestId: id })))
     }
     return NOTHING
   }
@@ -379,14 +379,14 @@ export class RelayState {
   #interrupt(isLost: (prompt: OpenPrompt) => boolean): Buffer {
     const lines = this.#requests.takePrompts(isLost).map(({ id, sessionId, promptId }) => {
       this.#sessions.promptEnded(sessionId, promptId)
-      return lineOf(errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: sessionId })))
+      return messageLine(errorMessage(id, new ParleyError('TURN_INTERRUPTED', { session: sessionId })))
     })
     return Buffer.concat(lines)
   }
 
   #fail(call: OpenCall, error: ParleyError): Buffer {
     this.#sessions.failed(call)
-    return lineOf(errorMessage(call.id, error))
+    return messageLine(errorMessage(call.id, error))
   }
 
   #willBeOpen(sessionId: string): boolean {
@@ -402,7 +402,7 @@ function parseLine(line: Buffer): Message | undefined {
   return message?.kind === 'unreadable' ? undefined : message
 }
 
-function lineOf(message: string): Buffer {
+function messageLine(message: string): Buffer {
   return Buffer.from(`${message}\n`)
 }
 

@@ -17,7 +17,7 @@ export function accessMethods(home: string, clock: Pick<Clock, 'now'>): AccessMe
     '_parley/access/list': async () => ({ devices: devices.all(), tokens: tokens.all(), shares: shares.all() }),
     '_parley/access/pair': async (params) => {
       const fields = new Checked('_parley/access/pair', params)
-      const grant = { role: fields.role('approve'), ...named(fields.text('name')), ...scoped(fields.scope()) }
+      const grant = { role: fields.role('approve'), ...nameField(fields.text('name')), ...scoped(fields.scope()) }
       const { code, until } = devices.offer(grant)
       return { code, fragment: `pair=${code}`, until, role: grant.role }
     },
@@ -57,7 +57,7 @@ export function accessMethods(home: string, clock: Pick<Clock, 'now'>): AccessMe
   }
 }
 
-function named(name: string | undefined): { readonly name?: string } {
+function nameField(name: string | undefined): { readonly name?: string } {
   return name === undefined ? {} : { name }
 }
 

@@ -77,8 +77,9 @@ export function adminMethods(orders: ServerControl): Readonly<Record<string, (pa
 function parseStop(params: unknown): StopOrder {
   const { graceMs, ifIdle } = (params ?? {}) as { readonly graceMs?: unknown; readonly ifIdle?: unknown }
   if (graceMs !== undefined && !isDuration(graceMs))
-    return refuse('_parley/stop', 'graceMs must be a number of milliseconds from 0')
-  if (ifIdle !== undefined && typeof ifIdle !== 'boolean') return refuse('_parley/stop', 'ifIdle must be true or false')
+    return failParams('_parley/stop', 'graceMs must be a number of milliseconds from 0')
+  if (ifIdle !== undefined && typeof ifIdle !== 'boolean')
+    return failParams('_parley/stop', 'ifIdle must be true or false')
   return { ...(graceMs !== undefined && { graceMs }), ...(ifIdle !== undefined && { ifIdle }) }
 }
 
@@ -88,7 +89,8 @@ function isDuration(value: unknown): value is number {
 
 function parseListen(params: unknown): ListenOrder {
   const { open = [], close = [] } = (params ?? {}) as { readonly open?: unknown; readonly close?: unknown }
-  if (!areTexts(open) || !areTexts(close)) return refuse('_parley/listen', 'open and close must be lists of addresses')
+  if (!areTexts(open) || !areTexts(close))
+    return failParams('_parley/listen', 'open and close must be lists of addresses')
   return { open, close }
 }
 
@@ -96,6 +98,6 @@ function areTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
-function refuse(method: string, reason: string): never {
+function failParams(method: string, reason: string): never {
   return fail('PARAMS_INVALID', { method, reason })
 }

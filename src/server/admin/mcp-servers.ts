@@ -30,10 +30,14 @@ const MAX_TYPED_LENGTH = 4000
 
 function parseTyped(params: unknown) {
   const fields = typeof params === 'object' && params !== null ? (params as Readonly<Record<string, unknown>>) : {}
-  return { sessionId: text(fields, 'sessionId'), command: text(fields, 'command'), text: text(fields, 'text') }
+  return {
+    sessionId: requireText(fields, 'sessionId'),
+    command: requireText(fields, 'command'),
+    text: requireText(fields, 'text'),
+  }
 }
 
-function text(fields: Readonly<Record<string, unknown>>, key: string): string {
+function requireText(fields: Readonly<Record<string, unknown>>, key: string): string {
   const value = fields[key]
   if (typeof value === 'string' && value.length <= MAX_TYPED_LENGTH) return value
   const reason = `${key} must be a text of at most ${MAX_TYPED_LENGTH} characters`

@@ -213,22 +213,23 @@ const LOST: Readonly<Record<Lost, string>> = {
 }
 
 function noticeOf(name: string, loses: readonly Lost[]): string {
-  const lost = loses.length === 0 ? '' : ` ${name} does not tell all of it again: lost are ${words(loses)}.`
+  const lost = loses.length === 0 ? '' : ` ${name} does not tell all of it again: lost are ${lossesText(loses)}.`
   return `Imported from ${name}'s own session. The times are those of the import.${lost}`
 }
 
-function words(loses: readonly Lost[]): string {
+function lossesText(loses: readonly Lost[]): string {
   return loses.map((one) => LOST[one]).join(', ')
 }
 
 /** Throws PARAMS_INVALID. */
 export function parseAgentImport(params: unknown): AgentImportOrder {
   const { agent, directory = homedir(), cwd, sessions, all } = (params ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof agent !== 'string' || agent === '') return refuse('agent must be the name of an agent')
-  if (typeof directory !== 'string' || !isAbsolute(directory)) return refuse('directory must be an absolute path')
-  if (cwd !== undefined && (typeof cwd !== 'string' || !isAbsolute(cwd))) return refuse('cwd must be an absolute path')
-  if (all !== undefined && typeof all !== 'boolean') return refuse('all must be true or false')
-  if (sessions !== undefined && !isTexts(sessions)) return refuse('sessions must be a list of ids')
+  if (typeof agent !== 'string' || agent === '') return failParams('agent must be the name of an agent')
+  if (typeof directory !== 'string' || !isAbsolute(directory)) return failParams('directory must be an absolute path')
+  if (cwd !== undefined && (typeof cwd !== 'string' || !isAbsolute(cwd)))
+    return failParams('cwd must be an absolute path')
+  if (all !== undefined && typeof all !== 'boolean') return failParams('all must be true or false')
+  if (sessions !== undefined && !isTexts(sessions)) return failParams('sessions must be a list of ids')
   return {
     agent,
     directory,
@@ -242,6 +243,6 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
-function refuse(reason: string): never {
+function failParams(reason: string): never {
   return fail('PARAMS_INVALID', { method: '_parley/agents/import', reason })
 }

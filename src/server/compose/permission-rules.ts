@@ -139,8 +139,8 @@ export class PermissionRules implements Rules {
 
   async #settled(path: string, from: 'user' | 'project'): Promise<Source> {
     const source = await this.#fileNow(path, from)
-    const there = new Set(source.rules.map(wordsOf))
-    if (source.broken.length > 0 || this.#heldOf(path).every((rule) => there.has(wordsOf(rule)))) return source
+    const there = new Set(source.rules.map(ruleText))
+    if (source.broken.length > 0 || this.#heldOf(path).every((rule) => there.has(ruleText(rule)))) return source
     await this.#clock?.sleep(SAVE_MS)
     return this.#fileNow(path, from)
   }
@@ -190,7 +190,7 @@ interface Source {
   readonly broken: readonly string[]
 }
 
-function wordsOf({ effect, subject }: RuleEntry): string {
+function ruleText({ effect, subject }: RuleEntry): string {
   return JSON.stringify([effect, subjectInOrder(subject)])
 }
 

@@ -82,11 +82,11 @@ function passageOf({ sessionId, cwd, title, by, turn, seq, until, at, text, high
 
 function parseSearch(params: unknown): SearchRequest {
   const { query, cwd, sessionId, limit = DEFAULT_PASSAGES } = (params ?? {}) as Readonly<Record<string, unknown>>
-  if (typeof query !== 'string') return refuse('query must be a text')
-  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return refuse('cwd must be a text')
+  if (typeof query !== 'string') return failParams('query must be a text')
+  if (cwd !== undefined && cwd !== null && typeof cwd !== 'string') return failParams('cwd must be a text')
   if (sessionId !== undefined && sessionId !== null && typeof sessionId !== 'string')
-    return refuse('sessionId must be a text')
-  if (!isLimit(limit)) return refuse(`limit must be a number from 1 to ${MAX_PASSAGES}`)
+    return failParams('sessionId must be a text')
+  if (!isLimit(limit)) return failParams(`limit must be a number from 1 to ${MAX_PASSAGES}`)
   return {
     query,
     limit,
@@ -100,6 +100,6 @@ function isLimit(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_PASSAGES
 }
 
-function refuse(reason: string): never {
+function failParams(reason: string): never {
   return fail('PARAMS_INVALID', { method: '_parley/search', reason })
 }

@@ -16,7 +16,7 @@ export function bugReport(diagnosis: Diagnosis, findings: readonly Finding[]): s
   const { config, files } = diagnosis
   const redact = reportRedactor({
     environment: config.environment,
-    settings: files.map(textOf),
+    settings: files.map(readOrEmpty),
     home: config.environment['HOME'] ?? homedir(),
   })
   const report = {
@@ -70,7 +70,7 @@ function plainLine(line: string): unknown {
   }
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

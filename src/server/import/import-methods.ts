@@ -85,19 +85,19 @@ async function* withFullName(
 
 function parseImport(params: unknown): ImportOrder {
   const { path, upload, name = 'the uploaded file', keepId = false } = fieldsOf(params)
-  if (typeof keepId !== 'boolean') return refuse('_parley/import', 'keepId must be true or false')
+  if (typeof keepId !== 'boolean') return failParams('_parley/import', 'keepId must be true or false')
   if (typeof upload === 'string' && path === undefined && typeof name === 'string')
     return { from: { upload, name: name.slice(0, MAX_NAME) }, keepId }
   if (typeof path === 'string' && isAbsolute(path) && upload === undefined) return { from: { path }, keepId }
-  return refuse('_parley/import', 'path must be an absolute path, or upload the id of an upload')
+  return failParams('_parley/import', 'path must be an absolute path, or upload the id of an upload')
 }
 
 function parseUpload(params: unknown): { readonly upload: string | undefined; readonly part: Buffer } {
   const { upload, part } = fieldsOf(params)
   if (upload !== undefined && typeof upload !== 'string')
-    return refuse('_parley/import/upload', 'upload must be a text')
+    return failParams('_parley/import/upload', 'upload must be a text')
   if (typeof part !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/u.test(part))
-    return refuse('_parley/import/upload', 'part must be bytes in base64')
+    return failParams('_parley/import/upload', 'part must be bytes in base64')
   return { upload, part: Buffer.from(part, 'base64') }
 }
 
@@ -105,6 +105,6 @@ function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
   return (params ?? {}) as Readonly<Record<string, unknown>>
 }
 
-function refuse(method: string, reason: string): never {
+function failParams(method: string, reason: string): never {
   return fail('PARAMS_INVALID', { method, reason })
 }

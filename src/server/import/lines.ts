@@ -22,7 +22,7 @@ export async function* linesOfFile(path: string): AsyncGenerator<FileLine> {
   for await (const chunk of chunksOf(path)) {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield { number, text: textOf([...parts, chunk.subarray(start, end)], { path, number }) }
+      yield { number, text: decodeLine([...parts, chunk.subarray(start, end)], { path, number }) }
       parts = []
       length = 0
       number += 1
@@ -33,7 +33,7 @@ export async function* linesOfFile(path: string): AsyncGenerator<FileLine> {
     if (length > MAX_LINE_BYTES)
       fail('IMPORT_INVALID', { path, line: number, reason: `it is longer than ${MAX_LINE_BYTES} bytes` })
   }
-  if (length > 0) yield { number, text: textOf(parts, { path, number }) }
+  if (length > 0) yield { number, text: decodeLine(parts, { path, number }) }
 }
 
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {
@@ -44,7 +44,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-function textOf(
+function decodeLine(
   parts: readonly Buffer[],
   { path, number }: { readonly path: string; readonly number: number },
 ): string {

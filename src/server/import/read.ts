@@ -30,11 +30,11 @@ export async function readExport(file: string, path = file): Promise<ExportedSes
   const lines = linesOfFile(file)
   const first = await lines.next()
   if (first.done === true) return fail('IMPORT_INVALID', { path, line: 1, reason: 'the file is empty' })
-  const value = parsed(path, first.value)
+  const value = parseLine(path, first.value)
   requireKnown(path, value)
   const found = head.safeParse(value)
   if (!found.success)
-    return refuse(path, 1, `it is not the first line of an exported session (${issueOf(found.error)})`)
+    return failLine(path, 1, `it is not the first line of an exported session (${issueOf(found.error)})`)
   const { id, lastSeq: count } = found.data.session
   return { id, count, pieces: piecesOf(path, lines, count) }
 }
@@ -63,19 +63,19 @@ async function* piecesOf(
     piece.push(entryOf(path, line, seq + 1))
     seq += 1
     chars += line.text.length
-    if (seq > count) refuse(path, number, `the first line says that there are ${count} entries, and this is another`)
+    if (seq > count) failLine(path, number, `the first line says that there are ${count} entries, and this is another`)
     if (piece.length < APPEND_LIMIT.entries && chars < APPEND_LIMIT.chars) continue
     yield piece
     piece = []
     chars = 0
   }
-  if (seq < count) refuse(path, number, `the file ends here with entry ${seq} of ${count}`)
+  if (seq < count) failLine(path, number, `the file ends here with entry ${seq} of ${count}`)
   if (piece.length > 0) yield piece
 }
 
 function entryOf(path: string, line: FileLine, expected: number): Entry {
-  const value = parsed(path, line)
-  const refused = (reason: string): never => refuse(path, line.number, reason)
+  const value = parseLine(path, line)
+  const refused = (reason: string): never => failLine(path, line.number, reason)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('it is not an entry')
   const { seq, at, kind } = value as Readonly<Record<string, unknown>>
   if (seq !== expected) return refused(`seq must be ${expected}`)
@@ -89,19 +89,19 @@ function entryOf(path: string, line: FileLine, expected: number): Entry {
   return value as Entry
 }
 
-function parsed(path: string, { number, text }: FileLine): unknown {
-  if (text.trim() === '') return refuse(path, number, 'it is empty')
+function parseLine(path: string, { number, text }: FileLine): unknown {
+  if (text.trim() === '') return failLine(path, number, 'it is empty')
   try {
     const value: unknown = JSON.parse(text)
     if (!isNestedDeeper(value, DEEPEST)) return value
   } catch {
     // The parser's message quotes the line, which may hold a secret.
-    return refuse(path, number, 'it is not JSON')
+    return failLine(path, number, 'it is not JSON')
   }
-  return refuse(path, number, 'it is nested too deeply')
+  return failLine(path, number, 'it is nested too deeply')
 }
 
-function refuse(path: string, line: number, reason: string): never {
+function failLine(path: string, line: number, reason: string): never {
   return fail('IMPORT_INVALID', { path, line, reason })
 }
 

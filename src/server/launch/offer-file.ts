@@ -12,7 +12,7 @@ import { agentName } from '../../config/agent-choice.ts'
 import { fieldsOf, isFields, type Fields } from '../../rpc/json-rpc.ts'
 import { serverInfo } from '../server-info.ts'
 
-const NAME = 'offer.json'
+const OFFER_FILE = 'offer.json'
 
 /** More than the agents that the editors of one machine start. */
 const MAX_OFFERS = 8
@@ -26,7 +26,7 @@ export class OfferFile {
   constructor(config: Config) {
     const { home, agent, environment, experimental, serverToken, docsKey } = config
     this.#config = config
-    this.#path = join(home, NAME)
+    this.#path = join(home, OFFER_FILE)
     this.#key = JSON.stringify([
       serverInfo.version,
       agentName(agent),

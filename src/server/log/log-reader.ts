@@ -24,7 +24,7 @@ export class LogReader {
   /** The last `count` lines, also of the rotated log; `next` continues after them. Without a log there are none. */
   last(count: number): readonly string[] {
     const lines = this.next()
-    const earlier = lines.length < count ? linesOf(readOrNothing(`${this.#path}.1`)) : []
+    const earlier = lines.length < count ? logLines(readOrNothing(`${this.#path}.1`)) : []
     return count === 0 ? [] : [...earlier, ...lines].slice(-count)
   }
 
@@ -33,7 +33,7 @@ export class LogReader {
     const bytes = Buffer.concat([this.#rest, this.#read()])
     const end = bytes.lastIndexOf(0x0a) + 1
     this.#rest = bytes.subarray(end)
-    return linesOf(bytes.subarray(0, end))
+    return logLines(bytes.subarray(0, end))
   }
 
   #read(): Buffer {
@@ -65,7 +65,7 @@ function readOrNothing(path: string): Buffer {
   }
 }
 
-function linesOf(bytes: Buffer): readonly string[] {
+function logLines(bytes: Buffer): readonly string[] {
   return bytes
     .toString('utf8')
     .split('\n')

@@ -45,7 +45,7 @@ function wordsAfter(descriptor: number, before: number): string | undefined {
   const from = Math.max(before, size - LAST.bytes)
   const bytes = Buffer.alloc(Math.max(0, size - from))
   readSync(descriptor, bytes, 0, bytes.length, from)
-  const lines = bytes.toString('utf8').split('\n').flatMap(words)
+  const lines = bytes.toString('utf8').split('\n').flatMap(wordsOfLine)
   // Of the many lines of a crash one names the error.
   const crash = lines.findLast((line) => /^(?:\[?\w*Error\b|Uncaught)/u.test(line))
   return crash ?? (lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / '))
@@ -58,7 +58,7 @@ function whyNothing(home: string): string | undefined {
     : undefined
 }
 
-function words(line: string): readonly string[] {
+function wordsOfLine(line: string): readonly string[] {
   const record = parse(line)
   const text = record === undefined ? line.replace(/^parley: /u, '').trim() : logSentence(record)
   return text === '' ? [] : [text]

@@ -14,7 +14,7 @@ export interface DeviceSubscription {
   readonly answers: boolean
 }
 
-interface Content {
+interface SubscriptionsFile {
   readonly subscriptions: readonly DeviceSubscription[]
 }
 
@@ -22,11 +22,14 @@ interface Content {
 const MAX_SUBSCRIPTIONS = 256
 
 export class Subscriptions {
-  readonly #file: CredentialFile<Content>
+  readonly #file: CredentialFile<SubscriptionsFile>
   #all: readonly DeviceSubscription[] | undefined
 
   constructor(home: string) {
-    this.#file = new CredentialFile(home, 'push-subscriptions.json', { empty: { subscriptions: [] }, isContent })
+    this.#file = new CredentialFile(home, 'push-subscriptions.json', {
+      empty: { subscriptions: [] },
+      isContent: isSubscriptionsFile,
+    })
   }
 
   /** Throws TOKENS_UNUSABLE. */
@@ -58,7 +61,7 @@ export class Subscriptions {
   }
 }
 
-function isContent(value: unknown): value is Content {
+function isSubscriptionsFile(value: unknown): value is SubscriptionsFile {
   const all = (value as { readonly subscriptions?: unknown } | null)?.subscriptions
   return Array.isArray(all) && all.every(isSubscription)
 }

@@ -13,11 +13,11 @@ type Fields = Readonly<Record<string, unknown>>
 /** Throws ELICITATION_INVALID with what is wrong and where. */
 export function assertElicitationSchema(schema: Fields): void {
   const { type = 'object', properties = {}, required = [] } = schema
-  if (type !== 'object') return refuse('a form is an object')
-  if (!isFields(properties)) return refuse('its properties are not an object')
+  if (type !== 'object') return failForm('a form is an object')
+  if (!isFields(properties)) return failForm('its properties are not an object')
   for (const [name, property] of Object.entries(properties)) requireProperty(name, property)
-  for (const name of isTexts(required) ? required : refuse('`required` is not a list of names'))
-    if (!Object.hasOwn(properties, name)) refuse(`it requires “${name}”, which it does not have`)
+  for (const name of isTexts(required) ? required : failForm('`required` is not a list of names'))
+    if (!Object.hasOwn(properties, name)) failForm(`it requires “${name}”, which it does not have`)
 }
 
 /** The user's values, without those that the form does not have. Throws CLIENT_ANSWER_INVALID for the first value that does not fit. */
@@ -38,22 +38,22 @@ export function parseElicitationContent(schema: Fields, content: unknown): Reado
 const SECRET = /\b(?:password|passwd|passphrase|secret|credential|api key|private key|access token|auth token)s?\b/iu
 
 function requireProperty(name: string, property: unknown): void {
-  if (!isFields(property)) return refuse(`“${name}” is not described`)
+  if (!isFields(property)) return failForm(`“${name}” is not described`)
   const { type, title } = property
   if (type === 'string' && SECRET.test(`${inWords(name)} ${inWords(title)}`))
-    refuse(`“${name}” is a secret, and a form must never ask for one`)
+    failForm(`“${name}” is a secret, and a form must never ask for one`)
   switch (type) {
     case 'string':
       return requireText(name, property)
     case 'array':
-      if (choicesOf(property['items']) === undefined) refuse(`“${name}” is a list of something other than options`)
+      if (choicesOf(property['items']) === undefined) failForm(`“${name}” is a list of something other than options`)
       return
     case 'number':
     case 'integer':
     case 'boolean':
       return
     default:
-      refuse(`“${name}” is neither a text, a number, a yes or no, nor a list of options`)
+      failForm(`“${name}” is neither a text, a number, a yes or no, nor a list of options`)
   }
 }
 
@@ -64,7 +64,7 @@ function inWords(name: unknown): string {
 
 function requireText(name: string, { pattern }: Fields): void {
   if (typeof pattern === 'string' && regularExpression(pattern) === undefined)
-    refuse(`the pattern of “${name}” is no regular expression`)
+    failForm(`the pattern of “${name}” is no regular expression`)
 }
 
 function valueOf(name: string, property: Fields, value: unknown): ElicitedValue {
@@ -72,7 +72,7 @@ function valueOf(name: string, property: Fields, value: unknown): ElicitedValue 
   return 'value' in fit ? fit.value : wrong(`“${name}” ${fit.misfit}`)
 }
 
-function refuse(reason: string): never {
+function failForm(reason: string): never {
   return fail('ELICITATION_INVALID', { reason })
 }
 

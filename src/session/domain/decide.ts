@@ -58,7 +58,7 @@ export function decide(command: Command, state: State): readonly Body[] {
     case 'revoke':
       return revoke(command, state)
     case 'rename':
-      return named(command.title, state)
+      return titleEntries(command.title, state)
     case 'fork':
       return fork(command, state)
     case 'close':
@@ -216,7 +216,7 @@ function titled(title: string, state: Existing): readonly Body[] {
 }
 
 /** A title that a user gives is stored even when it is the present one: from then on no agent changes it. */
-function named(title: string, state: Existing): readonly Body[] {
+function titleEntries(title: string, state: Existing): readonly Body[] {
   return title === state.title && state.titleSetByUser ? [] : [{ kind: 'title', title, by: 'user' }]
 }
 
@@ -254,7 +254,7 @@ function fork({ session }: Of<'fork'>, state: Existing): readonly Body[] {
 
 function forkTitled(state: Existing, source: string): readonly Body[] {
   const title = forkTitle(source)
-  return state.titleSetByUser ? named(title, state) : titled(title, state)
+  return state.titleSetByUser ? titleEntries(title, state) : titled(title, state)
 }
 
 type ChunkEvent = AgentEvent & { readonly kind: 'chunk' }

@@ -293,12 +293,12 @@ export function encodeBody(body: Body): string {
 
 /** Reads a stored entry back. Throws JOURNAL_CORRUPT for one that `encodeBody` did not write. */
 export function decodeEntry({ seq, at, body: stored }: StoredBody): Entry {
-  const body = parsed(stored, seq)
+  const body = parseStored(stored, seq)
   if (isShort(body)) {
     const [role, messageId, text] = body
     return { seq, at, kind: 'message_chunk', role, messageId, content: { type: 'text', text } }
   }
-  if (!Object.hasOwn(KINDS, body.kind)) return refuse(`entry ${seq} has no known kind`)
+  if (!Object.hasOwn(KINDS, body.kind)) return failCorrupt(`entry ${seq} has no known kind`)
   return { seq, at, ...body }
 }
 
@@ -313,18 +313,18 @@ export function refuseGap(
   { id, seq }: { readonly id: string; readonly seq: number },
   entry: { readonly seq: number; readonly kind: string },
 ): never {
-  return refuse(`session ${id} goes from entry ${seq} to ${entry.seq} (${entry.kind})`)
+  return failCorrupt(`session ${id} goes from entry ${seq} to ${entry.seq} (${entry.kind})`)
 }
 
-function parsed(stored: string, seq: number): Body | ShortChunk {
+function parseStored(stored: string, seq: number): Body | ShortChunk {
   try {
     return JSON.parse(stored) as Body | ShortChunk
   } catch (error) {
-    return refuse(`entry ${seq} is not JSON`, error)
+    return failCorrupt(`entry ${seq} is not JSON`, error)
   }
 }
 
-function refuse(reason: string, cause?: unknown): never {
+function failCorrupt(reason: string, cause?: unknown): never {
   return fail('JOURNAL_CORRUPT', { path: 'of the sessions', reason }, cause)
 }
 

@@ -57,7 +57,7 @@ const APART = '\n\n'
 function reportedText(content: ToolCallContent): string {
   switch (content.type) {
     case 'content':
-      return textOf(content.content)
+      return contentText(content.content)
     case 'diff':
       return [content.path, content.oldText ?? '', content.newText].join(APART)
     case 'terminal':
@@ -67,10 +67,10 @@ function reportedText(content: ToolCallContent): string {
 
 /** Text comes in chunks that may end within a word; other content is separated from it. */
 function spokenText(content: Content): string {
-  return content.type === 'text' ? content.text : `${APART}${textOf(content)}${APART}`
+  return content.type === 'text' ? content.text : `${APART}${contentText(content)}${APART}`
 }
 
-function textOf(content: Content): string {
+function contentText(content: Content): string {
   switch (content.type) {
     case 'text':
       return content.text

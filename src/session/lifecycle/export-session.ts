@@ -34,7 +34,7 @@ export async function exportPage(
 ): Promise<ExportPage> {
   const page = await journal.page(session.id, after, PAGE_LIMITS)
   const { lastSeq } = session
-  const entries = page.filter(({ seq }) => seq <= lastSeq).map(lineOf)
+  const entries = page.filter(({ seq }) => seq <= lastSeq).map(exportLine)
   const lines = after === 0 ? [headOf(session), ...entries] : entries
   const seq = page.at(-1)?.seq ?? lastSeq
   return { lines, seq, more: seq < lastSeq, lastSeq }
@@ -46,7 +46,7 @@ function headOf(session: SessionSummary): string {
 }
 
 /** One entry as it is exported. The state that an MCP server wants back is left out: it may be a secret, and no import continues the call. */
-export function lineOf(stored: Parameters<typeof decodeEntry>[0]): string {
+export function exportLine(stored: Parameters<typeof decodeEntry>[0]): string {
   const { seq, at, ...body } = unmarked(decodeEntry(stored))
   return JSON.stringify({ seq, at, ...(body.kind === 'tool_input_requested' ? { ...body, input: null } : body) })
 }

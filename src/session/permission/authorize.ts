@@ -134,7 +134,7 @@ const MAX_NAME_CHARS = 120
 /** The options of a permission request. "Always" is one of them only if the user sees everything that it would hold for. */
 export function permissionOptionsFor(call: ToolCallSubject, canAlways: boolean): readonly PermissionOption[] {
   if (!canAlways || !canBeKept(call)) return [ONCE, REJECT]
-  const name = nameOf(call)
+  const name = toolName(call)
   const places = canBeWritten(call) ? (['session', 'project'] as const) : (['session'] as const)
   const always = places.map((place): PermissionOption => {
     const optionId = place === 'session' ? 'allow_always' : ALWAYS_IN_PROJECT
@@ -165,16 +165,16 @@ function canBeWritten(call: ToolCallSubject): boolean {
   return key !== 'command' || (isPlainCommand(value) && !/[*?]/u.test(value) && !SECRET.test(value))
 }
 
-function nameOf(call: ToolCallSubject): string {
+function toolName(call: ToolCallSubject): string {
   const { title, server, builtin } = call.tool
   const detail = detailOf(call)
   if (detail?.key === 'command') return detail.value
-  const tool = shortened(builtin ? title : `${title} (${server})`)
+  const tool = shortTitle(builtin ? title : `${title} (${server})`)
   return detail === undefined ? tool : `${tool} from ${detail.value}`
 }
 
 /** The title of a tool comes from its server and may have any characters. */
-function shortened(text: string): string {
+function shortTitle(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
   return line.length > MAX_NAME_CHARS ? `${line.slice(0, MAX_NAME_CHARS - 1)}…` : line
 }

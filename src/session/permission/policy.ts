@@ -73,7 +73,7 @@ function effectWords({ preview: { command } }: ToolCallSubject): string {
 /** The rules that hold also for a call that already has permission. */
 export function deniedBy(call: ToolCallSubject, { rules }: Pick<PolicyContext, 'rules'>): PolicyDecision | undefined {
   const rule = findRule('deny', rules, call)
-  return rule && { decision: 'deny', by: 'rule', why: words(rule) }
+  return rule && { decision: 'deny', by: 'rule', why: ruleText(rule) }
 }
 
 function refusedBefore(call: ToolCallSubject, { grants }: PolicyContext): PolicyDecision | undefined {
@@ -101,13 +101,13 @@ function askedEachTime(call: ToolCallSubject, { rules }: PolicyContext): PolicyD
   if (touched !== undefined) return ask(`it touches ${touched}`)
   if (rules.broken !== undefined) return ask(rules.broken, 'rule')
   const rule = findRule('ask', rules, call)
-  return rule && ask(words(rule), 'rule')
+  return rule && ask(ruleText(rule), 'rule')
 }
 
 function allowed(call: ToolCallSubject, { mode, rules, grants }: PolicyContext): PolicyDecision | undefined {
   const allow = (by: PolicyDecision['by'], why: string): PolicyDecision => ({ decision: 'allow', by, why })
   const rule = findRule('allow', rules, call)
-  if (rule !== undefined) return allow('rule', words(rule))
+  if (rule !== undefined) return allow('rule', ruleText(rule))
   // The "always" was given for the tool, not for a file that runs by itself later.
   const executed = mode === 'allow-all' ? undefined : executedLater(call)
   if (executed !== undefined) return { decision: 'ask', by: 'tool', why: executed, eachTime: true }
@@ -174,7 +174,7 @@ function isBelow(path: string, directory: string): boolean {
   return path !== directory && isWithin(path, directory)
 }
 
-function words(rule: Rule): string {
+function ruleText(rule: Rule): string {
   return `rule “${ruleWords(rule)}” ${rule.origin}`
 }
 
@@ -307,10 +307,10 @@ function allowsCommand(pattern: string, { line, approvalPrefix, extras }: Previe
 
 /** The words in this order, wherever in the line: after `&&`, in quotes, with the directory of the program before it. */
 function catchesCommand(pattern: string, line: string): boolean {
-  const wanted = wordsOf(pattern)
+  const wanted = lineWords(pattern)
   const rest = wanted.at(-1) === '*' ? wanted.slice(0, -1) : wanted
   // `g"i"t` is `git` to the shell.
-  return [line, line.replaceAll(/["'\\]/gu, '')].some((one) => hasWords(rest, wordsOf(one)))
+  return [line, line.replaceAll(/["'\\]/gu, '')].some((one) => hasWords(rest, lineWords(one)))
 }
 
 function hasWords(rest: readonly string[], words: readonly string[]): boolean {
@@ -322,7 +322,7 @@ function hasWords(rest: readonly string[], words: readonly string[]): boolean {
   )
 }
 
-function wordsOf(line: string): readonly string[] {
+function lineWords(line: string): readonly string[] {
   return folded(line)
     .split(/[\s;&|<>`$(){}\\"'=]+/u)
     .filter((word) => word !== '')

@@ -22,14 +22,14 @@ export async function callTool(request: ToolRequest, turn: LiveTurn): Promise<To
   if (tool === undefined) {
     const { name, args: rawInput } = request
     await turn.report(toolCallId, { name, status: 'pending', rawInput, title: name, kind: 'other' })
-    return refuse(turn, toolCallId, unknownTool(request.name, turn.tools.list()))
+    return refuseCall(turn, toolCallId, unknownTool(request.name, turn.tools.list()))
   }
   const preview = () => previewOf(request, toolCallId, turn)
   const resumeFrom = turn.earlierInputRequest(toolCallId)
   const attempt = { request, tool, toolCallId, preview, hasBegun: resumeFrom !== undefined }
   const authorization = await authorizeToolCall(attempt, turn)
-  if ('refusal' in authorization) return refuse(turn, toolCallId, authorization.refusal)
-  if (turn.signal.aborted) return refuse(turn, toolCallId, CANCELLED)
+  if ('refusal' in authorization) return refuseCall(turn, toolCallId, authorization.refusal)
+  if (turn.signal.aborted) return refuseCall(turn, toolCallId, CANCELLED)
   const call = new ToolCall(turn, { request, tool, toolCallId, access: authorization.access, resumeFrom })
   return resumeFrom === undefined ? call.begin() : call.run()
 }
@@ -51,9 +51,9 @@ async function previewOf(request: ToolRequest, toolCallId: string, turn: LiveTur
   }
 }
 
-async function refuse(turn: LiveTurn, toolCallId: string, why: string): Promise<ToolResult> {
+async function refuseCall(turn: LiveTurn, toolCallId: string, why: string): Promise<ToolResult> {
   const content = [{ type: 'text', text: why }] as const
-  await turn.report(toolCallId, { status: unsuccessful(turn), content: shown(content) })
+  await turn.report(toolCallId, { status: unsuccessful(turn), content: toCallContent(content) })
   return { content, isError: true }
 }
 
@@ -62,7 +62,7 @@ function unsuccessful({ signal }: LiveTurn): ToolStatus {
   return signal.aborted ? 'cancelled' : 'failed'
 }
 
-function shown(content: ToolResult['content']): readonly ToolCallContent[] {
+function toCallContent(content: ToolResult['content']): readonly ToolCallContent[] {
   return content.map((block) => ({ type: 'content', content: block }))
 }
 
@@ -90,7 +90,7 @@ class ToolCall {
   async begin(): Promise<ToolResult> {
     const { toolCallId } = this.#call
     // Storing takes a while on a slow disk, and the user may have cancelled meanwhile.
-    if (!(await this.#storeInProgress())) return refuse(this.#turn, toolCallId, CANCELLED)
+    if (!(await this.#storeInProgress())) return refuseCall(this.#turn, toolCallId, CANCELLED)
     await this.#turn.ports.faults.at('tool.started')
     return this.run()
   }
@@ -100,7 +100,7 @@ class ToolCall {
     await this.#turn.ports.faults.at('tool.finished')
     await this.#turn.report(this.#call.toolCallId, {
       status: result.isError ? unsuccessful(this.#turn) : 'completed',
-      content: result.displayContent ?? shown(result.content),
+      content: result.displayContent ?? toCallContent(result.content),
       ...(result.structured === undefined ? {} : { rawOutput: result.structured }),
     })
     return result
@@ -162,7 +162,7 @@ class ToolCall {
     this.#attempts += 1
     const former = this.#attempts === 1 ? 'first one' : 'one before'
     const text = `Attempt ${this.#attempts + 1}, because the ${former} failed: ${why}`
-    if (!(await this.#storeInProgress({ content: shown([{ type: 'text', text }]) })))
+    if (!(await this.#storeInProgress({ content: toCallContent([{ type: 'text', text }]) })))
       fail('TOOL_NOT_RUN', { tool: this.#call.request.name, reason: 'its turn is over' })
   }
 

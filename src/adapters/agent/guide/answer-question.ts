@@ -68,9 +68,9 @@ async function gather(turn: Turn, search: Tool, question: string): Promise<Gathe
       args: { query, mode: 'best', limit: PASSAGES },
       permission: 'policy',
       // The first query leaves out filler words; the title shows the question as the user asked it.
-      ...(attempt === 0 && { title: `${search.title}: “${shortened(question)}”` }),
+      ...(attempt === 0 && { title: `${search.title}: “${shortQuestion(question)}”` }),
     })
-    if (result.isError) return textOf(result)
+    if (result.isError) return resultText(result)
     const found = result.structured as FoundPassages
     notice = found.notice
     for (const passage of found.results) {
@@ -99,17 +99,17 @@ function excerpt({ snippet, highlights }: Pick<Passage, 'snippet' | 'highlights'
 
 function headline(count: number, { roots }: Turn, question: string): string {
   if (count === 0)
-    return `Nothing in the documents of ${roots.join(', ')} matches “${shortened(question)}”. Try other words, or fewer.\n\n`
+    return `Nothing in the documents of ${roots.join(', ')} matches “${shortQuestion(question)}”. Try other words, or fewer.\n\n`
   return count === 1 ? 'One passage fits:\n\n' : `The ${count} passages that fit best:\n\n`
 }
 
-function shortened(question: string): string {
+function shortQuestion(question: string): string {
   return question.length > MAX_QUOTED_CHARS
     ? `${question.slice(0, MAX_QUOTED_CHARS).replace(/\p{Cs}$/u, '')} …`
     : question
 }
 
-function textOf({ content }: ToolResult): string {
+function resultText({ content }: ToolResult): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
 }
 

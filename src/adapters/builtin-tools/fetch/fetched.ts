@@ -37,7 +37,7 @@ function resultOf(got: FetchedPage, { toolCallId }: ToolCall['caller']): ToolRes
   const isError = status >= 400
   const picture = imageType(bytes)
   if (picture !== undefined && !isError) return imageResult(picture, got)
-  const text = textOf(bytes, type)
+  const text = decodePage(bytes, type)
   if (text === undefined)
     return failTool(`${url.href} is ${describeBinary(bytes)} (${type || 'of an unknown type'}), not a text.`)
   const page =
@@ -64,7 +64,7 @@ function wholeCharacters(bytes: Buffer): Buffer {
 }
 
 /** Decodes as the headers say, else as the document says. Valid UTF-8 overrides both, unless they name UTF-16 or ISO-2022. */
-function textOf(bytes: Buffer, type: string): string | undefined {
+function decodePage(bytes: Buffer, type: string): string | undefined {
   const label = [type, bytes.toString('latin1', 0, 2_048)].map(charsetIn).find(isKnown)
   const decoded = decode(bytes)
   const isTold = /^(?:utf-16|iso-2022)/iu.test(label ?? '')

@@ -35,7 +35,7 @@ export const listDirectory = defineTool({
     let unnameable = 0
     await walkTree(path, { roots, depth, ignored, signal, passes: left.has }, async (met) => {
       if (met.kind === 'unnameable') unnameable += met.count
-      else lines.push(`${'  '.repeat(met.depth)}${lineOf(met)}`)
+      else lines.push(`${'  '.repeat(met.depth)}${entryLine(met)}`)
       return lines.length > MAX_NAMES ? 'enough' : 'on'
     })
     if (lines.length === 0) lines.push(ignored ? '[The directory is empty.]' : '[Nothing that is not ignored.]')
@@ -48,6 +48,6 @@ export const listDirectory = defineTool({
 
 const MARKS = { directory: '/', file: '', link: ' (link)', other: ' (no file)' }
 
-function lineOf({ name, kind }: DirectoryEntry): string {
+function entryLine({ name, kind }: DirectoryEntry): string {
   return `${quotedName(name)}${MARKS[kind]}`
 }

@@ -30,13 +30,13 @@ export async function openTextFile(path: string, looking: PreviewContext): Promi
 
 /** Throws what `openFile` throws, and what it is if it is no text. */
 export async function openText(path: string, looking: PreviewContext): Promise<TextFile> {
-  return textOf(await openTextFile(path, looking))
+  return requireText(await openTextFile(path, looking))
 }
 
 /** Undefined where there is no such file. */
 export async function openIfThere(path: string, looking: PreviewContext): Promise<TextFile | undefined> {
   const opened = await findFile(path, looking)
-  return opened && textOf(opened)
+  return opened && requireText(opened)
 }
 
 async function findFile(path: string, { caller }: PreviewContext): Promise<Opened | undefined> {
@@ -48,7 +48,7 @@ async function findFile(path: string, { caller }: PreviewContext): Promise<Opene
   return { ...UTF_8, ...(stored ?? (await namesOf(path, roots))), text: lent }
 }
 
-function textOf(opened: Opened): TextFile {
+function requireText(opened: Opened): TextFile {
   return isText(opened) ? opened : failTool(`${opened.shown} is ${describeBinary(opened.bytes)}, not a text.`)
 }
 
@@ -134,14 +134,14 @@ interface Difference {
 
 /** `before` is null for a file that was not there. */
 export function editDiffOf(path: string, before: string | null, after: string): Difference {
-  if (before === null) return { content: shown({ path, oldText: null, newText: after }), line: 1 }
+  if (before === null) return { content: changeContent({ path, oldText: null, newText: after }), line: 1 }
   const [old, new_] = [before.split('\n'), after.split('\n')]
   const shorter = Math.min(old.length, new_.length)
   const start = countSame(shorter, (index) => old[index] === new_[index])
   const end = countSame(shorter - start, (index) => old.at(-1 - index) === new_.at(-1 - index))
   const part = (lines: readonly string[]) =>
     lines.slice(Math.max(0, start - CONTEXT_LINES), lines.length - Math.max(0, end - CONTEXT_LINES)).join('\n')
-  return { content: shown({ path, oldText: part(old), newText: part(new_) }), line: start + 1 }
+  return { content: changeContent({ path, oldText: part(old), newText: part(new_) }), line: start + 1 }
 }
 
 interface Change {
@@ -150,7 +150,7 @@ interface Change {
   readonly newText: string
 }
 
-function shown(change: Change): readonly ToolCallContent[] {
+function changeContent(change: Change): readonly ToolCallContent[] {
   const length = (change.oldText?.length ?? 0) + change.newText.length
   if (length <= MAX_DIFF_CHARS) return [{ type: 'diff', ...change }]
   return [

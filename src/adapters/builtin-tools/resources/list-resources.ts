@@ -27,7 +27,7 @@ export const listResources = defineTool({
   async run({ server, query = '', offset = 0 }, { servers, signal }) {
     const list = await servers.ready(SERVERS_TIMEOUT_MS, signal)
     if (server !== undefined) requireServer(server, list)
-    const all = linesOf(list, server).filter((line) => line.toLowerCase().includes(query.toLowerCase()))
+    const all = resourceLines(list, server).filter((line) => line.toLowerCase().includes(query.toLowerCase()))
     if (all.length === 0) return textResult(nothing(list))
     const page = all.slice(offset, offset + PAGE_SIZE)
     if (page.length === 0)
@@ -48,7 +48,7 @@ export function requireServer(server: string, { servers }: ToolList): void {
   )
 }
 
-function linesOf({ resources, templates }: ToolList, server: string | undefined): readonly string[] {
+function resourceLines({ resources, templates }: ToolList, server: string | undefined): readonly string[] {
   const isWanted = (one: { readonly server: string }) => server === undefined || one.server === server
   return [
     ...resources.filter(isWanted).map((one) => line(one, one.uri)),

@@ -23,7 +23,7 @@ export const commandOutput = defineTool({
     const kept = call.memory.background.find(id)
     const { running } = kept
     if (stop) await running.stop()
-    else if (wait > 0) await endOf(running, wait, call)
+    else if (wait > 0) await untilEnd(running, wait, call)
     const text = running.output.from(kept.readTo).trimEnd()
     kept.readTo = running.output.total
     const said = text === '' ? ['[Nothing new.]'] : [text]
@@ -40,7 +40,7 @@ function stateOf({ exit, line }: Running): string {
 }
 
 /** Resolves also when the call is cancelled. */
-async function endOf({ ended }: Running, seconds: number, { services: { clock }, signal }: ToolCall): Promise<void> {
+async function untilEnd({ ended }: Running, seconds: number, { services: { clock }, signal }: ToolCall): Promise<void> {
   const waiting = clock.sleep(seconds * 1_000, signal).catch(() => undefined)
   await Promise.race([ended, waiting])
 }

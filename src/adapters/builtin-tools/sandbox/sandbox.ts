@@ -103,7 +103,7 @@ export class CommandSandbox {
   /** Looked at before each command: a key may have come meanwhile. */
   async #hidden(): Promise<Hidden> {
     const secrets = SECRET_PLACES.map((name) => join(homedir(), name))
-    const places = await Promise.all([...this.#settings.hidden, ...secrets].map(kindOf))
+    const places = await Promise.all([...this.#settings.hidden, ...secrets].map(fileKind))
     const of = (kind: 'directory' | 'file') => places.flatMap((one) => (one?.kind === kind ? [one.real] : []))
     return { directories: of('directory'), files: of('file') }
   }
@@ -119,7 +119,7 @@ async function keptIn(root: string): Promise<readonly string[]> {
   return [...(await obeyedByGit(root)), ...(rules === undefined ? [] : [rules])]
 }
 
-async function kindOf(path: string) {
+async function fileKind(path: string) {
   try {
     const real = await realpath(path)
     return { real, kind: (await stat(real)).isDirectory() ? 'directory' : 'file' } as const

@@ -157,10 +157,10 @@ async function searchBytes(bytes: Buffer, way: string, search: Search): Promise<
     return failTool(`The pattern takes too long on ${way}. Write it without repeating what repeats, or set literal.`)
   })
   search.matches += found.filter(({ isMatch }) => isMatch).length
-  search.lines.push(...shown(found, { way, around }))
+  search.lines.push(...matchLines(found, { way, around }))
 }
 
-function shown(found: readonly FoundLine[], { way, around }: { way: string; around: number }): readonly string[] {
+function matchLines(found: readonly FoundLine[], { way, around }: { way: string; around: number }): readonly string[] {
   return found.flatMap(({ line, isMatch, text }, index) => {
     const isGap = around > 0 && index > 0 && line !== (found[index - 1]?.line ?? 0) + 1
     const mark = isMatch ? ':' : '-'

@@ -33,7 +33,7 @@ export class LoginStore {
   #known: { readonly stamp: string; readonly kept: StoredLogins } | undefined
 
   constructor(directory: string, address: string, clock: Clock) {
-    this.server = placeOf(address)
+    this.server = addressWithoutQuery(address)
     this.#clock = clock
     this.#place = join(directory, createHash('sha256').update(this.server).digest('hex').slice(0, 32))
   }
@@ -80,7 +80,7 @@ export class LoginStore {
 }
 
 /** Without the query, which may contain a key and does not identify the server. */
-function placeOf(address: string): string {
+function addressWithoutQuery(address: string): string {
   const { origin, pathname } = new URL(address)
   return origin + pathname
 }
@@ -90,10 +90,10 @@ function readLogins(path: string, server: string): StoredLogins {
   const nothing = { server, accounts: {} }
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return nothing
-  return parsed(readFileSync(path, 'utf8')) ?? nothing
+  return parseLogins(readFileSync(path, 'utf8')) ?? nothing
 }
 
-function parsed(text: string): StoredLogins | undefined {
+function parseLogins(text: string): StoredLogins | undefined {
   try {
     const kept = JSON.parse(text) as StoredLogins
     return Object.keys(kept.accounts).length >= 0 ? kept : undefined

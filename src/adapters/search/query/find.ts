@@ -1,7 +1,7 @@
 /** Finds passages in the index, the newest first. */
 import { type QueryPart, allOf, parseQuery } from '../../../text/query.ts'
 import type { Speaker, SearchHit, SearchRequest, StoredHead } from '../../../ports/search.ts'
-import { shown } from '../store/write-passages.ts'
+import { passageText } from '../store/write-passages.ts'
 import { snippetOf } from './snippet.ts'
 import type { SearchSource } from '../store/source.ts'
 import { type Statements, escapeText, unescapeText } from '../../../sqlite/statements.ts'
@@ -93,6 +93,6 @@ function hitOf(row: HitRow, head: StoredHead, parts: readonly QueryPart[]): Sear
     seq,
     until,
     at,
-    ...snippetOf(shown(title, unescapeText(row.text)), parts),
+    ...snippetOf(passageText(title, unescapeText(row.text)), parts),
   }
 }

@@ -84,12 +84,12 @@ function write(statements: Statements, session: number, draft: Draft): void {
     const place = [session, name, draft.part + index, document.by, document.turn, seq, until, at] as const
     const words = [title === null ? null : escapeText(title), escapeText(piece.text), repeats] as const
     const id = statements.run(INSERT, ...place, ...words)
-    statements.run('INSERT INTO words (rowid, text) VALUES (?, ?)', id, indexText(shown(title, piece.text)))
+    statements.run('INSERT INTO words (rowid, text) VALUES (?, ?)', id, indexText(passageText(title, piece.text)))
   }
 }
 
 /** A passage as it is searched and shown. */
-export function shown(title: string | null, text: string): string {
+export function passageText(title: string | null, text: string): string {
   return title === null || title === '' ? text : `${title}\n\n${text}`
 }
 

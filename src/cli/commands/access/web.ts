@@ -24,7 +24,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   if (config.server !== undefined) return await elsewhere(config, options)
   if (options['close'] === true) return await closePorts(config, options['json'] === true)
   await start(config)
-  const address = localAddressIn(await opened(config))
+  const address = localAddressIn(await openedPort(config))
   return await showPage({ config, address, directory: process.cwd() }, options)
 }
 
@@ -61,7 +61,7 @@ async function start({ home, socket, environment }: Config): Promise<void> {
 }
 
 /** A server that listens somewhere already is left as it is. */
-async function opened(config: Config): Promise<ListenAnswer> {
+async function openedPort(config: Config): Promise<ListenAnswer> {
   const now = await askToListen(config, {})
   if (now.listening.length > 0) return now
   try {

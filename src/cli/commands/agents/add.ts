@@ -101,22 +101,22 @@ function tellAdded({ id, version }: { readonly id: string; readonly version: str
 async function addFrom(config: Config, path: string, { agreement, isJson }: How): Promise<number> {
   const file = userFile(config.environment)
   const imported = await importAgents(path)
-  if (imported.length === 0) return refuse(`${path} names no agents`)
+  if (imported.length === 0) return complainOfUsage(`${path} names no agents`)
   let code = OK
   for (const one of imported) {
     const { name } = one
     if ('wrong' in one) {
-      code = refuse(`${JSON.stringify(name)} was not added: ${one.wrong}`)
+      code = complainOfUsage(`${JSON.stringify(name)} was not added: ${one.wrong}`)
       continue
     }
-    const line = lineOf(one.table)
+    const line = commandLine(one.table)
     if (!(await agreement.to(`${name}: ${line}${dangerIn(one.table)}\nAdd it?`))) {
       code = agreement.refused()
       continue
     }
     const refused = reasonNot(() => addTable(file, { group: 'agents', name }, one.table))
     const without = one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
-    if (refused !== undefined) code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
+    if (refused !== undefined) code = complainOfUsage(`${JSON.stringify(name)} was not added: ${refused}`)
     else if (isJson) printJson({ added: { name, file, leftOut: one.leftOut } })
     else process.stdout.write(`${oneLine(`Added ${name} to ${file}${without}.`, 500)}\n`)
   }
@@ -124,7 +124,7 @@ async function addFrom(config: Config, path: string, { agreement, isJson }: How)
 }
 
 /** Exactly what would run; of variables only the names, because their values may be secrets. */
-function lineOf({ command, args, registry, env }: Readonly<Record<string, unknown>>): string {
+function commandLine({ command, args, registry, env }: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(env ?? {})
   const what =
     registry === undefined
@@ -138,7 +138,7 @@ function dangerIn({ command, args }: Readonly<Record<string, unknown>>): string 
   return danger === undefined ? '' : `\nCareful: ${danger}.`
 }
 
-function refuse(reason: string): number {
+function complainOfUsage(reason: string): number {
   complain(oneLine(reason, 500))
   return FAILED
 }

@@ -41,12 +41,12 @@ export interface ShownProgress {
 export function progressFor(isJson: boolean): ShownProgress {
   if (isJson) return { tell: (progress) => printJson({ progress }), done: () => undefined }
   const line = progressLine(process.stderr)
-  return { tell: (progress) => line.say(oneLine(wordsOf(progress), 200)), done: () => line.done() }
+  return { tell: (progress) => line.say(oneLine(progressText(progress), 200)), done: () => line.done() }
 }
 
 const MEGABYTE = 1024 * 1024
 
-function wordsOf(progress: InstallProgress): string {
+function progressText(progress: InstallProgress): string {
   switch (progress.step) {
     case 'resolve':
       return `Looking for ${progress.what} …`

@@ -58,7 +58,7 @@ async function chosen(sessions: readonly ImportableSession[], { isAll, isJson }:
   }
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && !isJson && fresh.length > 0
   if (canAsk) {
-    const rows = fresh.map((one) => ({ value: one.agentSessionId, label: lineOf(one) }))
+    const rows = fresh.map((one) => ({ value: one.agentSessionId, label: sessionLine(one) }))
     return (await choose('Which sessions should be imported? Space marks, Enter imports', rows)).toReversed()
   }
   if (isJson) sessions.toSorted(newestFirst).forEach((one) => printJson({ listed: one }))
@@ -69,7 +69,7 @@ async function chosen(sessions: readonly ImportableSession[], { isAll, isJson }:
 function print(sessions: readonly ImportableSession[]): void {
   for (const one of sessions.toSorted(newestFirst)) {
     const standing = { new: '', here: ' (is here)', deleted: ' (was deleted here)' }[one.standing]
-    process.stdout.write(`${oneLine(one.agentSessionId, 100)}  ${lineOf(one)}${standing}\n`)
+    process.stdout.write(`${oneLine(one.agentSessionId, 100)}  ${sessionLine(one)}${standing}\n`)
   }
   if (sessions.length === 0) process.stdout.write('It has no sessions of its own.\n')
   else if (sessions.some(({ standing }) => standing === 'new'))
@@ -80,7 +80,7 @@ function newestFirst(a: ImportableSession, b: ImportableSession): number {
   return (b.updatedAt ?? 0) - (a.updatedAt ?? 0)
 }
 
-function lineOf({ title, cwd, updatedAt, agentSessionId }: ImportableSession): string {
+function sessionLine({ title, cwd, updatedAt, agentSessionId }: ImportableSession): string {
   const day = updatedAt === undefined ? '' : `${new Date(updatedAt).toISOString().slice(0, 10)}  `
   return `${day}${oneLine(title ?? agentSessionId, 60)}  ${oneLine(cwd, 100)}`
 }

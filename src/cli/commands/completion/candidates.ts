@@ -25,12 +25,12 @@ export function completionsFor(words: readonly string[], { commands, chat }: Com
   const before = words.slice(0, -1)
   const typed = words.at(-1) ?? ''
   const place = placeAfter(before, commands, chat)
-  if (place.awaits !== undefined) return { candidates: [], kind: kindOf(place.awaits, place.path) }
+  if (place.awaits !== undefined) return { candidates: [], kind: valueKind(place.awaits, place.path) }
   const { row, inner } = place
   if (typed.startsWith('-')) return { candidates: row.options.flatMap(flagsOf) }
   // The name of a subcommand stands where the first argument would.
   const named = place.positionals === 0 ? inner.map(nameAndSummary) : []
-  return { candidates: named, kind: kindOf(argumentOf(row, place.positionals), place.path) }
+  return { candidates: named, kind: valueKind(argumentOf(row, place.positionals), place.path) }
 }
 
 interface TypedSoFar {
@@ -53,7 +53,7 @@ function placeAfter(before: readonly string[], commands: readonly CommandRow[], 
 function placeBehind(place: TypedSoFar, word: string): TypedSoFar {
   if (place.awaits !== undefined) return { ...place, awaits: undefined }
   if (word.startsWith('-')) return { ...place, awaits: placeholderOf(word, place.row.options) }
-  const row = place.positionals === 0 ? place.inner.find(({ usage }) => nameOf(usage) === word) : undefined
+  const row = place.positionals === 0 ? place.inner.find(({ usage }) => commandName(usage) === word) : undefined
   if (row === undefined) return { ...place, positionals: place.positionals + 1 }
   return {
     row,
@@ -64,12 +64,12 @@ function placeBehind(place: TypedSoFar, word: string): TypedSoFar {
   }
 }
 
-function nameOf(usage: string): string {
+function commandName(usage: string): string {
   return usage.split(' ', 1)[0] ?? ''
 }
 
 function nameAndSummary({ usage, summary }: CommandRow): Candidate {
-  return { value: nameOf(usage), summary }
+  return { value: commandName(usage), summary }
 }
 
 function flagsOf({ flags, summary, hidden }: OptionRow): readonly Candidate[] {
@@ -91,7 +91,7 @@ function argumentOf({ usage }: CommandRow, at: number): string | undefined {
   return (all[at] ?? all.findLast((name) => name.endsWith('...')))?.replace('...', '')
 }
 
-function kindOf(placeholder: string | undefined, path: string): ValueKind | undefined {
+function valueKind(placeholder: string | undefined, path: string): ValueKind | undefined {
   switch (placeholder) {
     case 'id':
     case 'session':

@@ -24,12 +24,12 @@ export async function importAt(
 /** The server deletes an upload that it has imported or refused, and in an hour one that was given up. */
 async function upload(target: AdminTarget, path: string): Promise<string> {
   let id: string | undefined
-  for await (const part of partsOf(path)) id = await askToUpload(target, id, part)
+  for await (const part of readParts(path)) id = await askToUpload(target, id, part)
   return id ?? askToUpload(target, undefined, Buffer.alloc(0))
 }
 
 /** Throws IMPORT_UNREADABLE. */
-async function* partsOf(path: string): AsyncGenerator<Buffer> {
+async function* readParts(path: string): AsyncGenerator<Buffer> {
   const unreadable = (error: unknown): never => fail('IMPORT_UNREADABLE', { path, reason: reasonOf(error) }, error)
   const file = await open(path).catch(unreadable)
   try {

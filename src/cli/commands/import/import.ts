@@ -12,8 +12,8 @@ import { progressLine } from '../../output/progress-line.ts'
 export async function run(input: CommandInput): Promise<number> {
   const { args, options } = input
   if (options['from'] !== undefined) return (await import('./session-files.ts')).run(input)
-  if (options['all'] === true) return refuse('--from', '--all needs it')
-  if (args[0] === undefined) return refuse('path', 'name the file of an exported session, or a tool with --from')
+  if (options['all'] === true) return failOption('--from', '--all needs it')
+  if (args[0] === undefined) return failOption('path', 'name the file of an exported session, or a tool with --from')
   const path = resolve(args[0])
   const config = await configFor()
   const progress = progressLine(process.stderr)
@@ -31,6 +31,6 @@ export async function run(input: CommandInput): Promise<number> {
   }
 }
 
-function refuse(key: string, reason: string): never {
+function failOption(key: string, reason: string): never {
   return fail('CONFIG_INVALID', { key, value: 'absent', reason })
 }

@@ -33,7 +33,7 @@ type Config = Awaited<ReturnType<typeof configFor>>
 export async function run({ args: [given], options }: CommandInput): Promise<number> {
   const tool = toolOf(options)
   const isWanted = options['all'] === true || given !== undefined
-  if (options['all'] === true && given !== undefined) return refuse('--all', 'name a path or take all, not both')
+  if (options['all'] === true && given !== undefined) return failOption('--all', 'name a path or take all, not both')
   const config = await configFor()
   const place = { home: homedir(), environment: config.environment, cwd: process.cwd() }
   const folder = given === undefined ? folderOf(tool, place) : resolve(given)
@@ -59,11 +59,11 @@ export async function run({ args: [given], options }: CommandInput): Promise<num
 
 function toolOf(options: CommandInput['options']): ForeignTool {
   const tool = tools.find((one) => one === options['from'])
-  if (options['keepId'] === true) return refuse('--keep-id', 'it goes with a file that Parley exported')
-  return tool ?? refuse('--from', `it must be one of ${tools.join(', ')}`, String(options['from']))
+  if (options['keepId'] === true) return failOption('--keep-id', 'it goes with a file that Parley exported')
+  return tool ?? failOption('--from', `it must be one of ${tools.join(', ')}`, String(options['from']))
 }
 
-function refuse(key: string, reason: string, value = 'set'): never {
+function failOption(key: string, reason: string, value = 'set'): never {
   return fail('CONFIG_INVALID', { key, value, reason })
 }
 

@@ -12,19 +12,19 @@ import { addTo } from './add.ts'
 export async function run({ args: [path = ''] }: CommandInput): Promise<number> {
   const config = await configFor()
   const imported = await importFile(path)
-  if (imported.length === 0) return refuse(`${path} names no MCP servers`)
+  if (imported.length === 0) return complainOfServer(`${path} names no MCP servers`)
   let code = OK
   for (const one of imported) {
     const { name } = one
     const without = 'leftOut' in one && one.leftOut.length > 0 ? `, without its ${one.leftOut.join(', ')}` : ''
     const refused = 'wrong' in one ? one.wrong : await reasonAgainst(() => addTo(config, name, one.table))
     if (refused === undefined) process.stdout.write(`${oneLine(`Added ${name}${without}.`, 300)}\n`)
-    else code = refuse(`${JSON.stringify(name)} was not added: ${refused}`)
+    else code = complainOfServer(`${JSON.stringify(name)} was not added: ${refused}`)
   }
   return code
 }
 
-function refuse(reason: string): number {
+function complainOfServer(reason: string): number {
   complain(oneLine(reason, 500))
   return FAILED
 }

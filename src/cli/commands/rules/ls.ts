@@ -35,11 +35,11 @@ function print(row: RuleRow, paint: Paint): void {
   const waits = row.standing === 'waiting' ? `${paint('asking', 'not trusted yet')}  ` : ''
   const id = paint('code', (row.id ?? '').padEnd(10))
   process.stdout.write(`${id}  ${waits}${oneLine(ruleLine(row), 200)}\n`)
-  process.stdout.write(`${' '.repeat(12)}${paint('dim', oneLine(placeOf(row), 200))}\n`)
+  process.stdout.write(`${' '.repeat(12)}${paint('dim', oneLine(sourceText(row), 200))}\n`)
   if (row.standing === 'waiting') process.stdout.write(`${' '.repeat(12)}Trust it with: parley rules trust\n`)
 }
 
-function placeOf(row: RuleRow): string {
+function sourceText(row: RuleRow): string {
   if (row.from === 'session') return `session ${row.sessionId}`
   if (row.from !== 'stored') return row.file ?? ''
   return row.project ?? 'everywhere'

@@ -21,7 +21,7 @@ export async function run({ options }: CommandInput): Promise<number> {
     found.push(finding)
     if (bundle !== undefined) continue
     if (options['json'] === true) printJson(finding)
-    else process.stdout.write(textOf(finding, paint))
+    else process.stdout.write(findingText(finding, paint))
   }
   if (bundle !== undefined) return writeBundle(bundle, diagnosis, found)
   return found.some(({ state }) => state === 'problem') ? FAILED : OK
@@ -40,7 +40,7 @@ function writeBundle(file: string, diagnosis: Parameters<typeof bugReport>[0], f
 
 const WIDTH = 17
 
-function textOf({ what, state, says, remedy }: Finding, paint: Paint): string {
+function findingText({ what, state, says, remedy }: Finding, paint: Paint): string {
   const mark = { ok: paint('good', '✓'), note: paint('dim', '·'), problem: paint('bad', '✗') }[state]
   const line = `${mark} ${what.padEnd(WIDTH)}${oneLine(says)}\n`
   return remedy === undefined ? line : `${line}  ${' '.repeat(WIDTH)}${oneLine(remedy)}\n`

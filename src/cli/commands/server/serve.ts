@@ -25,7 +25,7 @@ const V8_PATIENCE = '--interrupt-budget=500000'
 export async function run({ options }: CommandInput): Promise<number> {
   if (process.versions.v8.startsWith('11.')) setFlagsFromString(V8_PATIENCE)
   const background = options['background'] === true
-  const server = await opened(background, options)
+  const server = await startOrExplain(background, options)
   if (server === undefined) return EXIT_UNRECOVERABLE
   stopOnSignals(server)
   surviveErrors(server)
@@ -38,7 +38,10 @@ export async function run({ options }: CommandInput): Promise<number> {
 }
 
 /** Undefined where the starting command must not try again: only a user can fix the reported problem. */
-async function opened(background: boolean, options: CommandInput['options']): Promise<RunningServer | undefined> {
+async function startOrExplain(
+  background: boolean,
+  options: CommandInput['options'],
+): Promise<RunningServer | undefined> {
   try {
     const listen = textsOption(options, 'listen')
     const config = await configFor({

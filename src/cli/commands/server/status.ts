@@ -21,7 +21,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const show = async (): Promise<void> => {
     const status = await askStatus(place)
     if (options['json'] === true) printJson(status)
-    else process.stdout.write(`${options['watch'] === true ? frame(config) : ''}${table(status, paint)}`)
+    else process.stdout.write(`${options['watch'] === true ? frame(config) : ''}${statusTable(status, paint)}`)
   }
   await show()
   if (options['watch'] !== true) return OK
@@ -57,7 +57,7 @@ function frame(config: Config): string {
   return isTerminal(process.stdout, config) ? '\u001b[H\u001b[2J' : '\n'
 }
 
-function table(status: Status, paint: Paint): string {
+function statusTable(status: Status, paint: Paint): string {
   const rows: readonly (readonly [string, string])[] = [
     ['version', status.version],
     ['pid', String(status.pid)],

@@ -104,7 +104,7 @@ const TITLE = 40
 function printPlain(session: OfflineSession): void {
   const { id, phase, when, agent, title, directory } = rowOf(session)
   const cells = [
-    `${id} ${markOf(phase, plain)}`,
+    `${id} ${markOf(phase, unpainted)}`,
     pad(when, WHEN),
     pad(oneLine(agent, AGENT), AGENT),
     pad(oneLine(title, TITLE), TITLE),
@@ -113,7 +113,7 @@ function printPlain(session: OfflineSession): void {
   process.stdout.write(`${cells.join('  ')}\n`)
 }
 
-const plain: Paint = (_style, text) => text
+const unpainted: Paint = (_style, text) => text
 
 function rowOf({ sessionId, cwd, title, updatedAt, _meta }: OfflineSession): SessionTableRow {
   return {

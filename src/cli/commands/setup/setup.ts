@@ -57,7 +57,7 @@ async function stateOf(
   start: Start,
 ): Promise<ToDo | (FoundEditor & { readonly state: 'set up' | 'by hand' })> {
   const { name, title } = editor
-  const about = { editor: name, title, lines: linesOf(editor, machine, start) }
+  const about = { editor: name, title, lines: settingLines(editor, machine, start) }
   const edit = editor.edit?.(machine, start)
   if (edit === undefined) return { ...about, state: 'by hand' }
   if (await isWritten(edit.file, edit.path, edit.value)) return { ...about, state: 'set up' }
@@ -72,11 +72,11 @@ function editorNamed(name: string): Editor {
 }
 
 function printLines(editor: Editor, machine: Machine, start: Start): number {
-  process.stdout.write(linesOf(editor, machine, start))
+  process.stdout.write(settingLines(editor, machine, start))
   return OK
 }
 
-function linesOf(editor: Editor, machine: Machine, start: Start): string {
+function settingLines(editor: Editor, machine: Machine, start: Start): string {
   const lines = editor.lines?.(start)
   if (lines !== undefined) return lines
   const { path = [], value } = editor.edit?.(machine, start) ?? {}

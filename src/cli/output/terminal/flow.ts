@@ -1,5 +1,5 @@
 /** Turns streamed text into rows: those that are final, and those of the line that is still incomplete. */
-import { type LineKind, kindOf, styledSpansOf } from './markdown.ts'
+import { type LineKind, lineKind, styledSpansOf } from './markdown.ts'
 import type { Paint, Style } from './colors.ts'
 import { clean } from './text.ts'
 import { type ScreenRow, type Wrapping, wrapSpans } from './wrap.ts'
@@ -90,7 +90,7 @@ export class Flow {
   #kindOfLine(): LineKind {
     if (this.#kind !== undefined) return this.#kind
     const { only } = this.#options
-    const kind = kindOf(fit(this.#line), this.#inCode)
+    const kind = lineKind(fit(this.#line), this.#inCode)
     return only === undefined ? kind : { ...kind, style: only, inline: false }
   }
 }

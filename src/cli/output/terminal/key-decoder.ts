@@ -81,7 +81,7 @@ export class KeyDecoder {
     if (!this.isWaiting) return []
     const isEscape = this.#held === '\u001b'
     this.#held = ''
-    return isEscape ? [named('escape')] : []
+    return isEscape ? [namedKey('escape')] : []
   }
 
   /** How many characters the next key took; 0 when its end has not come. */
@@ -119,7 +119,7 @@ export class KeyDecoder {
   }
 }
 
-function named(name: string, modifiers: Partial<Key> = {}): Key {
+function namedKey(name: string, modifiers: Partial<Key> = {}): Key {
   return { text: '', name, ctrl: false, ...modifiers }
 }
 
@@ -138,8 +138,8 @@ function plainKey(input: string, keys: Key[]): number {
 function controlKeys(code: number): readonly Key[] {
   if (code === 0) return []
   const known = code === 10 ? undefined : CODES[code]
-  if (known !== undefined) return [named(known)]
-  return code <= 26 ? [named(String.fromCharCode(code + 96), { ctrl: true })] : []
+  if (known !== undefined) return [namedKey(known)]
+  return code <= 26 ? [namedKey(String.fromCharCode(code + 96), { ctrl: true })] : []
 }
 
 /** Esc before a key is Alt with it; Esc twice is Esc. */
@@ -147,11 +147,11 @@ function altKey(input: string, keys: Key[]): number {
   const [char = ''] = input.slice(1)
   const under: Key[] = []
   if (char === '\u001b') {
-    keys.push(named('escape'))
+    keys.push(namedKey('escape'))
     return 1
   }
   plainKey(char, under)
-  keys.push(...under.map(({ name, ctrl }) => named(name, { ctrl, alt: true })))
+  keys.push(...under.map(({ name, ctrl }) => namedKey(name, { ctrl, alt: true })))
   return 1 + char.length
 }
 
@@ -162,7 +162,7 @@ function csiKeys(parameters: string, final: string): readonly Key[] {
   if (final === '~' && first === '27') return codeKeys(Number(third), modifiers)
   const name = final === '~' ? NUMBERS[first] : LETTERS[final]
   if (name === undefined) return []
-  return [named(name, final === 'Z' ? { ...modifiers, shift: true } : modifiers)]
+  return [namedKey(name, final === 'Z' ? { ...modifiers, shift: true } : modifiers)]
 }
 
 function modifiersOf(parameter: string): Pick<Key, 'ctrl' | 'alt' | 'shift'> {
@@ -173,7 +173,7 @@ function modifiersOf(parameter: string): Pick<Key, 'ctrl' | 'alt' | 'shift'> {
 /** A key by the number of its character; those of private use are keys that we do not know. */
 function codeKeys(code: number, modifiers: Pick<Key, 'ctrl' | 'alt' | 'shift'>): readonly Key[] {
   const known = CODES[code]
-  if (known !== undefined) return [named(known, modifiers)]
+  if (known !== undefined) return [namedKey(known, modifiers)]
   const isText = code >= 32 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xf8_ff)
   if (!isText) return []
   const char = clean(String.fromCodePoint(code))

@@ -17,7 +17,7 @@ export interface LineKind {
 }
 
 /** `inCode` is whether a block of code is open before this line. */
-export function kindOf(line: string, inCode: boolean): LineKind {
+export function lineKind(line: string, inCode: boolean): LineKind {
   if (/^\s*(?:```|~~~)/u.test(line)) return { ...PLAIN, style: 'dim', inline: false, fence: true }
   if (inCode) return { ...PLAIN, first: '  ', rest: '  ', style: 'code', inline: false }
   const heading = /^#{1,6} +/u.exec(line)

@@ -52,11 +52,11 @@ export class TerminalScreen implements Screen {
   /** Without a cursor it stands behind the last row. */
   draw(rows: readonly string[], live: readonly string[], cursor?: ScreenCursor): void {
     const kept = live.slice(-this.height)
-    const at = cursor === undefined ? endOf(kept) : cutCursor(cursor, live.length - kept.length)
+    const at = cursor === undefined ? endPosition(kept) : cutCursor(cursor, live.length - kept.length)
     const isResized = this.#columns !== this.#columnsNow()
     if (rows.length === 0 && !isResized && sameRows(kept, this.#live) && sameCursor(at, this.#cursor)) return
     const over = rows.length === 0 && !isResized ? this.#live : []
-    const text = this.#toTop() + (isResized ? ERASE_BELOW : '') + printed(rows) + written(kept, over)
+    const text = this.#toTop() + (isResized ? ERASE_BELOW : '') + printed(rows) + changedRows(kept, over)
     this.#output.write(BEGIN + text + moved(kept.length - 1, at) + END)
     this.#live = kept
     this.#cursor = at
@@ -106,7 +106,7 @@ function printed(rows: readonly string[]): string {
 }
 
 /** Skips rows that have not changed. */
-function written(rows: readonly string[], before: readonly string[]): string {
+function changedRows(rows: readonly string[], before: readonly string[]): string {
   const texts = rows.map((row, index) => (before[index] === row ? '' : `${row}${ERASE_LINE_END}`))
   const last = rows.length - 1
   const isLastSame = last >= 0 && before[last] === rows[last]
@@ -122,7 +122,7 @@ function moved(last: number, { row, column }: ScreenCursor): string {
   return `${up > 0 ? `\u001b[${up}A` : ''}\r${column > 0 ? `\u001b[${column}C` : ''}`
 }
 
-function endOf(rows: readonly string[]): ScreenCursor {
+function endPosition(rows: readonly string[]): ScreenCursor {
   return { row: Math.max(0, rows.length - 1), column: widthOf(rows.at(-1) ?? '') }
 }
 

@@ -22,7 +22,7 @@ export interface CallMarks {
 }
 
 export function callRows(call: ToolCallUpdate, look: Look, { number, wheel }: CallMarks): readonly string[] {
-  const lines = linesOf(call)
+  const lines = detailLines(call)
   const shown = shownOf(call, lines)
   const left = lines.length - shown.length
   const more = shown.length === 0 && isOver(call) && left > 1 ? ` · ${left} lines, /expand ${number}` : ''
@@ -39,7 +39,7 @@ export function callRows(call: ToolCallUpdate, look: Look, { number, wheel }: Ca
 /** The whole call, as far as it is readable. */
 export function wholeCallRows(call: ToolCallUpdate, look: Look): readonly string[] {
   const input = detailsOf({ ...call, content: [] })
-  const lines = [...input, ...linesOf(call)]
+  const lines = [...input, ...detailLines(call)]
   const rows = lines.slice(0, MOST_LINES).flatMap((line) => wrappedRows(line, look))
   const left = lines.length - MOST_LINES
   const cut = left > 0 ? [look.paint('dim', `${LEAD}… ${left} more lines: parley show prints the session`)] : []
@@ -49,12 +49,12 @@ export function wholeCallRows(call: ToolCallUpdate, look: Look): readonly string
 
 /** Whether there is more of it than its rows show. */
 export function isFolded(call: ToolCallUpdate, look: Look): boolean {
-  const lines = linesOf(call)
+  const lines = detailLines(call)
   const room = look.width() - LEAD.length
   return shownOf(call, lines).length < lines.length || lines.some(({ text }) => widthOf(clean(text)) > room)
 }
 
-function linesOf({ content, rawOutput }: ToolCallUpdate): readonly DetailLine[] {
+function detailLines({ content, rawOutput }: ToolCallUpdate): readonly DetailLine[] {
   const lines = contentLines(content ?? [])
   const isEmpty = lines.every(({ text }) => text.trim() === '')
   if (!isEmpty) return lines

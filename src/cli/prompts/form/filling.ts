@@ -66,7 +66,7 @@ function entered(filling: Filling, field: Field): Filling | Filled {
 function decided(filling: Filling, { text }: Key): Filling | Filled {
   switch (text.toLowerCase()) {
     case 's':
-      return { action: 'accept', content: contentOf(filling) }
+      return { action: 'accept', content: filledValues(filling) }
     case 'd':
       return { action: 'decline' }
     case 'c':
@@ -78,7 +78,7 @@ function decided(filling: Filling, { text }: Key): Filling | Filled {
   }
 }
 
-function contentOf({ answers }: Filling): Readonly<Record<string, FieldValue>> {
+function filledValues({ answers }: Filling): Readonly<Record<string, FieldValue>> {
   const given = [...answers].flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
   return Object.fromEntries(given)
 }

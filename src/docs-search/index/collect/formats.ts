@@ -28,9 +28,9 @@ const text = (mimeType: string, read: (source: string) => Outline): Format => ({
   read,
 })
 const packed = (kind: PackedFormat): Format => ({ mimeType: 'text/plain', largest: MAX_PACKED_BYTES, packed: kind })
-const plain = (source: string): Outline => ({ text: source, headings: [] })
+const plainText = (source: string): Outline => ({ text: source, headings: [] })
 
-const PLAIN = text('text/plain', plain)
+const PLAIN = text('text/plain', plainText)
 
 const DOCUMENTS: readonly (readonly [extensions: string, format: Format])[] = [
   ['md markdown mdown mkd mdx', text('text/markdown', markdown)],

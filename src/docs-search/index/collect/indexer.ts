@@ -111,7 +111,7 @@ export class Indexer implements AsyncDisposable {
   #emitState(): void {
     this.#events.standing({
       served: this.#served.map(({ collection, id, directory, real, present }) => ({
-        name: nameOf({ collection }),
+        name: collectionName({ collection }),
         id,
         directory,
         real,
@@ -180,7 +180,7 @@ export class Indexer implements AsyncDisposable {
     this.#lastScanMs = performance.now() - started
     this.#emitState()
     if (!first) for (const one of moved) this.#events.log(presenceLine(one))
-    this.#events.present(this.#served.filter(({ present }) => present).map(nameOf))
+    this.#events.present(this.#served.filter(({ present }) => present).map(collectionName))
     if (first || moved.length > 0 || this.#served.some(({ hasUnwatchedDirectories: hasUnwatched }) => hasUnwatched))
       this.#settleSoon()
   }
@@ -242,7 +242,7 @@ export class Indexer implements AsyncDisposable {
       }
     })
     const updated = batch.map(({ uri }) => uri).filter((uri) => this.#known.has(uri))
-    for (const { uri, stamp, served } of batch) this.#known.set(uri, { stamp, collection: nameOf(served) })
+    for (const { uri, stamp, served } of batch) this.#known.set(uri, { stamp, collection: collectionName(served) })
     this.#emitState()
     this.#emit({ updated, listChanged: updated.length < batch.length })
   }
@@ -306,7 +306,7 @@ function batchesOf(files: readonly Candidate[]): readonly (readonly Candidate[])
   return batches
 }
 
-function nameOf({ collection }: Pick<WatchedCollection, 'collection'>): string {
+function collectionName({ collection }: Pick<WatchedCollection, 'collection'>): string {
   return collection.name
 }
 

@@ -34,7 +34,7 @@ export function documentOutlineOf({ row, outline }: LoadedDocument): DocumentOut
 
 export function excerptOf({ row, outline }: LoadedDocument, request: ReadDocumentRequest): Excerpt {
   const { text } = outline
-  const { section, line } = placeOf(outline, request)
+  const { section, line } = requestedPart(outline, request)
   const from = request.offset ?? section?.start ?? startOfLine(text, line)
   const bound = section?.end ?? text.length
   const end = Math.min(bound, from + request.limit) === bound ? bound : lineEndBefore(text, from, from + request.limit)
@@ -57,10 +57,10 @@ interface RequestedPart {
 }
 
 /** The part that the request names: a section by argument or by fragment, else the line of the fragment. */
-function placeOf(outline: Outline, { uri, section }: ReadDocumentRequest): RequestedPart {
+function requestedPart(outline: Outline, { uri, section }: ReadDocumentRequest): RequestedPart {
   const fragment = uri.split('#', 2)[1] ?? ''
   const line = /^L(\d+)$/.exec(fragment)?.[1]
-  const name = section ?? (line === undefined && fragment !== '' ? decoded(fragment) : undefined)
+  const name = section ?? (line === undefined && fragment !== '' ? decodeFragment(fragment) : undefined)
   if (name === undefined) return { section: undefined, line: Number(line ?? 1) }
   const found = sectionNamed(outline, name)
   if (found !== undefined) return { section: found, line: 1 }
@@ -71,7 +71,7 @@ function placeOf(outline: Outline, { uri, section }: ReadDocumentRequest): Reque
   })
 }
 
-function decoded(fragment: string): string {
+function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment)
   } catch {

@@ -30,7 +30,7 @@ export function titleOf(outline: Outline, fileName: string): string {
 
 export function passagesOf(outline: Outline): readonly Passage[] {
   return passageSpansOf(outline).map(({ headingPath, headings, line, span }) => {
-    const { text, heading, body } = textOf(outline.text, headings, span)
+    const { text, heading, body } = passageText(outline.text, headings, span)
     return { headingPath, line, text, heading, body }
   })
 }
@@ -113,7 +113,7 @@ function cutOf(window: string): number {
   return last >= 0xd800 && last < 0xdc00 ? window.length - 1 : window.length
 }
 
-function textOf(
+function passageText(
   text: string,
   headings: readonly Heading[],
   [start, end]: Span,

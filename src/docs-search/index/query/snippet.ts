@@ -20,7 +20,7 @@ export function snippetOf(text: string, matches: readonly TextRange[], longest: 
   const room = longest - 2 * ELLIPSIS_CHARS
   const [first, firstEnd] = matches[0] ?? [0, 0]
   const start = startOf(text, Math.floor(Math.min(first - room / 4, text.length - room)), first)
-  const end = endOf(text, start, { earliest: firstEnd, latest: start + room })
+  const end = snippetEnd(text, start, { earliest: firstEnd, latest: start + room })
   const before = start === 0 ? '' : /[\n\u2029]/.test(text.charAt(start - 1)) ? '…\n' : '… '
   const shown = text.slice(start, end)
   const after = end === text.length ? '' : /^[^\S\n\u2029]*[\n\u2029]/.test(text.slice(end, end + 80)) ? '\n…' : ' …'
@@ -68,7 +68,7 @@ const ENDS: readonly RegExp[] = [
 /** How much of a window a good end may cost, by the pattern above. */
 const COSTS = [0.4, 0.3, 0.9] as const
 
-function endOf(
+function snippetEnd(
   text: string,
   start: number,
   { earliest, latest }: { readonly earliest: number; readonly latest: number },

@@ -29,7 +29,7 @@ export function openIndexDatabase(file: string | undefined, log: (line: string) 
     const lock = tryLock(`${file}.lock`)
     if (lock === undefined) throw new Error('another process uses it')
     release = () => lock.release()
-    return { database: opened(file) ?? renewed(file), file, release }
+    return { database: openWriter(file) ?? renewed(file), file, release }
   } catch (error) {
     release?.()
     const why = /locked|busy/i.test(reasonOf(error)) ? 'another process uses it' : reasonOf(error)
@@ -39,7 +39,7 @@ export function openIndexDatabase(file: string | undefined, log: (line: string) 
 }
 
 /** Undefined when the file holds no index of this version. */
-function opened(file: string): IndexWriter | undefined {
+function openWriter(file: string): IndexWriter | undefined {
   try {
     const database = new IndexWriter(file, { lasting: true })
     if (database.version === SCHEMA_VERSION) return database

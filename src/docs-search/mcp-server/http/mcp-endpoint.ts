@@ -109,7 +109,7 @@ async function route(
   web: Request,
   whose: Omit<McpExchange, 'request' | 'body'>,
 ): Promise<Response> {
-  const body = web.method === 'POST' ? parsed(await web.text()) : undefined
+  const body = web.method === 'POST' ? parseJson(await web.text()) : undefined
   if (body === NOT_JSON) return refusal('json')
   const request = acceptingAll(web)
   if (body === undefined && isModern(web)) return refusal('postOnly')
@@ -126,7 +126,7 @@ function isModern(request: Request): boolean {
 
 const NOT_JSON = Symbol('not JSON')
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

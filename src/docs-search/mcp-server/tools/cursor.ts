@@ -10,7 +10,7 @@ export interface SearchPosition {
 
 /** `search` holds everything that distinguishes one search from another. */
 export function cursorOf(search: unknown, { offset, generation }: SearchPosition): string {
-  return written([digest(search), offset, generation])
+  return encodeCursor([digest(search), offset, generation])
 }
 
 /** Throws CURSOR_INVALID for a cursor of another program or another search. */
@@ -22,7 +22,7 @@ export function searchPositionOf(search: unknown, cursor: string): SearchPositio
 
 /** The cursor of the page after `last`, which stays valid when items are added or removed. */
 export function cursorAfter(list: unknown, last: string): string {
-  return written([digest(list), last])
+  return encodeCursor([digest(list), last])
 }
 
 /** Throws CURSOR_INVALID. */
@@ -35,7 +35,7 @@ function unknown(cursor: string): never {
   return fail('CURSOR_INVALID', { cursor: JSON.stringify(cursor.slice(0, 40)) })
 }
 
-function written(parts: readonly unknown[]): string {
+function encodeCursor(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 

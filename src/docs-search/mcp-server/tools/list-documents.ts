@@ -3,7 +3,7 @@ import type { DocumentInfo } from '../../index/worker/protocol.ts'
 import { afterOf, cursorAfter } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
-const NAME = 'list_documents'
+const TOOL_NAME = 'list_documents'
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
 
@@ -17,9 +17,9 @@ const DOCUMENT = {
 } as const
 
 export const listDocuments: DocumentTool = {
-  name: NAME,
+  name: TOOL_NAME,
   definition: (collections) => ({
-    name: NAME,
+    name: TOOL_NAME,
     title: 'List documents',
     description: 'Lists the served documents in the order of their addresses, optionally only below a path.',
     inputSchema: {

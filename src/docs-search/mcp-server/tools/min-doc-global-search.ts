@@ -2,36 +2,36 @@
 import type { DocumentHit } from '../../index/worker/protocol.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
-const NAME = 'MinDocGlobalSearch'
+const TOOL_NAME = 'MinDocGlobalSearch'
 const HITS_PER_PAGE = 10
 const LAST_PAGE = 1_000_000_000
 
-const text = (description: string) => ({ type: 'string', description })
+const textField = (description: string) => ({ type: 'string', description })
 const HIT = {
-  author: text('Empty: files have no author.'),
+  author: textField('Empty: files have no author.'),
   book_id: { type: 'integer', description: 'Number of the collection.' },
-  book_identify: text('Name of the collection.'),
-  book_name: text('Name of the collection.'),
-  create_time: text('ISO 8601.'),
-  description: text('What the document says where it matches best.'),
+  book_identify: textField('Name of the collection.'),
+  book_name: textField('Name of the collection.'),
+  create_time: textField('ISO 8601.'),
+  description: textField('What the document says where it matches best.'),
   doc_id: { type: 'integer' },
-  doc_name: text('Title of the document.'),
-  identify: text('Path of the file in the collection.'),
-  modify_time: text('ISO 8601.'),
+  doc_name: textField('Title of the document.'),
+  identify: textField('Path of the file in the collection.'),
+  modify_time: textField('ISO 8601.'),
   search_type: { type: 'string', enum: ['document'] },
 } as const
 
 export const minDocGlobalSearch: DocumentTool = {
-  name: NAME,
+  name: TOOL_NAME,
   definition: () => ({
-    name: NAME,
+    name: TOOL_NAME,
     title: 'Global document search',
     description:
       'Finds documents by keywords, ten a page, the best first. Words are separated by spaces and all of them must occur in the document; a run of Chinese characters is found as it is written.',
     inputSchema: {
       type: 'object',
       properties: {
-        keyword: text('Words separated by spaces, all of which must occur.'),
+        keyword: textField('Words separated by spaces, all of which must occur.'),
         pageIndex: { type: 'integer', minimum: 1, default: 1, description: 'Which page, from 1.' },
       },
       required: ['keyword'],

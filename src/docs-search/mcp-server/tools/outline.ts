@@ -1,7 +1,7 @@
 /** Shows how a document is built, so that a reader can go to one section of it. */
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
-const NAME = 'outline'
+const TOOL_NAME = 'outline'
 
 const HEADING = {
   level: { type: 'integer', minimum: 1 },
@@ -11,9 +11,9 @@ const HEADING = {
 } as const
 
 export const outline: DocumentTool = {
-  name: NAME,
+  name: TOOL_NAME,
   definition: () => ({
-    name: NAME,
+    name: TOOL_NAME,
     title: 'Outline of a document',
     description: 'Gives the headings of a document, each with its line and the address of its section.',
     inputSchema: {

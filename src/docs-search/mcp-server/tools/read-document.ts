@@ -2,14 +2,14 @@
 import { excerptText } from '../../index/result-text.ts'
 import { type DocumentTool, READS_ONLY, result } from './tool.ts'
 
-const NAME = 'read_document'
+const TOOL_NAME = 'read_document'
 const DEFAULT_CHARACTERS = 8_000
 const MAX_CHARACTERS = 50_000
 
 export const readDocument: DocumentTool = {
-  name: NAME,
+  name: TOOL_NAME,
   definition: () => ({
-    name: NAME,
+    name: TOOL_NAME,
     title: 'Read a document',
     description:
       'Reads a document that a search found, from the line that the uri names (#L12), its section (#setup) or its start. With section only that section; with offset from there. Go on with offset set to nextOffset until there is none.',

@@ -5,7 +5,7 @@ import type { PassagePage } from '../../index/worker/protocol.ts'
 import { cursorOf, searchPositionOf } from './cursor.ts'
 import { type DocumentTool, READS_ONLY, result, scopeSchema } from './tool.ts'
 
-const NAME = 'search_documents'
+const TOOL_NAME = 'search_documents'
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50
 const MODES = ['all', 'best', 'phrase'] as const
@@ -51,9 +51,9 @@ const OUTPUT = {
 } as const
 
 export const searchDocuments: DocumentTool = {
-  name: NAME,
+  name: TOOL_NAME,
   definition: (collections) => ({
-    name: NAME,
+    name: TOOL_NAME,
     title: 'Search documents',
     description:
       'Finds passages in the served documents and says where they stand (file:line). Finds English words in their other forms (run, running) and identifiers by their parts (setErrorHandler by error handler); a run of Chinese characters and a name with punctuation (session/load, file.md:12) are found as they are written. Passages with all the words come first, and those that have them next to each other; where none has all, match says some. Use few, distinctive words.',

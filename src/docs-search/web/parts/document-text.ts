@@ -227,11 +227,11 @@ function trimmed(text: string, [start, end]: TextRange, kind: Block['kind']): re
   const body = run.slice(lead).trimEnd()
   if (body === '') return []
   const from = start + lead
-  const lines = kind === 'prose' ? linesOf(body) : [[0, body.length] as const]
+  const lines = kind === 'prose' ? lineRanges(body) : [[0, body.length] as const]
   return [{ kind, start: from, end: from + body.length, lines }]
 }
 
-function linesOf(body: string): readonly TextRange[] {
+function lineRanges(body: string): readonly TextRange[] {
   const starts = [0]
   for (const { index } of body.matchAll(/\n/g)) {
     const hard = body.slice(0, index).endsWith('  ') || ITEM.test(body.slice(index + 1, index + 80))

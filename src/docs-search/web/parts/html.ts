@@ -11,7 +11,7 @@ export type HtmlPart = Html | string | number | null | undefined | readonly Html
 
 /** Attributes must stand in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
-  return { [MADE]: strings.map((string, i) => (i === 0 ? '' : written(parts[i - 1])) + string).join('') }
+  return { [MADE]: strings.map((string, i) => (i === 0 ? '' : htmlOf(parts[i - 1])) + string).join('') }
 }
 
 export function markupOf(made: Html): string {
@@ -22,10 +22,10 @@ export function joinHtml(parts: readonly Html[], between: Html): Html {
   return { [MADE]: parts.map(markupOf).join(markupOf(between)) }
 }
 
-function written(part: HtmlPart): string {
+function htmlOf(part: HtmlPart): string {
   if (part === null || part === undefined) return ''
   if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
-  return isList(part) ? part.map(written).join('') : part[MADE]
+  return isList(part) ? part.map(htmlOf).join('') : part[MADE]
 }
 
 function isList(part: Html | readonly HtmlPart[]): part is readonly HtmlPart[] {

@@ -40,7 +40,7 @@ export interface PageFrame {
   readonly content: Html
 }
 
-const NAME = 'Documents'
+const SITE_NAME = 'Documents'
 
 export function htmlPageOf({
   title,
@@ -57,7 +57,7 @@ export function htmlPageOf({
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>${title === '' ? NAME : `${title} – ${NAME}`}</title>
+          <title>${title === '' ? SITE_NAME : `${title} – ${SITE_NAME}`}</title>
           <link rel="icon" href="${icon.address}" type="image/svg+xml" />
           <link rel="stylesheet" href="${style.address}" />
           <script src="${script.address}" defer></script>
@@ -75,7 +75,7 @@ export function htmlPageOf({
 function headerOf(reader: SignedInReader, question: SearchQuestion, writing: boolean): Html {
   return html`<header class="top">
     <div class="name">
-      <a href="/"><img src="${icon.address}" alt="" width="24" height="24" />${NAME}</a>
+      <a href="/"><img src="${icon.address}" alt="" width="24" height="24" />${SITE_NAME}</a>
       <form action="/sign-out" method="post"><button class="quiet">Sign out</button></form>
     </div>
     <search>

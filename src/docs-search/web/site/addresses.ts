@@ -42,7 +42,7 @@ export function numberIn(params: URLSearchParams, name: string): number | undefi
 
 export function searchAddress(question: SearchQuestion, place: PagePosition = { page: 1 }): string {
   const { page, state } = place
-  return `/${query({ ...words(question), ...(page > 1 ? { page: String(page), ...(state === undefined ? {} : { state }) } : {}) })}`
+  return `/${query({ ...queryFields(question), ...(page > 1 ? { page: String(page), ...(state === undefined ? {} : { state }) } : {}) })}`
 }
 
 export interface Spot {
@@ -60,7 +60,7 @@ export function documentAddress(uri: string, question: SearchQuestion, { line, p
     ...(line === undefined ? {} : { line: String(line) }),
     ...(part === undefined ? {} : { part: String(part) }),
   }
-  return `/doc/${path}${query({ ...words(question), ...spot })}${anchor === undefined ? '' : `#${encodeURIComponent(anchor)}`}`
+  return `/doc/${path}${query({ ...queryFields(question), ...spot })}${anchor === undefined ? '' : `#${encodeURIComponent(anchor)}`}`
 }
 
 /** The document that a path names, if it names one. */
@@ -89,7 +89,7 @@ export function ownAddress(to: string | null): string {
   return host === 'here' && !pathname.startsWith('//') ? `${pathname}${search}` : '/'
 }
 
-function words({ query: q, mode, collection }: SearchQuestion): Readonly<Record<string, string>> {
+function queryFields({ query: q, mode, collection }: SearchQuestion): Readonly<Record<string, string>> {
   return {
     ...(q === '' ? {} : { q }),
     ...(collection === '' ? {} : { in: collection }),

@@ -55,7 +55,7 @@ export class Site {
 
   async #pageFor(view: CollectionView, path: string, params: URLSearchParams): Promise<HttpReply> {
     const question = questionIn(params)
-    const answer = await contentOf(view, path, params).catch((error: unknown) => this.#failed(error))
+    const answer = await pageAt(view, path, params).catch((error: unknown) => this.#failed(error))
     const { status, title, content } = answer ?? NOTHING
     return {
       status,
@@ -114,11 +114,7 @@ const NOTHING: RenderedPage = {
 }
 
 /** Undefined where there is no such page, or none that the reader may know of. */
-async function contentOf(
-  view: CollectionView,
-  path: string,
-  params: URLSearchParams,
-): Promise<RenderedPage | undefined> {
+async function pageAt(view: CollectionView, path: string, params: URLSearchParams): Promise<RenderedPage | undefined> {
   const question = questionIn(params)
   const [uri, collection] = [documentIn(path), collectionIn(path)]
   if (path === '/')

@@ -12,7 +12,7 @@ import { CLOSE } from '../websocket.ts'
 import { EventStream } from './event-stream.ts'
 import { OpenedSessions, continuedAfter } from './opened-sessions.ts'
 import { type Outgoing, outgoing } from './routing.ts'
-import { SessionStream, partsOf } from './session-stream.ts'
+import { SessionStream, parseEventId } from './session-stream.ts'
 
 /** Below the idle limits of usual proxies, 60 s. */
 const KEEP_ALIVE_MS = 20_000
@@ -213,7 +213,7 @@ export class HttpTransport implements RemoteTransport, Holder {
 
   /** Resolves when there is something to read, or with the error why there is not. */
   async #reload(sessionId: string, stream: SessionStream, after: string): Promise<'taken' | Outgoing | undefined> {
-    const [seq] = partsOf(after)
+    const [seq] = parseEventId(after)
     const id = this.#around.clock.id()
     const request = this.#opened.reloadOf(sessionId, seq, id)
     if (request === undefined) {

@@ -60,7 +60,7 @@ export class SessionStream extends EventStream {
 
   /** Where a reader continues that has had the event `after`: one that has nothing yet of what is sent again, at its beginning. */
   placeAfter(after: string): string {
-    const isOfThisTime = Math.floor(partsOf(after)[1] / AGAIN) === this.#again
+    const isOfThisTime = Math.floor(parseEventId(after)[1] / AGAIN) === this.#again
     return this.#start === undefined || isOfThisTime ? after : this.#start
   }
 
@@ -73,11 +73,11 @@ export class SessionStream extends EventStream {
    * the reader has. Resolves when that request has opened the session, or another one is to be read instead.
    */
   reload(after: string, id: RequestId): Promise<'begun' | 'superseded'> {
-    const [seq, since] = partsOf(after)
+    const [seq, since] = parseEventId(after)
     this.#reloading?.begun('superseded')
     this.leaveReader()
     this.#between = [...this.#between, ...this.takeUnstored()].filter((event) => {
-      const [at, nth] = partsOf(event.id)
+      const [at, nth] = parseEventId(event.id)
       return at > seq || (at === seq && nth > since)
     })
     const former = this.#reloading?.former ?? this.#last
@@ -108,7 +108,7 @@ export class SessionStream extends EventStream {
     const former = this.#reloading?.former
     if (former !== undefined) return this.#putAside(message, former)
     if (seq === undefined || seq === this.#last.seq) return [this.#unstored({ text, isAnswer })]
-    const due = this.#between.filter((event) => partsOf(event.id)[0] < seq)
+    const due = this.#between.filter((event) => parseEventId(event.id)[0] < seq)
     this.#between = this.#between.filter((event) => !due.includes(event))
     const before = due.map((event) => this.#unstored(event))
     // The client has the session sent from its beginning: what it was sent before is sent again.
@@ -148,7 +148,7 @@ function idOf({ seq, since }: EventPlace): string {
 }
 
 /** The entry of an event, and its number among those without one that follow. */
-export function partsOf(id: string): readonly [seq: number, since: number] {
+export function parseEventId(id: string): readonly [seq: number, since: number] {
   const [seq, since = '0'] = id.split('.')
   return [Number(seq), Number(since)]
 }

@@ -7,7 +7,7 @@ import {
   imageOf,
   listOf,
   recordsOf,
-  textOf,
+  textOrEmpty,
 } from './file-session.ts'
 import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
@@ -41,11 +41,11 @@ function user({ message, timestamp }: Fields, conversation: FileSessionBuilder):
   for (const block of listOf(content)) {
     if (block['type'] === 'tool_result') {
       const end = { text: resultOf(block['content']), isError: block['is_error'] === true }
-      conversation.ended(textOf(block['tool_use_id']), end)
-    } else if (block['type'] === 'text') prompt.push(...typed(textOf(block['text'])))
+      conversation.ended(textOrEmpty(block['tool_use_id']), end)
+    } else if (block['type'] === 'text') prompt.push(...typed(textOrEmpty(block['text'])))
     else if (block['type'] === 'image') {
       const { media_type: mimeType, data } = fieldsOf(block['source'])
-      prompt.push(...imageOf(`data:${textOf(mimeType)};base64,${textOf(data)}`))
+      prompt.push(...imageOf(`data:${textOrEmpty(mimeType)};base64,${textOrEmpty(data)}`))
     } else conversation.leaveOut(block['type'])
   }
   conversation.prompt(prompt, timestamp)
@@ -75,15 +75,15 @@ function assistant({ message, timestamp }: Fields, conversation: FileSessionBuil
   for (const { type, text, thinking, id, name, input } of listOf(content)) {
     if (type === 'text') conversation.say('agent', text)
     else if (type === 'thinking') conversation.say('thought', thinking)
-    else if (type === 'tool_use') conversation.call(textOf(id), textOf(name), input)
+    else if (type === 'tool_use') conversation.call(textOrEmpty(id), textOrEmpty(name), input)
     // Encrypted, for the provider alone.
     else if (type !== 'redacted_thinking') conversation.leaveOut(type)
   }
 }
 
 function resultOf(content: unknown): string {
-  if (!Array.isArray(content)) return textOf(content)
+  if (!Array.isArray(content)) return textOrEmpty(content)
   return listOf(content)
-    .map(({ type, text }) => (type === 'text' ? textOf(text) : `[${textOf(type)}]`))
+    .map(({ type, text }) => (type === 'text' ? textOrEmpty(text) : `[${textOrEmpty(type)}]`))
     .join('\n')
 }

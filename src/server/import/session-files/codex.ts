@@ -7,7 +7,7 @@ import {
   imageOf,
   listOf,
   recordsOf,
-  textOf,
+  textOrEmpty,
 } from './file-session.ts'
 import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
@@ -34,7 +34,7 @@ function isUserEvent({ type }: Fields): boolean {
 }
 
 function eventPrompt({ message, images }: Fields): readonly Content[] {
-  const text = textOf(message)
+  const text = textOrEmpty(message)
   const pictures = Array.isArray(images) ? images.flatMap(imageOf) : []
   return [...(text === '' ? [] : [{ type: 'text', text } as const]), ...pictures]
 }
@@ -47,7 +47,7 @@ interface LineContext {
 
 function responseItem(item: Fields, place: LineContext): void {
   const { conversation } = place
-  const callId = textOf(item['call_id'] ?? item['id'])
+  const callId = textOrEmpty(item['call_id'] ?? item['id'])
   switch (item['type']) {
     case 'message':
       message(item, place)
@@ -56,10 +56,10 @@ function responseItem(item: Fields, place: LineContext): void {
       for (const { text } of listOf(item['summary'])) conversation.say('thought', text)
       break
     case 'function_call':
-      conversation.call(callId, textOf(item['name']), parsed(item['arguments']))
+      conversation.call(callId, textOrEmpty(item['name']), parseJsonOrText(item['arguments']))
       break
     case 'custom_tool_call':
-      conversation.call(callId, textOf(item['name']), item['input'])
+      conversation.call(callId, textOrEmpty(item['name']), item['input'])
       break
     case 'local_shell_call':
       conversation.call(callId, 'shell', item['action'])
@@ -79,9 +79,9 @@ function responseItem(item: Fields, place: LineContext): void {
 function message({ role, content }: Fields, { conversation, hasEvents, timestamp }: LineContext): void {
   if (role === 'assistant') for (const { text } of listOf(content)) conversation.say('agent', text)
   if (role !== 'user' || hasEvents) return
-  const blocks = listOf(content).filter(({ text }) => !isOfTheTool(textOf(text)))
+  const blocks = listOf(content).filter(({ text }) => !isOfTheTool(textOrEmpty(text)))
   const prompt = blocks.flatMap(({ type, text, image_url: url }): readonly Content[] =>
-    type === 'input_image' ? imageOf(url) : [{ type: 'text', text: textOf(text) }],
+    type === 'input_image' ? imageOf(url) : [{ type: 'text', text: textOrEmpty(text) }],
   )
   conversation.prompt(prompt, timestamp)
 }
@@ -94,22 +94,22 @@ function isOfTheTool(text: string): boolean {
 }
 
 function outputOf(output: unknown): { readonly text: string; readonly isError: boolean } {
-  const value = parsed(output)
+  const value = parseJsonOrText(output)
   const { output: text, content, success, metadata } = fieldsOf(value)
   const code = fieldsOf(metadata)['exit_code']
   const isError = success === false || (typeof code === 'number' && code !== 0)
   if (Array.isArray(value))
     return {
       text: listOf(value)
-        .map((one) => textOf(one['text']))
+        .map((one) => textOrEmpty(one['text']))
         .join('\n'),
       isError,
     }
-  return { text: textOf(text ?? content ?? output), isError }
+  return { text: textOrEmpty(text ?? content ?? output), isError }
 }
 
 /** The JSON in a text, or the text. */
-function parsed(text: unknown): unknown {
+function parseJsonOrText(text: unknown): unknown {
   if (typeof text !== 'string') return text
   try {
     return JSON.parse(text) as unknown

@@ -70,7 +70,7 @@ export class FileSessionBuilder {
   call(toolCallId: string, name: string, rawInput: unknown): void {
     this.#calls.add(toolCallId)
     const title = titleOf(name, rawInput)
-    const patch: ToolCallPatch = { title, name, kind: kindOf(name), status: 'pending', rawInput }
+    const patch: ToolCallPatch = { title, name, kind: kindOfToolName(name), status: 'pending', rawInput }
     this.#add({ kind: 'call', toolCallId, patch })
   }
 
@@ -134,14 +134,14 @@ export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []
 }
 
-export function textOf(value: unknown): string {
+export function textOrEmpty(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
 /** The picture of a `data:` address. */
 export function imageOf(url: unknown): readonly Content[] {
-  const [, mimeType = '', data = ''] = /^data:([\w/+.-]+);base64,(.*)$/su.exec(textOf(url)) ?? []
+  const [, mimeType = '', data = ''] = /^data:([\w/+.-]+);base64,(.*)$/su.exec(textOrEmpty(url)) ?? []
   return data === '' ? [] : [{ type: 'image', mimeType, data }]
 }
 
@@ -171,6 +171,6 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/read|view/iu, 'read'],
 ]
 
-function kindOf(name: string): ToolKind {
+function kindOfToolName(name: string): ToolKind {
   return KINDS.find(([pattern]) => pattern.test(name))?.[1] ?? 'other'
 }

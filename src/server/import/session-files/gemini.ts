@@ -6,7 +6,7 @@ import {
   listOf,
   objectIn,
   recordsOf,
-  textOf,
+  textOrEmpty,
 } from './file-session.ts'
 import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
@@ -19,14 +19,14 @@ export function readGemini(file: SessionFile, directoryOf: (hash: string) => str
   conversation.seen(startTime)
   conversation.seen(lastUpdated)
   for (const message of listOf(messages)) take(message, conversation)
-  return conversation.session({ id: sessionId, cwd: directoryOf(textOf(projectHash)), title: summary })
+  return conversation.session({ id: sessionId, cwd: directoryOf(textOrEmpty(projectHash)), title: summary })
 }
 
 /** A line for each change, as versions since 0.40 write them: fields of the session, a message in place of the one with its id, or a rewind. */
 function afterAllLines(file: SessionFile): Fields {
   const session: Record<string, unknown> = {}
   const messages = new Map<string, Fields>()
-  const put = (all: unknown) => listOf(all).forEach((message) => messages.set(textOf(message['id']), message))
+  const put = (all: unknown) => listOf(all).forEach((message) => messages.set(textOrEmpty(message['id']), message))
   for (const record of recordsOf(file)) {
     const { $set: changed, $rewindTo: first, id } = record
     if (typeof first === 'string') rewind(messages, first)
@@ -53,28 +53,28 @@ const CONTEXT = /^\s*<(?:session|hook)_context>/u
 function take(message: Fields, conversation: FileSessionBuilder): void {
   const { type, content, timestamp } = message
   if (type === 'user') {
-    const text = wordsOf(content)
+    const text = contentText(content)
     conversation.prompt(text === '' || CONTEXT.test(text) ? [] : [{ type: 'text', text }], timestamp)
   } else if (type === 'gemini') {
     conversation.seen(timestamp)
     for (const { subject, description } of listOf(message['thoughts']))
       conversation.say('thought', [subject, description].filter((part) => typeof part === 'string').join('\n'))
     for (const call of listOf(message['toolCalls'])) takeCall(call, conversation)
-    conversation.say('agent', wordsOf(content))
+    conversation.say('agent', contentText(content))
     // The tool's own messages to its user are no part of the conversation.
-  } else if (!['info', 'warning', 'error'].includes(textOf(type))) conversation.leaveOut(type)
+  } else if (!['info', 'warning', 'error'].includes(textOrEmpty(type))) conversation.leaveOut(type)
 }
 
 function takeCall({ id, name, args, status, result }: Fields, conversation: FileSessionBuilder): void {
-  conversation.call(textOf(id), textOf(name), args)
+  conversation.call(textOrEmpty(id), textOrEmpty(name), args)
   const outputs = listOf(result).map((part) => fieldsOf(fieldsOf(part['functionResponse'])['response']))
-  const text = outputs.map(({ output, error }) => textOf(output ?? error)).join('\n')
-  conversation.ended(textOf(id), { text, isError: status !== 'success' })
+  const text = outputs.map(({ output, error }) => textOrEmpty(output ?? error)).join('\n')
+  conversation.ended(textOrEmpty(id), { text, isError: status !== 'success' })
 }
 
 /** A text, or parts of which some are texts. */
-function wordsOf(content: unknown): string {
+function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   const parts = Array.isArray(content) ? content : [content]
-  return parts.map((part) => (typeof part === 'string' ? part : textOf(fieldsOf(part)['text']))).join('')
+  return parts.map((part) => (typeof part === 'string' ? part : textOrEmpty(fieldsOf(part)['text']))).join('')
 }

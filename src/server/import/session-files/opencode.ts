@@ -1,6 +1,13 @@
 /** OpenCode: a file for the session, one for each of its messages, and one for each part of these. */
 import type { Content } from '../../../ports/values/content.ts'
-import { FileSessionBuilder, type FileSession, type SessionFile, imageOf, objectIn, textOf } from './file-session.ts'
+import {
+  FileSessionBuilder,
+  type FileSession,
+  type SessionFile,
+  imageOf,
+  objectIn,
+  textOrEmpty,
+} from './file-session.ts'
 import { type Fields, fieldsOf } from '../../../rpc/json-rpc.ts'
 
 export interface MessageFiles {
@@ -34,13 +41,13 @@ function promptOf(
   conversation: FileSessionBuilder,
 ): readonly Content[] {
   // Synthetic text is what OpenCode adds for the model, such as the content of a named file.
-  if (type === 'text') return synthetic === true ? [] : [{ type: 'text', text: textOf(text) }]
+  if (type === 'text') return synthetic === true ? [] : [{ type: 'text', text: textOrEmpty(text) }]
   if (type === 'file') {
     const pictures = imageOf(url)
     if (pictures.length > 0) return pictures
-    return [{ type: 'resource_link', uri: textOf(url), name: textOf(filename ?? url) }]
+    return [{ type: 'resource_link', uri: textOrEmpty(url), name: textOrEmpty(filename ?? url) }]
   }
-  if (!BOOKKEEPING.has(textOf(type))) conversation.leaveOut(type)
+  if (!BOOKKEEPING.has(textOrEmpty(type))) conversation.leaveOut(type)
   return []
 }
 
@@ -50,7 +57,7 @@ function take(part: Fields, conversation: FileSessionBuilder): void {
   else if (type === 'reasoning') conversation.say('thought', text)
   else if (type === 'tool') {
     const { status, input, output, error } = fieldsOf(state)
-    conversation.call(textOf(callID), textOf(tool), input)
-    conversation.ended(textOf(callID), { text: textOf(output ?? error), isError: status !== 'completed' })
-  } else if (!BOOKKEEPING.has(textOf(type))) conversation.leaveOut(type)
+    conversation.call(textOrEmpty(callID), textOrEmpty(tool), input)
+    conversation.ended(textOrEmpty(callID), { text: textOrEmpty(output ?? error), isError: status !== 'completed' })
+  } else if (!BOOKKEEPING.has(textOrEmpty(type))) conversation.leaveOut(type)
 }

@@ -151,13 +151,13 @@ export class ClientPeerRequests implements ClientPeer {
   }
 
   async #form({ message, schema, toolCallId }: FormRequest, signal: Signal): Promise<RawFormAnswer> {
-    const asked = { mode: 'form', message, requestedSchema: schema, ...named(toolCallId) }
+    const asked = { mode: 'form', message, requestedSchema: schema, ...toolCallField(toolCallId) }
     return formAnswer(await this.#ask('elicitation/create', asked, signal))
   }
 
   /** Only the action is read: the page, not the client, gets what the user enters. */
   async #url({ message, url, elicitationId, toolCallId }: ClientUrlRequest, signal: Signal): Promise<UrlAnswer> {
-    const asked = { mode: 'url', message, url, elicitationId, ...named(toolCallId) }
+    const asked = { mode: 'url', message, url, elicitationId, ...toolCallField(toolCallId) }
     const { action } = formAnswer(await this.#ask('elicitation/create', asked, signal))
     let isComplete = action !== 'accept'
     return {
@@ -174,7 +174,7 @@ export class ClientPeerRequests implements ClientPeer {
   }
 }
 
-function named(toolCallId: string | undefined): { readonly toolCallId?: string } {
+function toolCallField(toolCallId: string | undefined): { readonly toolCallId?: string } {
   return toolCallId === undefined ? {} : { toolCallId }
 }
 

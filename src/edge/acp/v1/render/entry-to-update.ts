@@ -257,14 +257,14 @@ function spoken(text: string, messageId: string): Update {
 
 /** True when the update differs between clients: only the one that has a terminal can show it. */
 function hasTerminals(entry: Entry): boolean {
-  return contentOf(entry).some(({ type }) => type === 'terminal')
+  return toolContent(entry).some(({ type }) => type === 'terminal')
 }
 
 export type CallEntry = Entry & { readonly kind: 'tool_call' | 'tool_call_patched' }
 
 /** True when a client with these terminals can show at least one of them in this call. */
 export function showsTerminals(entry: Entry, isOwn: (terminalId: string) => boolean): entry is CallEntry {
-  return contentOf(entry).some((content) => content.type === 'terminal' && isOwn(content.terminalId))
+  return toolContent(entry).some((content) => content.type === 'terminal' && isOwn(content.terminalId))
 }
 
 /** The client that has a terminal gets its id; all others get its output as text. */
@@ -278,7 +278,7 @@ function terminalOrText(content: ToolCallContent, isOwn: (terminalId: string) =>
 
 const RUNS_ELSEWHERE = 'This runs in a terminal of the client that asked for it.'
 
-function contentOf(entry: Entry): readonly ToolCallContent[] {
+function toolContent(entry: Entry): readonly ToolCallContent[] {
   if (entry.kind === 'tool_call') return entry.call.content ?? []
   return entry.kind === 'tool_call_patched' ? (entry.patch.content ?? []) : []
 }
