@@ -96,7 +96,9 @@ test.concurrent('commands work there: a session is made, prompted, listed, found
   expect(await at(['run', '--server', 'studio', '--cwd', '/gone', 'Hi'])).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(/^parley: cwd \/gone is not .* with --cwd; .*parley --server studio ls$/mu) as string,
+    stderr: expect.stringMatching(
+      /^parley: cwd \/gone is not .* with --cwd\. .*parley --server studio ls$/mu,
+    ) as string,
   })
   for (const embedded of [['run', 'Hi'], ['acp']])
     expect(await at([...embedded, '--embedded', '--server', 'studio'])).toMatchObject({

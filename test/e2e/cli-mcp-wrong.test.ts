@@ -30,7 +30,7 @@ describe.concurrent('parley mcp', () => {
     [['add', 'new'], 2, 'give a command behind --, or a --url'],
     [['add', 'new', '--url', 'http://a/', '--', 'true'], 2, 'not both'],
     [['add', 'new', '--sse', '--', 'true'], 2, '--sse goes with a --url'],
-    [['add', 'files', '--', 'true'], 1, 'files is there already'],
+    [['add', 'files', '--', 'true'], 1, 'already an MCP server files'],
     [['add', '', '--', 'true'], 2, 'its name has 1 to 100 characters'],
     [['add', 'two\nlines', '--', 'true'], 2, 'its name has 1 to 100 characters'],
     [['add', 'new', '--url', 'http://a b/'], 2, 'it must be an http or https URL'],

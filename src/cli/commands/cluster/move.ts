@@ -12,6 +12,8 @@ export async function run(input: CommandInput): Promise<number> {
     process.stdout.write(`Session ${session} is on the node ${node}.\n`)
     return OK
   }
-  complain(`session ${session} was not moved: no node has it in memory, and the node whose client asks for it next takes it`)
+  complain(
+    `session ${session} was not moved: no node has it in memory, and the node whose client asks for it next takes it`,
+  )
   return FAILED
 }
