@@ -3,7 +3,7 @@ import { configFor } from '../configured.ts'
 import { openUserModels, type UserModels } from '../../server/compose/compose.ts'
 import type { Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
-import { askElsewhere } from '../remote/ask-elsewhere.ts'
+import { askRemote } from '../remote/ask-remote.ts'
 import type { CommandInput } from '../runtime/command.ts'
 import { OK } from '../runtime/exit-codes.ts'
 import { printJson } from '../output/json.ts'
@@ -48,7 +48,7 @@ interface Found {
 
 async function found(config: Config, provider: string | undefined, signal: AbortSignal): Promise<Found> {
   if (config.server !== undefined)
-    return askElsewhere(config, {
+    return askRemote(config, {
       method: '_parley/models',
       params: { provider },
       timeoutMs: 4 * DISCOVERY_TIMEOUT_MS,

@@ -17,7 +17,7 @@ import { complain } from '../../say.ts'
 
 export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
-  if (config.server !== undefined) return await listElsewhere(config, options)
+  if (config.server !== undefined) return await listRemote(config, options)
   const tools = openAgentTools(config)
   const { signal } = watchStops()
   try {
@@ -35,7 +35,7 @@ export async function run({ options }: CommandInput): Promise<number> {
 }
 
 /** The remote server sends neither command lines nor files, because those are for the user of that machine. */
-async function listElsewhere(config: Config, options: CommandInput['options']): Promise<number> {
+async function listRemote(config: Config, options: CommandInput['options']): Promise<number> {
   const reason = 'the registry is asked on the machine of the server: run it there'
   if (options['all'] === true) fail('CONFIG_INVALID', { key: '--all', value: 'set', reason })
   const { agents } = await askAgents({ ...config, ...(await remoteOf(config)) })

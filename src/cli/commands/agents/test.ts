@@ -2,7 +2,7 @@
 import { type Tested, testAgent } from '../../../server/agents/test-agent.ts'
 import { openAgentTools } from '../../../server/compose/agent-catalogue.ts'
 import type { Config } from '../../../config/settings.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { watchStops } from '../../runtime/shutdown-signals.ts'
@@ -45,7 +45,7 @@ interface Testing {
 
 async function testedBy(config: Config, agent: string, { prompts, signal }: Testing): Promise<Tested> {
   if (config.server !== undefined)
-    return askElsewhere(config, {
+    return askRemote(config, {
       method: '_parley/agents/test',
       params: { agent, prompts },
       timeoutMs: TIMEOUT_MS,

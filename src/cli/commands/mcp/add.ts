@@ -5,7 +5,7 @@ import type { Table } from '../../../config/tables.ts'
 import { fail } from '../../../errors/parley-error.ts'
 import { type AddedMcp, addMcp } from '../../../server/admin/mcp-configuration.ts'
 import { configFor } from '../../configured.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK, USAGE } from '../../runtime/exit-codes.ts'
 import { textOption, textsOption } from '../../runtime/options.ts'
@@ -33,7 +33,7 @@ export async function run({ args: [name = '', ...command], options }: CommandInp
 /** Throws MCP_CONFIGURED and CONFIG_INVALID. */
 export async function addTo(config: Config, name: string, table: Table): Promise<AddedMcp> {
   if (config.server === undefined) return addMcp(config, name, table)
-  return askElsewhere(config, { method: '_parley/mcp/add', params: { name, table } })
+  return askRemote(config, { method: '_parley/mcp/add', params: { name, table } })
 }
 
 function contradiction(command: readonly string[], url: string | undefined, options: Options): string | undefined {

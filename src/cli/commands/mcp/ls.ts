@@ -6,7 +6,7 @@ import { askServers } from '../../../server/admin/admin-client.ts'
 import { type McpRow, listMcp } from '../../../server/admin/mcp-configuration.ts'
 import type { LiveMcp } from '../../../server/admin/mcp-servers.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { shortId } from '../../sessions/session-resolution.ts'
@@ -22,7 +22,7 @@ export async function run({ options }: CommandInput): Promise<number> {
     config.server === undefined
       ? listMcp(config, cwd, await live(config))
       : (
-          await askElsewhere<{ readonly servers: readonly McpRow[] }>(config, {
+          await askRemote<{ readonly servers: readonly McpRow[] }>(config, {
             method: '_parley/mcp/list',
             params: { cwd },
           })

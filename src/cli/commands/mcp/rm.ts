@@ -2,7 +2,7 @@
 import { type RemovedMcp, removeMcp } from '../../../server/admin/mcp-configuration.ts'
 import { lenientConfig } from '../../configured.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { oneLine } from '../../output/terminal/text.ts'
 
@@ -12,7 +12,7 @@ export async function run({ args: [name = ''] }: CommandInput): Promise<number> 
   const { file, removed } =
     config.server === undefined
       ? removeMcp(config, name, cwd)
-      : await askElsewhere<RemovedMcp>(config, { method: '_parley/mcp/remove', params: { name, cwd } })
+      : await askRemote<RemovedMcp>(config, { method: '_parley/mcp/remove', params: { name, cwd } })
   const said =
     removed === 'table'
       ? `Removed ${oneLine(name, 80)} from ${file}.`

@@ -12,7 +12,7 @@ import { watchStops } from '../../runtime/shutdown-signals.ts'
 import { paintOn } from '../../output/terminal-io.ts'
 import type { Paint } from '../../output/terminal/colors.ts'
 import { oneLine } from '../../output/terminal/text.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { pairsOf } from './words.ts'
 
 /** A server may have to be fetched first. Milliseconds. */
@@ -66,7 +66,7 @@ async function examinedBy(config: Config, target: Target, signal: AbortSignal): 
   const cwd = process.cwd()
   if (config.server === undefined) return examine(config, testedMcp(config, { ...target, cwd }), signal)
   try {
-    return await askElsewhere(config, {
+    return await askRemote(config, {
       method: '_parley/mcp/test',
       params: { ...target, cwd },
       timeoutMs: TIMEOUT_MS,

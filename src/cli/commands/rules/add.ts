@@ -10,7 +10,7 @@ import {
 import { addRule } from '../../../server/admin/rules.ts'
 import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { OK, USAGE } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
@@ -28,7 +28,7 @@ export async function run({ args: [effect = ''], options }: CommandInput): Promi
   const rule =
     config.server === undefined
       ? addRule(config, asked)
-      : await askElsewhere<StoredRule>(config, { method: '_parley/rules/add', params: asked })
+      : await askRemote<StoredRule>(config, { method: '_parley/rules/add', params: asked })
   if (options['json'] === true) printJson(rule)
   else process.stdout.write(`${rule.id}  ${oneLine(ruleLine(rule), 200)}, for ${rule.project ?? 'every directory'}\n`)
   return OK

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/settings.ts'
 import { type ListedRules, type RuleRow, listRules } from '../../../server/admin/rules.ts'
 import { ruleLine } from '../../../server/compose/permission-rules.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { FAILED, OK } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { cwdOf } from '../../sessions/session-resolution.ts'
@@ -28,7 +28,7 @@ export async function run({ options }: CommandInput): Promise<number> {
 /** Those of the directory, after those of the session. */
 export async function rulesIn(config: Config, cwd: string, session: string | undefined): Promise<ListedRules> {
   if (config.server === undefined) return listRules(config, cwd, session)
-  return askElsewhere(config, { method: '_parley/rules/list', params: { cwd, sessionId: session } })
+  return askRemote(config, { method: '_parley/rules/list', params: { cwd, sessionId: session } })
 }
 
 function print(row: RuleRow, paint: Paint): void {

@@ -3,7 +3,7 @@ import type { Config } from '../../../config/settings.ts'
 import { type SessionRuleRow, onlyOne, removeStoredRule } from '../../../server/admin/rules.ts'
 import { configFor } from '../../configured.ts'
 import { noDisplay, workWith } from '../../connect/with-client.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { textOption } from '../../runtime/options.ts'
@@ -19,7 +19,7 @@ export async function run({ args: [prefix = ''], options }: CommandInput): Promi
     config.server === undefined
       ? await removeStoredRule(config, prefix, cwd)
       : (
-          await askElsewhere<{ readonly removed: string }>(config, {
+          await askRemote<{ readonly removed: string }>(config, {
             method: '_parley/rules/remove',
             params: { id: prefix, cwd },
           })

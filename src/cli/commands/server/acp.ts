@@ -46,8 +46,8 @@ async function relayFor(
   const { loadConfig } = await import('../../../config/load.ts')
   const config = await loadConfig({ agent, server: runningCommand().server })
   if (config.server !== undefined) {
-    const { relayElsewhere } = await import('../../remote/relay-elsewhere.ts')
-    await relayElsewhere(config, flags)
+    const { relayToRemote } = await import('../../remote/relay-remote.ts')
+    await relayToRemote(config, flags)
     // An attempt to reach the server may still run; no client is left for it.
     process.exit(OK)
   }

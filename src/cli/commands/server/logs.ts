@@ -5,7 +5,7 @@ import { readableLine } from '../../../server/log/log-line.ts'
 import { LogReader } from '../../../server/log/log-reader.ts'
 import type { CommandInput } from '../../runtime/command.ts'
 import { lenientConfig } from '../../configured.ts'
-import { askElsewhere } from '../../remote/ask-elsewhere.ts'
+import { askRemote } from '../../remote/ask-remote.ts'
 import { OK } from '../../runtime/exit-codes.ts'
 import { escaped } from '../../output/json.ts'
 import { textOption } from '../../runtime/options.ts'
@@ -61,7 +61,7 @@ interface LogPart {
 async function readElsewhere(config: Config, { count, follows, print, stops }: ReadingElsewhere): Promise<number> {
   const { signal } = stops
   const ask = (params: object) =>
-    askElsewhere<LogPart>(config, { method: '_parley/logs', params: params, timeoutMs: 60_000, signal })
+    askRemote<LogPart>(config, { method: '_parley/logs', params: params, timeoutMs: 60_000, signal })
   try {
     for (let part = await ask({ lines: count }); ; part = await ask({ after: part.next, waitSeconds: 20 })) {
       part.lines.forEach(print)

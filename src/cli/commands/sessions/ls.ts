@@ -24,7 +24,7 @@ export async function run({ options }: CommandInput): Promise<number> {
   const config = await configFor()
   const cwd = textOption(options, 'cwd')
   const printer = printerFor(options, config)
-  if (config.server !== undefined) return await listElsewhere(config, cwd, printer)
+  if (config.server !== undefined) return await listRemote(config, cwd, printer)
   const { signal } = watchStops()
   const reader = await openReader(config)
   let found = 0
@@ -43,7 +43,7 @@ export async function run({ options }: CommandInput): Promise<number> {
 }
 
 /** The directory is one of the server's machine, so it is sent as the user typed it. */
-function listElsewhere(config: Config, cwd: string | undefined, printer: Printer): Promise<number> {
+function listRemote(config: Config, cwd: string | undefined, printer: Printer): Promise<number> {
   return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
     for await (const info of client.sessions(cwd)) {
       if (stops.signal.aborted) break

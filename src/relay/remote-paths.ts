@@ -11,7 +11,7 @@ export interface PathMap {
   readonly remote: string
 }
 
-export interface ElsewhereOptions {
+export interface RemotePathsOptions {
   /** As the user calls the server. */
   readonly server: string
   readonly maps: readonly PathMap[]
@@ -28,8 +28,8 @@ const PATHS: ReadonlySet<string> = new Set(['cwd', 'path', 'additionalDirectorie
 const NOT_INSIDE: ReadonlySet<string> = new Set(['rawInput', 'rawOutput', '_meta', 'text'])
 const NO_DIRECTORY: ReadonlySet<unknown> = new Set(['DIRECTORY_MISSING', 'DIRECTORY_FOREIGN', 'PATH_NOT_ABSOLUTE'])
 
-export class Elsewhere {
-  readonly #options: ElsewhereOptions
+export class RemotePaths {
+  readonly #options: RemotePathsOptions
   readonly #outward: readonly (readonly [from: string, to: string])[]
   readonly #inward: readonly (readonly [from: string, to: string])[]
   /** The `cwd` of each request that opens a session, as the editor names it. */
@@ -38,7 +38,7 @@ export class Elsewhere {
   /** What the server allows this connection, as its answer to `initialize` said last. */
   #role: unknown
 
-  constructor(options: ElsewhereOptions) {
+  constructor(options: RemotePathsOptions) {
     this.#options = options
     this.#outward = longestFirst(options.maps.map(({ local, remote }) => [local, remote]))
     this.#inward = longestFirst(options.maps.map(({ local, remote }) => [remote, local]))

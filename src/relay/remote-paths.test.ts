@@ -1,15 +1,21 @@
 /** Messages between an editor and a server on another machine: paths are translated, files and terminals are not served. */
 import { expect, test } from 'vitest'
-import { Elsewhere, type ElsewhereOptions, parseMap } from './elsewhere.ts'
+import { RemotePaths, type RemotePathsOptions, parseMap } from './remote-paths.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-function between(options: Partial<ElsewhereOptions> = {}) {
+function between(options: Partial<RemotePathsOptions> = {}) {
   const said: string[] = []
   const maps = ['/Users/ada=/home/ada', '/Users/ada/app=/srv/app'].flatMap((text) => parseMap(text) ?? [])
-  const elsewhere = new Elsewhere({ server: 'studio', maps, lends: false, say: (text) => said.push(text), ...options })
-  const there = (message: Json) => JSON.parse(elsewhere.fromEditor(JSON.stringify(message))) as Json
-  const back = (message: Json) => JSON.parse(elsewhere.toEditor(JSON.stringify(message))) as Json
+  const remotePaths = new RemotePaths({
+    server: 'studio',
+    maps,
+    lends: false,
+    say: (text) => said.push(text),
+    ...options,
+  })
+  const there = (message: Json) => JSON.parse(remotePaths.fromEditor(JSON.stringify(message))) as Json
+  const back = (message: Json) => JSON.parse(remotePaths.toEditor(JSON.stringify(message))) as Json
   return { said, there, back }
 }
 

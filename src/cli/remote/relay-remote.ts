@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { agentName } from '../../config/agent-choice.ts'
 import type { Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
-import { Elsewhere, type PathMap, parseMap } from '../../relay/elsewhere.ts'
+import { RemotePaths, type PathMap, parseMap } from '../../relay/remote-paths.ts'
 import { relay } from '../../relay/relay.ts'
 import { newUuid } from '../output/terminal/pace.ts'
 import { unblockedStdout } from '../relay.ts'
@@ -11,19 +11,19 @@ import { complain } from '../say.ts'
 import { RemoteDialer } from './dial-remote.ts'
 import { serverOf } from './known-servers.ts'
 
-export interface ElsewhereFlags {
+export interface RemoteFlags {
   readonly maps: readonly string[]
   readonly lends: boolean
 }
 
 /** Until the editor closes stdin. Throws CONFIG_INVALID, SERVER_UNKNOWN and TOKENS_UNUSABLE. */
-export async function relayElsewhere(config: Config, { maps, lends }: ElsewhereFlags): Promise<void> {
+export async function relayToRemote(config: Config, { maps, lends }: RemoteFlags): Promise<void> {
   const server = serverOf(config)
-  const elsewhere = new Elsewhere({ server: server.name, maps: maps.map(mapFrom), lends, say: complain })
+  const remotePaths = new RemotePaths({ server: server.name, maps: maps.map(mapFrom), lends, say: complain })
   const output = unblockedStdout()
   await relay({
-    input: throughLines(process.stdin, (line) => elsewhere.fromEditor(line)),
-    output: lineWriter(output, (line) => elsewhere.toEditor(line)),
+    input: throughLines(process.stdin, (line) => remotePaths.fromEditor(line)),
+    output: lineWriter(output, (line) => remotePaths.toEditor(line)),
     handshake: {
       // The other machine's administrator replaces an older server there, not its clients.
       version: '',

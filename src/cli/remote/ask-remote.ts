@@ -1,15 +1,15 @@
-/** Commands about the machine of a remote server: that server does for them there what they do here for its user. */
+/** Requests to a remote server about its machine, for commands such as `parley mcp`, `rules` and `logs`. */
 import type { Config } from '../../config/settings.ts'
 import { type MachineRequest, askMachine } from '../../server/admin/admin-client.ts'
 import { remoteOf } from './dial-remote.ts'
 
-interface AskedElsewhere extends MachineRequest {
-  /** Ends it. */
+interface RemoteRequest extends MachineRequest {
+  /** Cancels the request. */
   readonly signal?: AbortSignal
 }
 
-/** Throws what keeps the server from being asked, and what it refuses. The type of the answer is the method's. */
-export async function askElsewhere<Answer>(config: Config, { signal, ...asked }: AskedElsewhere): Promise<Answer> {
+/** Throws why the server cannot be reached, and the errors with which it answers. The caller knows the type of the answer. */
+export async function askRemote<Answer>(config: Config, { signal, ...asked }: RemoteRequest): Promise<Answer> {
   const { connect } = await remoteOf(config)
   const dial = async (open: NonNullable<typeof connect>) => {
     const stream = await open()
