@@ -9,7 +9,7 @@ const WRITABLE_BY_OTHERS = 0o022
 const WRITABLE_BY_ALL = 0o002
 const STICKY = 0o1000
 
-/** By one of these, a directory with other things in it is known to be Parley's own. */
+/** Files that identify a directory with other things in it as Parley's own. */
 const OURS: ReadonlySet<string> = new Set(['journal.db', 'server.lock', 'server.log'])
 
 /**

@@ -24,7 +24,7 @@ export interface StoredToken extends AccessToken {
   readonly sha256: string
 }
 
-/** Who has shown a credential. */
+/** The holder of a credential: its role and its scope. */
 export interface TokenHolder {
   /** Another secret, or the same one with another role or scope, is another holder. */
   readonly id: string

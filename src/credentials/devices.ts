@@ -9,7 +9,7 @@ import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
 import { hashOf, isHash, linkIdOf, newPublicId, newLinkCode, newToken } from './secret.ts'
 
-/** What a pairing code gives. */
+/** The name, role and scope that a pairing code gives to a device. */
 export interface PairingGrant {
   readonly role: Role
   /** Absent: every session. */
@@ -242,7 +242,7 @@ function isCode(value: unknown): value is StoredCode {
   return (name === undefined || typeof name === 'string') && isTime(until) && Number.isInteger(triesLeft)
 }
 
-/** What devices and codes share. */
+/** Checks the fields that devices and pairing codes have in common. */
 function isGranted(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const { id, role, scope = 'all', sha256 } = value as Readonly<Record<string, unknown>>

@@ -15,7 +15,7 @@ interface Key {
 /** The credentials that are valid at one moment, by their hash. */
 export class KeyRing {
   readonly #byHash: ReadonlyMap<string, TokenHolder>
-  /** False where a file could not be used: a credential that is missing here may be in it. */
+  /** False if a file could not be used. Then a credential that is not found may still exist. */
   readonly isWhole: boolean
 
   constructor(keys: readonly Key[], isWhole = true) {

@@ -15,7 +15,7 @@ export type TransportKind = 'stdio' | 'unix socket' | 'http' | 'websocket'
 /** `missing`: the server demands a token, and this connection has not given it. */
 export type TokenState = 'not demanded' | 'missing' | 'valid'
 
-/** Who is at the other end of a connection. */
+/** The client at the other end of a connection: its identity and its role. */
 export interface Principal {
   readonly transport: TransportKind
   /** Only the user who runs the server can open this transport: a pipe of their own, or a socket with mode 0600. */
@@ -78,7 +78,7 @@ export const METHOD_ACCESS = {
   // Those of other clients only with the role approve.
   '_parley/withdraw': PROMPT,
   '_parley/promote': PROMPT,
-  // Who may cancel a turn may also end the agent that does not listen.
+  // A client that may cancel a turn may also end an agent that ignores the cancel.
   '_parley/force_cancel': PROMPT,
   '_parley/release': PROMPT,
   '_parley/fork': PROMPT,
@@ -101,7 +101,7 @@ export const METHOD_ACCESS = {
   '_parley/import/upload': ADMIN,
   // Names directories, files and clients of the server's machine.
   '_parley/logs': ADMIN,
-  // What the settings have, and commands that they start.
+  // These read and change the settings, and start the commands of MCP servers.
   '_parley/mcp/list': ADMIN,
   '_parley/mcp/test': ADMIN,
   '_parley/mcp/add': ADMIN,
@@ -117,7 +117,7 @@ export const METHOD_ACCESS = {
   '_parley/cluster/drain': ADMIN,
   // Lets others in.
   '_parley/listen': ADMIN,
-  // Who gets in.
+  // Access of other clients.
   '_parley/access/list': ADMIN,
   '_parley/access/pair': ADMIN,
   '_parley/access/token': ADMIN,

@@ -26,7 +26,7 @@ export type McpPlace =
 export interface McpEntry {
   readonly name: string
   readonly enabled: boolean
-  /** Absent where the table only has rules, for servers that clients name so. */
+  /** Absent if the table has only rules, for servers of this name that clients bring. */
   readonly place?: McpPlace
   readonly rules: ServerRules
   readonly login?: LoginSettings

@@ -18,13 +18,13 @@ export interface DeviceDesk {
   pair(code: string, name: string): Paired
   /** Undefined where no share link has this code. */
   shareOf(code: string): ShareLink | undefined
-  /** The device is no longer one. Throws TOKENS_UNUSABLE. */
+  /** Removes the device of this holder. Throws TOKENS_UNUSABLE. */
   leave(holder: TokenHolder): void
   now(): number
 }
 
 const MAX_BYTES = 4_096
-/** Browsers keep no cookie for longer. A device that is not used for 90 days is one no longer, whatever its cookie says. */
+/** The longest time that browsers keep a cookie. The server removes a device that is not used for 90 days, whatever its cookie says. */
 const COOKIE_SECONDS = 400 * 24 * 60 * 60
 
 export function pairingRoutes(desk: DeviceDesk): readonly Route[] {
@@ -59,7 +59,7 @@ class PairingEndpoint {
     }
   }
 
-  /** A cookie that is valid no more is taken back: each further request with it would count as a wrong try of its network. */
+  /** Deletes a cookie that is no longer valid, because each further request with it would count as a wrong attempt of its network. */
   device(exchange: Exchange): void {
     const { holder, request, reachable } = exchange
     if (holder !== undefined || credentialIn(request, reachable)?.kind !== 'cookie')

@@ -13,7 +13,7 @@ const REQUEST_MS = 30_000
 const HEADER_BYTES = 16 * 1024
 /** How late a connection that exceeds one of these may be noticed. */
 const CHECK_MS = 1_000
-/** Longer than proxies keep a connection that they may use again: else one of theirs is lost now and then. */
+/** Longer than proxies keep an idle connection. Otherwise a proxy could use one that was just closed, and lose a request. */
 const KEEP_ALIVE_MS = 75_000
 /** Requests of one HTTP/2 connection that are open at once. */
 const MAX_STREAMS = 100
@@ -126,7 +126,7 @@ function tlsServer(tls: Tls): TlsServer {
   }
 }
 
-/** What is wrong about files that were checked, such as a key that is too short. The library names its parts before it. */
+/** Reports an error of files that passed our checks, such as a key that is too short. OpenSSL puts names of its parts in front. */
 function failCertificate(error: unknown): never {
   const reason = `the library for TLS refuses it: ${reasonOf(error).split(':').at(-1)?.trim()}`
   return fail('CONFIG_INVALID', { key: '--tls-cert', reason }, error)

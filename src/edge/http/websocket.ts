@@ -12,7 +12,7 @@ export const MANY_LINES = 'parley.lines.v1'
 /** Below the idle limits of usual proxies, 60 s. */
 const PING_MS = 20_000
 const DEAD_MS = 45_000
-/** What a client has before `initialize`. */
+/** How long a client may take to send `initialize`. */
 const GREETING_MS = 10_000
 const GREETING_BYTES = 64 * 1024
 /** Of a ping or pong of a client, besides its data: header and mask. */
@@ -41,9 +41,9 @@ export const CLOSE = {
 
 interface WebSocketDeps {
   readonly clock: Pick<Clock, 'setTimer' | 'monotonicNow'>
-  /** What clients of all connections have not read. */
+  /** Counts the bytes that clients of all connections have not read yet. */
   readonly unread: SharedLimit
-  /** What the client has sent of a message that has not ended. */
+  /** Counts the bytes of the client's unfinished message. */
   readonly unfinished: BodyShare
 }
 
@@ -137,7 +137,7 @@ export class WebSocketTransport implements Transport, Holder {
     this.#arrived = []
     this.#end()
     const [code, sentence] = CLOSE[why]
-    // What still comes is dropped, but for the client's own close.
+    // Further data is dropped, except for the client's close frame.
     this.#socket.resume()
     this.#socket.close(code, sentence)
     // The answer would come behind the message that is too much.

@@ -4,7 +4,7 @@ import type { SessionFiles } from './session-files.ts'
 
 const opened = new WeakMap<object, Promise<SessionFiles>>()
 
-/** One for all connections of a server, which `server` stands for. */
+/** One search for all connections of a server; `server` is any object that identifies it. */
 export function sessionFilesOf(server: object, clock: Pick<Clock, 'now' | 'setTimer'>): Promise<SessionFiles> {
   const known = opened.get(server) ?? import('./session-files.ts').then(({ SessionFiles: Files }) => new Files(clock))
   opened.set(server, known)

@@ -15,7 +15,7 @@ export interface FoundFile {
 export interface FoundFiles {
   /** The best first. */
   readonly files: readonly FoundFile[]
-  /** False while the directories are being read, for the first time or anew: there may be better ones. */
+  /** False while the directories are being read: there may be better matches. */
   readonly complete: boolean
   /** How long ago the directories began to be read, in milliseconds: what was made since may be missing. */
   readonly age: number
@@ -34,9 +34,9 @@ const DEPTH = 40
 /** Sessions whose files are kept in memory, and for how long after the last query. */
 const KEPT_SESSIONS = 3
 const KEPT_MS = 60_000
-/** What is not found by then is not found: a directory may hold a whole machine. */
+/** The longest time to read the directories, because one may contain a whole disk. Milliseconds. */
 const LONGEST_MS = 10_000
-/** What was read counts for so many times as long as reading took: files that are younger than that may be missing. */
+/** The list stays fresh for this many times the time that reading took. Files that were made since may be missing. */
 const FRESH_TIMES = 10
 /** A user who types waits no longer for the rest of a large directory. */
 const FIRST_ANSWER_MS = 80
@@ -44,7 +44,7 @@ const FIRST_ANSWER_MS = 80
 interface SearchableFile extends FoundFile {
   /** In lower case. */
   readonly searched: string
-  /** Where the last part of that begins. */
+  /** The offset of the file's own name in that path. */
   readonly base: number
 }
 

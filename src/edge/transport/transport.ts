@@ -17,7 +17,7 @@ export interface Transport {
   initialized?(): void
   /** The request `id` has opened its session: all messages about that from before it are sent, and what follows is its own. */
   opened?(id: RequestId): void
-  /** More is waiting to be read by the client than should be; of this session, where each has a stream of its own. */
+  /** Whether too much is waiting for the client to read: of this session, if each session has a stream of its own. */
   isBackpressured(sessionId?: string): boolean
   /** Resolves when the client has read enough, or is gone. */
   drained(sessionId?: string): Promise<void>

@@ -31,7 +31,7 @@ export class WatchedCollection {
     return this.#root?.path ?? null
   }
 
-  /** Sees whether the directory is there, before anything in it is looked at. */
+  /** Checks whether the directory exists, before anything in it is read. */
   async find(): Promise<void> {
     this.#root = await collectionRootOf(this.directory)
   }
@@ -73,7 +73,7 @@ export class WatchedCollection {
   }
 }
 
-/** For each directory, how the real paths begin of what lies in it and belongs to another one. */
+/** For each directory, the real paths of the other collections inside it. */
 export async function othersWithin(directories: readonly string[]): Promise<readonly (readonly string[])[]> {
   const roots = await Promise.all(directories.map(realPrefixOf))
   return roots.map((root, at) =>
@@ -85,7 +85,7 @@ export async function othersWithin(directories: readonly string[]): Promise<read
   )
 }
 
-/** Undefined while it is gone: nothing lies in it then. */
+/** Undefined while the directory is missing. */
 async function realPrefixOf(directory: string): Promise<string | undefined> {
   const path = await realpath(directory).catch(() => undefined)
   return path === undefined || path.endsWith(sep) ? path : `${path}${sep}`

@@ -24,7 +24,7 @@ export interface ExtractLimits {
 const LIMITS: ExtractLimits = { milliseconds: 20_000, megabytes: 600 }
 const MAX_HEAP_MEGABYTES = 400
 const MEMORY_CHECK_MS = 100
-/** The libraries take memory; without work for so long they are let go. */
+/** The libraries take memory, so the thread ends after this long without work. Milliseconds. */
 const IDLE_MS = 30_000
 /** The `workerData` that makes the worker an extractor. */
 export const EXTRACTOR = 'extractor'

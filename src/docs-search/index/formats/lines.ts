@@ -3,7 +3,7 @@
 export interface SourceLine {
   readonly text: string
   readonly start: number
-  /** Behind the last character, before the line end. */
+  /** The offset after the last character, before the line end. */
   readonly end: number
 }
 

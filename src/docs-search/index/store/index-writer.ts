@@ -94,7 +94,7 @@ export class IndexWriter implements Disposable {
     }
   }
 
-  /** All at once, so that a file that was cut short holds nothing instead of half of it. */
+  /** In one transaction, so that a file whose creation was interrupted is empty instead of half made. */
   #create(): void {
     const epoch = randomBytes(6).toString('base64url')
     const state = `INSERT INTO state VALUES ('${epoch}', 0, 0)`

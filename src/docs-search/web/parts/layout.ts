@@ -5,7 +5,7 @@ import { type Html, html, markupOf } from './html.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
-/** A file that pages refer to by what is in it, so that it may be kept for ever. */
+/** A file whose address contains a hash of its content, so that browsers may cache it for ever. */
 export interface Asset {
   readonly address: string
   readonly type: string

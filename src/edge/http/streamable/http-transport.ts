@@ -22,12 +22,12 @@ const IDLE_MS = 60_000
 const FIRST_READER_MS = 10_000
 /** How long a reader may take to read why its stream ends. */
 const CLOSE_MS = 500
-/** What the stream of the connection keeps for a reader that broke off: it is in no journal. */
+/** How much the stream of the connection keeps for a reader whose connection broke, because these messages are in no journal. */
 const KEPT_BYTES = 2 * 1024 * 1024
 
 interface HttpTransportDeps {
   readonly clock: Pick<Clock, 'setTimer' | 'id'>
-  /** What clients of all connections have not read. */
+  /** Counts the bytes that clients of all connections have not read yet. */
   readonly unread: SharedLimit
   ended(): void
 }

@@ -14,7 +14,7 @@ import { HttpTransport, type Posted } from './http-transport.ts'
 import { isEventId } from './session-stream.ts'
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-/** What is read of a client that has not sent `initialize`. */
+/** The most that is read from a client before `initialize`. */
 const GREETING_BYTES = 64 * 1024
 const MAX_ID_CHARS = 1_024
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -191,7 +191,7 @@ async function postedIn(exchange: Exchange, limit: number): Promise<Posted | und
   } catch (error) {
     if (error instanceof BodyTooLong) exchange.refuse(tooLong(limit))
     else if (isParleyError(error)) exchange.answer(400, JSON_TYPE, errorMessage(null, error))
-    // Who left is not answered.
+    // A client that has left gets no answer.
     else if (!(error instanceof BodyLost)) throw error
     return undefined
   }
