@@ -22,9 +22,9 @@ export interface RemotePathsOptions {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What holds a path, wherever it stands in a message. */
+/** Fields that hold paths, at any depth of a message. */
 const PATHS: ReadonlySet<string> = new Set(['cwd', 'path', 'additionalDirectories', 'uri'])
-/** What an agent said or read is text, whatever it looks like. */
+/** Fields with the words of agents and tools, in which nothing is translated. */
 const NOT_INSIDE: ReadonlySet<string> = new Set(['rawInput', 'rawOutput', '_meta', 'text'])
 const NO_DIRECTORY: ReadonlySet<unknown> = new Set(['DIRECTORY_MISSING', 'DIRECTORY_FOREIGN', 'PATH_NOT_ABSOLUTE'])
 
@@ -35,7 +35,7 @@ export class RemotePaths {
   /** The `cwd` of each request that opens a session, as the editor names it. */
   readonly #opening = new Map<unknown, string>()
   #hasNoticed = false
-  /** What the server allows this connection, as its answer to `initialize` said last. */
+  /** The role of this connection, from the server's last answer to `initialize`. */
   #role: unknown
 
   constructor(options: RemotePathsOptions) {

@@ -55,7 +55,7 @@ export class LineFraming {
     return frames
   }
 
-  /** Frees the line that has not ended and skips what is still to come of it. */
+  /** Drops the unfinished line, and skips the rest of it when that arrives. */
   drop(): void {
     this.#isSkipping = true
     this.#free()

@@ -90,7 +90,7 @@ function messageIn(message: Record<string, unknown>, rules: 'strict' | 'lenient'
   // A notification is never answered, so that nothing is said about wrong parameters of one either.
   if (!('id' in message)) return { kind: 'notification', method, params }
   if (!isId(id)) return invalid('id must be a string or a number')
-  // Under its id, for a client waits for the answer.
+  // The refusal has the id of the request, because the client waits for its answer.
   if (params !== undefined && typeof params !== 'object') return invalid('params must be an object', id)
   return { kind: 'request', id, method, params }
 }

@@ -159,7 +159,7 @@ export interface SubscribedClient {
   readonly name: string
   readonly title?: string
   readonly version?: string
-  /** What stands under the prompts and answers of its user; absent: nothing does. */
+  /** The author's name that prompts and answers of this client are stored with; absent: none. */
   readonly author?: string
 }
 

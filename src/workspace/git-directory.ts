@@ -75,7 +75,7 @@ async function configsOfRepository(directory: string): Promise<readonly (string 
   return Promise.all([textAt(join(home, 'config'), home), textAt(join(gitDirectory, 'config.worktree'), gitDirectory)])
 }
 
-/** Where its configuration and hooks are: a work tree that was added to another has those of that one. */
+/** The directory with its configuration and hooks: an added work tree uses those of the main repository. */
 async function homeOf(gitDirectory: string): Promise<string> {
   const common = await textAt(join(gitDirectory, 'commondir'), gitDirectory)
   return common === undefined ? gitDirectory : resolve(gitDirectory, common.trim())

@@ -83,7 +83,7 @@ export async function placeIn(held: OpenDirectory, name: string): Promise<Resolv
   return { held, name, real: join(held.real, name), found: await statEntry(held, name) }
 }
 
-/** A directory in one that is held; undefined where it is none any more, may not be read, or lies elsewhere by now. */
+/** Opens a directory inside an open one; undefined if it is no directory any more, may not be read, or was moved away. */
 export async function openSubdirectory(
   held: OpenDirectory,
   name: string,
@@ -104,7 +104,7 @@ export async function openSubdirectory(
 /** The last two are of directories below `/proc` whose process has ended. */
 const ABSENT = new Set('ENOENT ENOTDIR ELOOP EMLINK EACCES EPERM ENAMETOOLONG ESTALE ENXIO EINVAL ESRCH'.split(' '))
 
-/** Undefined for what has gone, has become something else or may not be read. Too many open files is none of these: it throws. */
+/** Undefined if the file is gone, is something else now or may not be read. Throws other errors, such as too many open files. */
 export function unlessAbsent(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException
   if ((code !== undefined && ABSENT.has(code)) || isParleyError(error)) return undefined

@@ -26,7 +26,7 @@ export interface OpenPrompt {
   isCancelled: boolean
   /** It was sent to a server that is gone. */
   isOrphan: boolean
-  /** What is sent once its session is resumed; undefined when it was sent. */
+  /** The message, until its session is resumed and it can be sent; undefined after that. */
   held?: Buffer | undefined
 }
 

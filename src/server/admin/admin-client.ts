@@ -77,7 +77,7 @@ export async function askToUpload(target: AdminTarget, id: string | undefined, p
   return ((await request(target, uploading)) as { readonly upload: string }).upload
 }
 
-/** What the machine of the server has. Throws also what is wrong with the parameters. */
+/** Calls a method about the server's machine. Throws also PARAMS_INVALID. */
 export async function askMachine(target: AdminTarget, asked: MachineRequest): Promise<unknown> {
   return request(target, asked)
 }
@@ -88,7 +88,7 @@ export async function askToImportFromAgent(target: AdminTarget, order: AgentImpo
   return (await request(target, importing)) as AgentImportAnswer
 }
 
-/** Who gets in there. Throws also why it does not. */
+/** Calls a method about access to the server. Throws also the server's refusal. */
 export async function askAccess(target: AdminTarget, method: AccessMethod, params: object): Promise<unknown> {
   return request(target, { method: `_parley/access/${method}`, params })
 }

@@ -44,7 +44,7 @@ export function listMcp(config: Config, cwd: string, { sessions }: LiveMcp): rea
 
 export interface AddedMcp {
   readonly file: string
-  /** What the user may not expect of its command. */
+  /** A warning about its command, such as that it deletes files. */
   readonly danger?: string
 }
 
@@ -100,7 +100,7 @@ export function testedMcp(config: Config, { name, command, args = [], url = '', 
   return { type: more.sse === true ? 'sse' : 'http', name: 'test', url, headers: Object.entries(more.headers ?? {}) }
 }
 
-/** What sessions in `cwd` have under this name. */
+/** The server of this name that sessions in `cwd` have. */
 function configuredMcp(config: Config, name: string, cwd: string): McpServer {
   const { servers } = readMcpFiles(config, cwd)
   const found = servers.find(({ entry, standing }) => entry.name === name && standing !== 'overruled')

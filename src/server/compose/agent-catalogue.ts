@@ -40,7 +40,7 @@ export {
 } from '../../adapters/agent/external/install/wanted.ts'
 export { knownAgent as knownAgentOf }
 
-/** What every child gets is not enough for agents: they open browsers and use keys of SSH. */
+/** Further variables for agents, which open browsers and use SSH keys. */
 const BASE = ['SSH_AUTH_SOCK', 'DISPLAY', 'WAYLAND_DISPLAY'] as const
 
 /** The parts of a catalogue, for commands that change them. */

@@ -174,7 +174,7 @@ function loadSessions() {
   return import('./sessions.ts')
 }
 
-/** What keeps it from being loaded is thrown by `Owner.sessions`. */
+/** Errors of loading it are thrown later, by `Owner.sessions`. */
 function prepare(): void {
   loadSessions().catch(() => undefined)
 }
@@ -238,7 +238,7 @@ async function openUserAgents(
   return { agents, models: { close: async () => void (await Promise.all([own.close(), lent.close()])) } }
 }
 
-/** What external agents need of the sessions' side. */
+/** The services of sessions that external agents use. */
 type AgentServices = Pick<ComposedSessions, 'processes' | 'front'>
 
 /** Loaded with the first session that has one. */

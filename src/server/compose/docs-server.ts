@@ -36,7 +36,7 @@ export interface HttpDocsRequest extends DocsRequest {
   readonly allowedHosts?: readonly string[]
 }
 
-/** Who serves documents on purpose has more of them than who asks about a directory in passing. */
+/** Larger than the limits of a session, because a document server is started on purpose. */
 const LIMITS: IndexLimits = { files: 200_000, bytes: 4_000_000_000 }
 
 /** The key that is set, that a file holds, or that is made now. Throws DOCS_KEY_WEAK or DOCS_KEY_FILE. */

@@ -15,7 +15,7 @@ import { loginsOf, openChecker, sandboxSettings } from './sessions.ts'
 import { searchOptions } from '../cluster/search/index-order.ts'
 import { workerUrl } from './workers.ts'
 
-/** Whether a sandbox for commands can be made here; tried, and nothing is left of it. */
+/** Whether a sandbox for commands can be made here. Makes one and removes it again. */
 export async function inspectSandbox(config: Config): Promise<{ readonly reason?: string }> {
   const boot = { home: homeMark(config.home), id: systemClock.id() }
   const processes = openProcesses({ boot, environment: config.environment, clock: systemClock })

@@ -28,7 +28,7 @@ export class Clients {
     return this.count > 0 ? this.#clock.monotonicNow() : this.#lastSeen
   }
 
-  /** From now on clients are served so: their sessions may be on other machines. */
+  /** Serves clients with this function from now on, because their sessions may be on other nodes. */
   serveBy(serve: typeof serveConnection): void {
     this.#serve = serve
   }

@@ -41,7 +41,7 @@ const LOCAL_USER: ServerContext['principal'] = { transport: 'unix socket', isLoc
 
 export interface RunningServer {
   readonly socket: string
-  /** What its user should know of its certificate. */
+  /** A warning about the certificate. */
   readonly remark: string | undefined
   /** Where remote clients connect. */
   readonly urls: readonly string[]

@@ -61,7 +61,7 @@ export class AgentsOfServer {
     const { agents, clock, log } = this.#owner
     const parts = { config: this.#config, default: agents.default, clock, report: log.report }
     const loading = (this.#loading ??= import('../agents/agent-list.ts').then(({ AgentList: List }) => new List(parts)))
-    // What could not be loaded, as without a free descriptor, is loaded by the next request.
+    // If loading failed, for example without a free descriptor, the next request tries again.
     loading.catch(() => (this.#loading = undefined))
     return loading
   }
@@ -86,7 +86,7 @@ const MACHINE_METHODS = [
   ...(['rules/list', 'rules/add', 'rules/remove'] as const),
 ] as const
 
-/** What this machine has, for commands elsewhere. */
+/** Methods about this machine, for commands on other machines. */
 function machineMethods(config: Config, owner: Owner): OwnMethods {
   const { clock } = owner
   const live = () => liveMcp(owner)

@@ -5,7 +5,7 @@
 import { isParleyError } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** So many within so many milliseconds come from something that will not stop by itself. */
+/** More errors than this within this time come from something that will not stop by itself. Milliseconds. */
 const STORM = { errors: 100, within: 10_000 }
 
 export interface UncaughtOptions {

@@ -58,7 +58,7 @@ async function importFromAgent(owner: Owner, params: unknown): Promise<AgentImpo
 
 interface ImportedFile {
   readonly path: string
-  /** What the client calls it. */
+  /** The name of the file on the client's machine. */
   readonly name: string
   readonly keepId: boolean
 }

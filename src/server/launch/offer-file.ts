@@ -20,7 +20,7 @@ const MAX_OFFERS = 8
 export class OfferFile {
   readonly #config: Config
   readonly #path: string
-  /** What the answer depends on. One that was given under another key is not used. */
+  /** Everything that the answer depends on. An answer that was stored under another key is not used. */
   readonly #key: string
 
   constructor(config: Config) {

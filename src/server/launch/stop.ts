@@ -40,7 +40,7 @@ async function findServer(place: ServerPlace): Promise<FoundServer> {
   } catch (error) {
     const isSilent = isParleyError(error, 'SERVER_SILENT')
     if (!isSilent && !isParleyError(error, 'SERVER_ABSENT') && !isParleyError(error, 'CONNECTION_LOST')) throw error
-    // One that is stopping already listens no more, and is waited for all the same.
+    // A server that is already stopping does not listen any more. It is waited for all the same.
     return { pid: serverAt(place), doesAnswer: !isSilent }
   }
 }
@@ -71,7 +71,7 @@ async function toldToStop(
   try {
     return (await askToStop(place, { graceMs })).working
   } catch (error) {
-    // One that listens no more is stopping already.
+    // A server that does not listen any more is already stopping.
     if (isParleyError(error, 'SERVER_ABSENT')) return 0
     if (isParleyError(error, 'SERVER_SILENT')) return undefined
     if (!isParleyError(error, 'CONNECTION_LOST')) throw error

@@ -51,7 +51,7 @@ function wordsAfter(descriptor: number, before: number): string | undefined {
   return crash ?? (lines.length === 0 ? undefined : lines.slice(-LAST.lines).join(' / '))
 }
 
-/** Who dies on a full disk cannot write down of what. */
+/** A server that dies because the disk is full cannot log the reason, so it is found here. */
 function whyNothing(home: string): string | undefined {
   return statfsSync(home).bavail === 0
     ? `the disk is full, so nothing more can be stored in ${home}; ${STILL_READ}`

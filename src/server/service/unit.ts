@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { NODE_ENVIRONMENT, NODE_FLAGS } from '../launch/launch.ts'
 
-/** What was found out about this machine. */
+/** Facts about this machine that the unit file depends on. */
 export interface ServiceFacts {
   readonly platform: NodeJS.Platform
   /** The user's own directory. */
@@ -40,7 +40,7 @@ const LABEL = 'parley'
 /** How long running turns may still take when the service is stopped or replaced by another version. */
 const GRACE_SECONDS = 60
 
-/** What systemd listens on the server's socket with. */
+/** The systemd unit that listens on the server's socket. */
 export const SOCKET_UNIT = `${LABEL}.socket`
 
 type Environment = ServiceFacts['environment']

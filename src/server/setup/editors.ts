@@ -1,7 +1,7 @@
 /** The editors that can have Parley as an agent: how each is found on a machine, and what its settings must say. */
 import { join } from 'node:path'
 
-/** What was found out about this machine. */
+/** What was found out about this machine and its user. */
 export interface Machine {
   readonly platform: NodeJS.Platform
   /** The user's own directory. */
@@ -31,7 +31,7 @@ export interface Editor {
   readonly name: string
   readonly title: string
   isHere(machine: Machine): boolean
-  /** What is to be written; undefined where settings are a program, which only their user can change. */
+  /** The change of the settings file; undefined if the settings are a program, which only the user can change. */
   edit?(machine: Machine, start: Start): JsonEdit
   /** For editors whose settings are a program: the lines to put into it. */
   lines?(start: Start): string

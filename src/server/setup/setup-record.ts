@@ -8,7 +8,7 @@ import type { JsonEdit } from './editors.ts'
 
 interface Recorded extends JsonEdit {
   readonly editor: string
-  /** What stood there; absent where nothing did. */
+  /** The former value; absent if there was none. */
   readonly before?: unknown
   /** How much of the path was there: the objects behind it were made for the value. */
   readonly found: number

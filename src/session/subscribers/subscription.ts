@@ -28,7 +28,7 @@ export interface SubscribedSession {
   remove(subscription: Subscription): void
 }
 
-/** What clients send by their subscriptions. */
+/** What a subscription passes on to the session for its client: prompts, declined questions, settings. */
 interface SendingClients {
   prompt(subscription: Subscription, prompt: ClientPrompt): Promise<'open' | 'ended'>
   adoptPrompts(subscription: Subscription, promptIds: readonly string[]): void

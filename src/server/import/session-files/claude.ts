@@ -51,7 +51,7 @@ function user({ message, timestamp }: Fields, conversation: FileSessionBuilder):
   conversation.prompt(prompt, timestamp)
 }
 
-/** What a command printed, and that the user has stopped a turn. */
+/** Messages that Claude Code writes in the user's place: the output of a command, and a stopped turn. */
 const WRITTEN_BY_CLAUDE = /^(?:<local-command-|\[Request interrupted by user)/u
 
 /** Of messages that no model has said, such as failures of the network. */

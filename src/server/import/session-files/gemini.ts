@@ -47,7 +47,7 @@ function rewind(messages: Map<string, Fields>, first: string): void {
   for (const id of ids.slice(Math.max(0, ids.indexOf(first)))) messages.delete(id)
 }
 
-/** What Gemini CLI says to the model in the user's place. */
+/** Messages that Gemini CLI sends to the model in the user's place. */
 const CONTEXT = /^\s*<(?:session|hook)_context>/u
 
 function take(message: Fields, conversation: FileSessionBuilder): void {
