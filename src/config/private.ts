@@ -44,7 +44,7 @@ function stateAt(home: string): Stats | undefined {
     return statSync(home, { throwIfNoEntry: false })
   } catch (error) {
     // As with the HOME of a service, which is often no directory.
-    return refuse(home, `${fileReasonOf(error)}; set PARLEY_HOME to a directory of your own`)
+    return failNotPrivate(home, `${fileReasonOf(error)}; set PARLEY_HOME to a directory of your own`)
   }
 }
 
