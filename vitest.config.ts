@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They look at the process that they run in, so only each other may have run there. */
 const alone = [
@@ -42,6 +43,16 @@ const heavy = [
 /** In a browser, which the files of a worker share. */
 const page = 'test/page/*.test.ts'
 
+/** Projects run one after another. The short files of `src` come last, so that no worker ends long before the other. */
+const ORDER = ['page', 'alone', 'test', 'src', 'heavy']
+
+class ShortFilesLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project }: TestSpecification): number => ORDER.indexOf(project.name)
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
+
 const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -58,6 +69,7 @@ export default defineConfig({
     // Real processes and disks on small machines: more than two files at a time only wait for each other.
     maxWorkers: 2,
     passWithNoTests: false,
+    sequence: { sequencer: ShortFilesLast },
     // A module is transformed once for all projects, and again when it has changed.
     experimental: { fsModuleCache: true },
     projects: [
