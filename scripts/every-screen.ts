@@ -173,7 +173,7 @@ async function screensOf(stage: PageStage): Promise<Readonly<Record<string, Scre
 async function storiesOf({ server }: PageStage): Promise<Stories> {
   const session = async (steps: readonly Step[], prompt: string, leaves: 'begun' | 'ended' = 'ended') => {
     server.play(steps)
-    const id = await server.newSession(prompt, leaves)
+    const id = await server.newSession(prompt, { leaves })
     // The next script is not the one of this turn.
     if (leaves === 'begun') await pause(1_000)
     return id

@@ -75,7 +75,7 @@ test('32: a device that is revoked while an answer streams is out at once, and h
   stage.server.play([{ chunk: 'word {n} ', times: 100_000, everyMs: 5 }])
   await stage.newSession(page, 'Stream.')
   await page.getByText('word 9').waitFor()
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await other.getByText('word 9').waitFor()
   await other.getByLabel('Message to the agent').fill('Half a sen')
   await access(page)
@@ -96,10 +96,10 @@ test('62: a role that is lowered holds at once, and who may not decide about acc
   await other.goto(await invite(page))
   await other.getByRole('navigation', { name: 'Sessions' }).waitFor()
   expect(await other.getByRole('button', { name: 'Access' }).count()).toBe(0)
-  await other.goto(`${stage.server.url}?access`)
+  await stage.show(other, '?access')
   await other.getByRole('alert').waitFor()
   await stage.newSession(page, 'Something.')
-  await other.goto(page.url())
+  await stage.show(other, page.url())
   await other.getByLabel('Message to the agent').waitFor()
   await access(page)
   await part(page, 'Devices').getByRole('combobox').last().selectOption('read')
@@ -114,7 +114,7 @@ test('63, 64: a link shows its session alone, live and without a way to write, a
   stage.server.play([{ chunk: 'Shared words.' }])
   await stage.newSession(page, 'For others too.')
   await page.getByText('Shared words.').waitFor()
-  const session = page.url()
+  const session = new URL(page.url()).searchParams.get('session') ?? ''
   await page.getByRole('group').locator('summary[aria-label=More]').click()
   await page.getByRole('button', { name: 'Share' }).click()
   await part(page, 'Links to a session').getByRole('button', { name: 'Make a link' }).click()
@@ -132,15 +132,12 @@ test('63, 64: a link shows its session alone, live and without a way to write, a
   expect([...stage.requested].filter((one) => one.includes(code))).toEqual([])
 
   stage.server.play([{ chunk: 'And these are live.' }])
-  const writer = await stage.tab(page.context())
-  await writer.goto(session)
-  await writer.getByLabel('Message to the agent').fill('Go on.')
-  await writer.getByLabel('Message to the agent').press('Enter')
+  await stage.server.prompt(session, 'Go on.')
   await reader.getByText('And these are live.').waitFor()
 
   // The other session does not exist for it, whatever it asks.
   const id = new URL(reader.url()).searchParams.get('share') ?? ''
-  await reader.goto(`${stage.server.url}?search=secret&share=${id}`)
+  await stage.show(reader, `?search=secret&share=${id}`)
   await reader.getByText('Nothing found.').waitFor()
   await reader.goBack()
   await reader.getByText('Shared words.').waitFor()

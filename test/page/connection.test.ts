@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { Network } from './network.ts'
 import { still } from './reader.ts'
-import { PageStage } from './stage.ts'
+import { PageStage, hurry } from './stage.ts'
 
 let stage: PageStage
 let network: Network
@@ -23,9 +23,8 @@ const message = (page: Page) => page.getByLabel('Message to the agent')
 
 /** A session on a page whose way to the server is the bad one. */
 async function sessionThroughNetwork(firstPrompt: string): Promise<Page> {
-  const page = await stage.device()
-  await stage.newSession(page, firstPrompt)
-  await page.goto(network.url + new URL(page.url()).search)
+  const page = await stage.hurriedPage()
+  await page.goto(`${network.url}?session=${await stage.server.newSession(firstPrompt)}`)
   await message(page).waitFor()
   return page
 }
@@ -36,15 +35,6 @@ async function sleep(page: Page, ms: number): Promise<void> {
     const now = Date.now.bind(Date)
     Date.now = () => now() + ms
   }, ms)
-}
-
-/** Timers of the page are ten times as fast. */
-async function hurry(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const [after, signalAfter] = [setTimeout, AbortSignal.timeout.bind(AbortSignal)]
-    Object.assign(globalThis, { setTimeout: (run: () => void, ms = 0) => after(run, ms / 10) })
-    AbortSignal.timeout = (ms) => signalAfter(ms / 10)
-  })
 }
 
 const lookAgain = (page: Page) => page.evaluate(() => void dispatchEvent(new Event('focus')))
@@ -61,7 +51,7 @@ test('the first visit of a device that the server does not know leaves no error 
 })
 
 test('a server that does not reach its database says so, for as long as that lasts or the connection does', async () => {
-  const page = await stage.newDevice()
+  const page = await stage.newPage()
   const sockets: WebSocketRoute[] = []
   await page.routeWebSocket(/\/acp$/u, (socket) => {
     socket.connectToServer()
@@ -83,7 +73,9 @@ test('a server that does not reach its database says so, for as long as that las
 })
 
 test('a device that has as many connections as it may is told so, and comes in when there is room', async () => {
+  // Another page of the device would have a connection, too.
   const page = await stage.newDevice()
+  await page.addInitScript(hurry)
   const [cookie] = await page.context().cookies()
   const others = Array.from(
     { length: 16 },
@@ -102,7 +94,7 @@ test('a device that has as many connections as it may is told so, and comes in w
 })
 
 test('a first connection that is lost before the server has answered is said, and made again', async () => {
-  const page = await stage.newDevice()
+  const page = await stage.hurriedPage()
   let [lost, isLosing] = [0, true]
   await page.routeWebSocket(/\/acp$/u, (socket) => {
     if (!isLosing) return void socket.connectToServer()
@@ -133,7 +125,6 @@ test('28: a line that carries nothing more is noticed within 45 seconds, and as 
   stage.server.play([{ chunk: 'Said before.' }])
   const page = await sessionThroughNetwork('Begin.')
   await page.getByText('Said before.').waitFor()
-  await hurry(page)
   network.freeze()
   await sleep(page, 46_000)
   await offline(page).waitFor()
@@ -158,7 +149,6 @@ test('28: a line that carries nothing more is noticed within 45 seconds, and as 
 test('29: a handshake without an answer is given up, and the next one connects', async () => {
   stage.server.play([{ chunk: 'Here.' }])
   const page = await sessionThroughNetwork('Begin.')
-  await hurry(page)
   network.cut()
   network.mute()
   await offline(page).waitFor()
@@ -197,7 +187,7 @@ test('27, 30: what was said while there was no line is there once after it, and 
 })
 
 test('33: a server that was updated under the page offers to reload it', async () => {
-  const page = await stage.newDevice()
+  const page = await stage.newPage()
   const sockets: WebSocketRoute[] = []
   await page.routeWebSocket(/\/acp$/u, (socket) => {
     sockets.push(socket)

@@ -15,7 +15,7 @@ afterAll(() => stage.close())
 /** A session with a long answer, and its turn over. */
 async function longSession(): Promise<Page> {
   stage.server.play([{ chunk: LONG, times: 60 }, { chunk: 'The end of the first.' }])
-  const [page, id] = await Promise.all([stage.device(), stage.server.newSession('Say much.', 'ended')])
+  const [page, id] = await Promise.all([stage.device(), stage.server.newSession('Say much.', { leaves: 'ended' })])
   await stage.show(page, `?session=${id}`)
   await page.getByText('The end of the first.').waitFor()
   await page.locator('.composer textarea').waitFor()
@@ -45,7 +45,7 @@ test('1: opened in mid-word, it has the past, and the word goes on, each part on
   await stage.newSession(first, 'Count.')
   await first.getByText('5.6.7.').waitFor()
   const second = await stage.device()
-  await second.goto(first.url())
+  await stage.show(second, first.url())
   const whole = `${Array.from({ length: 40 }, (_, n) => `${n + 1}.`).join('')}over`
   await Promise.all([first, second].map((page) => page.getByText(whole, { exact: true }).waitFor()))
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
       { toolCall: { toolCallId: `c${n}`, title: `Call ${n}`, kind: 'read', status: 'failed' } },
     ]).flat(),
   )
-  address = `?session=${await stage.server.newSession('Go through all of it.', 'ended')}`
+  address = `?session=${await stage.server.newSession('Go through all of it.', { leaves: 'ended' })}`
 })
 afterAll(() => stage.close())
 
@@ -56,18 +56,30 @@ const isInView = async (page: Page, what: string): Promise<boolean> => {
 const marked = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() => [...(CSS.highlights.get('found') ?? [])].map((range) => (range as Range).toString()))
 
-test('8: a long session opens at its end with one page; Home, End and any entry are gone to, and the document stays small', async () => {
+test('8, 19: a long session opens at its end with one page; prompts, Home, End and any entry are gone to, and the document stays small', async () => {
   const { page, asked } = await opened()
   await text(page, `Call ${ROUNDS - 1}`).waitFor()
   expect(asked).toHaveLength(1)
   expect(await awayFromEnd(page)).toBeLessThanOrEqual(1)
+  // The outline has every prompt, however little is loaded.
+  await page.locator('.menu summary[aria-label=More]').click()
+  await page.getByRole('button', { name: 'Prompts' }).click()
+  const outline = page.getByRole('dialog', { name: 'Prompts' })
+  await outline.getByRole('button', { name: 'Go through all of it.' }).waitFor()
+  expect(await faultsOf(page, '.outline')).toEqual([])
+  expect(asked).toHaveLength(1)
+  await outline.getByRole('button', { name: 'Go through all of it.' }).click()
+  await outline.waitFor({ state: 'detached' })
+  await inView(page, 'Go through all of it.')
+  await page.locator('.rows').press('End')
+  await inView(page, `Call ${ROUNDS - 1}`)
   await page.locator('.rows').press('Home')
   await inView(page, 'Go through all of it.')
   await text(page, 'Call 0').waitFor()
   expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(2_500)
   await page.locator('.rows').press('End')
   await inView(page, `Call ${ROUNDS - 1}`)
-  await page.goto(`${stage.server.url}${address}&at=1500`)
+  await stage.show(page, `${address}&at=1500`)
   await page.locator('.row.found').waitFor()
   // Nothing of it is new to who has just come.
   await page.getByRole('button', { name: 'To the end' }).waitFor()
@@ -76,7 +88,7 @@ test('8: a long session opens at its end with one page; Home, End and any entry 
 })
 
 test('5: an older page that comes while it streams moves nothing, and is asked for once', async () => {
-  const page = await stage.newDevice()
+  const page = await stage.newPage()
   const pages = await holdingPages(page)
   await page.goto(stage.server.url + address)
   await expect.poll(() => pages.asked()).toBe(1)
@@ -156,7 +168,7 @@ test('52: a word that was said long ago is found in the session and stepped to, 
   await page.keyboard.type('note')
   await expect.poll(() => page.getByLabel('Find in this session').inputValue()).toBe('note')
   await page.getByText('200 found').waitFor()
-  expect(await faultsOf(page)).toEqual([])
+  expect(await faultsOf(page, '.find')).toEqual([])
   await page.getByLabel('Find in this session').fill('heron')
   await page.getByText('1 found').waitFor()
   await page.keyboard.press('Enter')
@@ -181,7 +193,7 @@ test('a call that begins in a page and ends live is one call, where it began', a
   await stage.newSession(first, 'Run it.')
   await first.locator('.dock .card').waitFor()
   const late = await stage.device()
-  await late.goto(first.url())
+  await stage.show(late, first.url())
   await late.locator('.dock .options button').first().click()
   for (const page of [first, late]) {
     await page.getByText('It has ended.').waitFor()
@@ -195,7 +207,7 @@ test('a session whose first page has failed is opened by Try again, and what cam
   const first = await stage.device()
   await stage.newSession(first, 'Begin.')
   await first.getByText('The first answer.').waitFor()
-  const late = await stage.newDevice()
+  const late = await stage.newPage()
   let isFailing = true
   await late.routeWebSocket(/\/acp$/u, (socket) => {
     socket.connectToServer().onMessage((text) => {
@@ -219,19 +231,6 @@ test('a session whose first page has failed is opened by Try again, and what cam
   await text(late, 'The first answer.').waitFor()
   await text(late, 'The second answer.').waitFor()
   expect(await late.locator('.prompt', { hasText: 'Go on.' }).count()).toBe(1)
-})
-
-test('19: the outline has every prompt, however little is loaded, and goes to each', async () => {
-  const { page, asked } = await opened()
-  await page.locator('.menu summary[aria-label=More]').click()
-  await page.getByRole('button', { name: 'Prompts' }).click()
-  const outline = page.getByRole('dialog', { name: 'Prompts' })
-  await outline.getByRole('button', { name: 'Go through all of it.' }).waitFor()
-  expect(await faultsOf(page)).toEqual([])
-  expect(asked).toHaveLength(1)
-  await outline.getByRole('button', { name: 'Go through all of it.' }).click()
-  await outline.waitFor({ state: 'detached' })
-  await inView(page, 'Go through all of it.')
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

@@ -49,7 +49,7 @@ test('59: a form of a server is native fields; what does not fit is said at its 
   const field = (name: string) => card(page).getByLabel(name)
   expect(await field('How many').inputValue()).toBe('3')
   expect(await field('Mail').getAttribute('inputmode')).toBe('email')
-  expect(await faultsOf(page)).toEqual([])
+  expect(await faultsOf(page, '.dock')).toEqual([])
   await field('Your name').fill('A')
   await field('How many').fill('12')
   await card(page).getByRole('button', { name: 'Send' }).click()

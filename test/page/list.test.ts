@@ -73,7 +73,7 @@ test('16, 21: a question is answered from the list without opening its session; 
   const list = await stage.device()
   list.on('websocket', (socket) => socket.on('framesent', ({ payload }) => opened.push(String(payload))))
   let late: (() => void) | undefined
-  const other = await stage.newDevice()
+  const other = await stage.newPage()
   await other.routeWebSocket(/\/acp$/u, (socket) => {
     const server = socket.connectToServer()
     socket.onMessage((text) => {
@@ -133,7 +133,7 @@ test('56: a session is renamed, forked and closed for everyone; deleting one can
   expect(sent.filter((one) => one.includes('session/delete'))).toEqual([])
   expect(await item(other, 'Second name').count()).toBe(1)
 
-  await page.goto(before)
+  await stage.show(page, before)
   await page.getByText('Answered.').waitFor()
   await choose(page, 'Close')
   await page.waitForURL((url) => !url.search.includes('session='))
@@ -141,7 +141,7 @@ test('56: a session is renamed, forked and closed for everyone; deleting one can
   await page.locator('.session-head').waitFor({ state: 'detached' })
   const closed = sent.findIndex((one) => one.includes('session/close'))
   expect(sent.slice(closed).filter((one) => /session\/(?:load|resume)/u.test(one))).toEqual([])
-  await page.goto(before)
+  await stage.show(page, before)
   await page.getByText('Answered.').waitFor()
 })
 
@@ -187,7 +187,7 @@ test('53: the filter and the group are in the address, and a reload or Back has 
 })
 
 test('54: of ten thousand sessions at most sixty rows are in the document, and each of them is found', async () => {
-  const page = await stage.newDevice()
+  const page = await stage.newPage()
   await page.routeWebSocket(/\/acp$/u, (socket) => {
     socket.connectToServer().onMessage((text) => {
       for (const line of String(text).split('\n')) socket.send(line.includes('"reset":true') ? withMany(line) : line)

@@ -4,11 +4,15 @@ import { type Server, createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PageStage } from './stage.ts'
+import { PageStage, hurry } from './stage.ts'
 
 let stage: PageStage
+/** In a browser that may keep the page. */
+let device: Page
 beforeAll(async () => {
-  stage = await PageStage.open([{ chunk: 'Said.' }])
+  stage = await PageStage.open([{ chunk: 'Said.' }], { hasProcess: true })
+  device = await stage.newDevice({ serviceWorkers: 'allow' })
+  await device.addInitScript(hurry)
 })
 afterAll(() => stage.close())
 
@@ -19,7 +23,7 @@ const kept = (page: Page) =>
   })
 
 test('34: without its server a page that was kept shows itself and the last list, and comes back', async () => {
-  const page = await stage.newDevice({ serviceWorkers: 'allow' })
+  const page = device
   await stage.newSession(page, 'Keep this title')
   await page.getByText('Said.').waitFor()
   await kept(page)
@@ -36,7 +40,7 @@ test('34: without its server a page that was kept shows itself and the last list
 })
 
 test('34: a device that is none any more forgets the list', async () => {
-  const page = await stage.newDevice({ serviceWorkers: 'allow' })
+  const page = device
   await stage.newSession(page, 'A title to be forgotten')
   await kept(page)
   await page.reload()
@@ -53,7 +57,9 @@ test('34: a device that is none any more forgets the list', async () => {
 test('33, 34: a newer page that the browser has fetched is offered, and comes with a reload; it is kept behind a proxy too', async () => {
   let version = 1
   const proxy = await withOwnWorker(() => version)
-  const page = await stage.newDevice({ serviceWorkers: 'allow' })
+  await stage.admit(device.context())
+  // Its timers are as they are.
+  const page = await stage.tab(device.context())
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`
   await page.goto(url)
   await page.locator('.list').waitFor()

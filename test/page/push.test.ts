@@ -21,7 +21,7 @@ let service: ScriptedPushService
 let page: Page
 beforeAll(async () => {
   service = await ScriptedPushService.start()
-  stage = await PageStage.open([], { PARLEY_PUSH_SERVICES: service.origin })
+  stage = await PageStage.open([], { environment: { PARLEY_PUSH_SERVICES: service.origin } })
   page = await stage.newDevice({ serviceWorkers: 'allow', permissions: ['notifications'] })
   await page.addInitScript((subscription) => {
     const one = { toJSON: () => subscription, unsubscribe: async () => true }

@@ -14,7 +14,7 @@ const question = (title: string, more = {}) => ({
 
 let stage: PageStage
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.open([], { hasProcess: true })
 })
 afterAll(() => stage.close())
 
@@ -157,8 +157,11 @@ test('75: and no page has complained', () => expect(stage.complaints).toEqual([]
 test('a device that comes later shows since when the turn runs', async () => {
   stage.server.play([question('Since when'), { chunk: 'Done.' }])
   const id = await stage.server.newSession('Ask.')
-  const page = await stage.newDevice()
-  await page.clock.setFixedTime(Date.now() + 600_000)
+  const page = await stage.newPage()
+  await page.addInitScript(() => {
+    const now = Date.now.bind(Date)
+    Date.now = () => now() + 600_000
+  })
   await page.goto(`${stage.server.url}?session=${id}`)
   await card(page).getByText('Since when').waitFor()
   await page

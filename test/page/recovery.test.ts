@@ -6,13 +6,13 @@ import { PageStage } from './stage.ts'
 
 let stage: PageStage
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.open([], { hasProcess: true })
 })
 afterAll(() => stage.close())
 
 test('25, 27: a kill in mid-sentence leaves the half sentence, says where it was cut and offers to go on; nothing is doubled', async () => {
   stage.server.play([{ chunk: 'Before the cut. ' }, { chunk: 'Half a' }, { sleepMs: 600_000 }])
-  const page = await stage.device()
+  const page = await stage.hurriedPage()
   await stage.newSession(page, 'Begin.')
   await page.getByText('Before the cut. Half a').waitFor()
   await page.getByLabel('Message to the agent').fill('A draft')
@@ -36,7 +36,7 @@ test('25, 27: a kill in mid-sentence leaves the half sentence, says where it was
 
 test('35: what is sent while there is no server waits, can be taken back, and is sent once', async () => {
   stage.server.play([{ chunk: 'Heard.' }])
-  const page = await stage.device()
+  const page = await stage.hurriedPage()
   await stage.newSession(page, 'First.')
   await page.getByText('Heard.').waitFor()
   await stage.server.kill()
@@ -57,7 +57,7 @@ test('35: what is sent while there is no server waits, can be taken back, and is
 
 test('31: a journal that ends before what the page has is said, and the session is loaded anew', async () => {
   stage.server.play([{ chunk: 'The first answer.' }])
-  const page = await stage.device()
+  const page = await stage.hurriedPage()
   await stage.newSession(page, 'Begin.')
   await page.getByText('The first answer.').waitFor()
   await stage.server.kill()

@@ -1,4 +1,4 @@
-/** A server of the real binary that listens on a port, with an agent that plays a script. It can be killed, and comes back on its port. */
+/** A server that listens on a port, with an agent that plays a script. One with a process of its own can be killed, and comes back on its port. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,10 +8,20 @@ import { WebSocket } from 'ws'
 import { type Client, connect, overWebSocket } from '../../src/client.ts'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import type { Role } from '../../src/credentials/roles.ts'
+import { type RunningCommand, runCommand } from '../e2e/command-scope.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
 import { binary, freshDirectory } from '../e2e/parley.ts'
 
+const LISTENS = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u
+
 export type Step = Readonly<Record<string, unknown>>
+
+export interface ServerOptions {
+  /** Settings of it. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Else it runs in the process of the tests, which costs a fifth. */
+  readonly hasProcess?: boolean
+}
 
 export class PageServer {
   /** Everything of this server stands below it. */
@@ -22,17 +32,14 @@ export class PageServer {
   readonly #script = join(this.#directory, 'script.jsonl')
   /** The last one runs, unless it was killed. */
   readonly #children: ChildProcessWithoutNullStreams[] = []
+  #hosted: RunningCommand | undefined
   #tokens = 0
   #programToken = ''
-  readonly #environment: Readonly<Record<string, string>>
+  readonly #options: ServerOptions
   port = 0
 
-  /** `environment`: settings of it. */
-  static async start(
-    steps: readonly Step[] = [],
-    environment: Readonly<Record<string, string>> = {},
-  ): Promise<PageServer> {
-    const server = new PageServer(environment)
+  static async start(steps: readonly Step[] = [], options: ServerOptions = {}): Promise<PageServer> {
+    const server = new PageServer(options)
     mkdirSync(server.work)
     server.play(steps)
     server.#programToken = server.token('admin')
@@ -40,8 +47,8 @@ export class PageServer {
     return server
   }
 
-  private constructor(environment: Readonly<Record<string, string>>) {
-    this.#environment = environment
+  private constructor(options: ServerOptions) {
+    this.#options = options
   }
 
   get url(): string {
@@ -54,11 +61,17 @@ export class PageServer {
   }
 
   /** A session that a program has made and left, with this prompt if any: at its first word, or when its turn has ended. */
-  async newSession(firstPrompt = '', leaves: 'begun' | 'ended' = 'begun'): Promise<string> {
+  async newSession(
+    firstPrompt = '',
+    {
+      leaves = 'begun',
+      directory = this.work,
+    }: { readonly leaves?: 'begun' | 'ended'; readonly directory?: string } = {},
+  ): Promise<string> {
     let heard: () => void = () => undefined
     const hasBegun = new Promise<void>((resolve) => (heard = resolve))
     const client = await this.#program(() => heard())
-    const sessionId = await client.newSession(this.work)
+    const sessionId = await client.newSession(directory)
     if (firstPrompt !== '') {
       // The connection may end before the turn.
       const ended = client.prompt(sessionId, firstPrompt).catch(() => undefined)
@@ -102,26 +115,35 @@ export class PageServer {
 
   /** On the port that it had before, if it had one. */
   async listen(): Promise<void> {
-    const child = spawn(process.execPath, [binary, 'serve', '--listen', String(this.port)], {
-      cwd: this.work,
-      env: {
-        ...cleanEnvironment(),
-        ...this.#environment,
-        PARLEY_HOME: this.home,
-        XDG_CONFIG_HOME: join(this.home, 'config'),
-        PARLEY_AGENT: `script:${this.#script}`,
-      },
-    })
+    const args = ['serve', '--listen', String(this.port)]
+    const env = {
+      ...cleanEnvironment(),
+      ...this.#options.environment,
+      PARLEY_HOME: this.home,
+      XDG_CONFIG_HOME: join(this.home, 'config'),
+      PARLEY_AGENT: `script:${this.#script}`,
+    }
+    const line = await (this.#options.hasProcess === true ? this.#spawned(args, env) : this.#hostedHere(args, env))
+    this.port = Number(LISTENS.exec(line)?.[1])
+  }
+
+  /** What it has printed when it listens. */
+  async #spawned(args: readonly string[], env: Record<string, string>): Promise<string> {
+    const child = spawn(process.execPath, [binary, ...args], { cwd: this.work, env })
     this.#children.push(child)
     child.stderr.resume()
     for await (const line of createInterface({ input: child.stdout })) {
-      const port = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u.exec(line)?.[1]
-      if (port === undefined) continue
-      this.port = Number(port)
+      if (!LISTENS.test(line)) continue
       child.stdout.resume()
-      return
+      return line
     }
     throw new Error('the server ended before it listened')
+  }
+
+  #hostedHere(args: readonly string[], env: Record<string, string>): Promise<string> {
+    // The tests may be busy for long.
+    this.#hosted = runCommand(args, { env: { PARLEY_MAX_STALL_SECONDS: '0', ...env }, cwd: this.work })
+    return this.#hosted.printed('ws://127.0.0.1:')
   }
 
   /** Of the one that runs. */
@@ -131,6 +153,7 @@ export class PageServer {
 
   /** As a crash would. */
   async kill(): Promise<void> {
+    if (this.#hosted !== undefined) throw new Error('the server that is to be killed needs a process')
     const child = this.#children.at(-1)
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -138,7 +161,9 @@ export class PageServer {
   }
 
   async close(): Promise<void> {
-    await this.kill()
+    // The second one does not wait for turns.
+    for (const signal of ['SIGTERM', 'SIGTERM'] as const) this.#hosted?.signal(signal)
+    await (this.#hosted?.ended ?? this.kill())
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
 }

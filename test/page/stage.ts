@@ -1,7 +1,7 @@
 /** The page in a real browser before a real server. One server for a file; the files of a worker share a browser and its devices. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { browserPath, openBrowser } from '../docs-search/page/look.ts'
-import { PageServer, type Step } from './server.ts'
+import { PageServer, type ServerOptions, type Step } from './server.ts'
 
 export const DESKTOP = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 844 }
@@ -16,13 +16,17 @@ export interface Look {
   readonly colorScheme?: 'light' | 'dark'
 }
 
-/** What the files of a worker share, since to start one costs as much as several tests; it ends with the worker. */
+/** What the files of a worker share, since to start one costs as much as several tests; they end with the worker. */
 let shared: Promise<Browser> | undefined
+let sharedWhole: Promise<Browser> | undefined
 /** Devices of tests that are over, in whichever file. */
 const idle: Page[] = []
+/** To whom it matters what pages of a device say. */
+const watchers = new WeakMap<BrowserContext, PageStage>()
+const dark = new WeakSet<Page>()
 
-async function browserHere(): Promise<Browser> {
-  const executablePath = browserPath(process.env)
+async function browserHere(whole = false): Promise<Browser> {
+  const executablePath = browserPath(process.env, whole)
   if (executablePath === undefined) throw new Error(NO_BROWSER)
   return openBrowser(executablePath)
 }
@@ -53,22 +57,19 @@ export class PageStage {
 
   /** For a script, with a browser of its own. */
   static async openAlone(steps: readonly Step[] = []): Promise<PageStage> {
-    const [server, browser] = await Promise.all([PageServer.start(steps), browserHere()])
+    const [server, browser] = await Promise.all([PageServer.start(steps, { hasProcess: true }), browserHere()])
     // Its devices end with the browser.
     const stage = new PageStage(server, browser, () => true)
     stage.#ends.push(() => browser.close())
     return stage
   }
 
-  /** For the tests of a file. `environment`: settings of the server. */
-  static async open(
-    steps: readonly Step[] = [],
-    environment: Readonly<Record<string, string>> = {},
-  ): Promise<PageStage> {
+  /** For the tests of a file. */
+  static async open(steps: readonly Step[] = [], options: ServerOptions = {}): Promise<PageStage> {
     // A script has no test runner to load.
     const { TestRunner, onTestFinished } = await import('vitest')
     shared ??= browserHere()
-    const [server, browser] = await Promise.all([PageServer.start(steps, environment), shared])
+    const [server, browser] = await Promise.all([PageServer.start(steps, options), shared])
     return new PageStage(server, browser, (clean) => {
       if (TestRunner.getCurrentTest() === undefined) return false
       onTestFinished(clean)
@@ -78,7 +79,7 @@ export class PageStage {
 
   /**
    * A device that the server knows by its cookie, perhaps one of an earlier test of this file, whose page is still there; it
-   * stores nothing more of that test. What cannot be undone, as init scripts and WebSocket routes, needs `newDevice`.
+   * stores nothing more of that test. What cannot be undone, as init scripts and WebSocket routes, needs `newPage`.
    */
   async device(look: Look = {}): Promise<Page> {
     const page = this.#warm.pop()
@@ -89,9 +90,22 @@ export class PageStage {
     return cold
   }
 
+  /** A page that nothing is in yet, of a device that does nothing else. */
+  async newPage(): Promise<Page> {
+    return this.tab((await this.device()).context())
+  }
+
+  /** Such a page whose timers are ten times as fast, which does not change what the clock says. */
+  async hurriedPage(): Promise<Page> {
+    const page = await this.newPage()
+    await page.addInitScript(hurry)
+    return page
+  }
+
   /** A browser of its own that the server knows. */
   async newDevice(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#context(options)
+    const tells = options.permissions?.includes('notifications') === true
+    const context = await this.#context(options, tells ? await (sharedWhole ??= browserHere(true)) : this.browser)
     // A page that streams on would slow down the tests after it, which need not wait for its end.
     this.#later(async () => void context.close().catch(() => undefined))
     await this.admit(context)
@@ -111,46 +125,24 @@ export class PageStage {
 
   async #given(page: Page, { viewport = DESKTOP, colorScheme = 'light' }: Look): Promise<Page> {
     this.#later(() => this.#clean(page))
-    await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme })
-    return this.#watch(page)
+    const { width, height } = page.viewportSize() ?? {}
+    if (width !== viewport.width || height !== viewport.height) await page.setViewportSize(viewport)
+    if (dark.has(page) !== (colorScheme === 'dark')) await page.emulateMedia({ colorScheme })
+    if (colorScheme === 'dark') dark.add(page)
+    else dark.delete(page)
+    watchers.set(page.context(), this)
+    return page
   }
 
   /** Goes to this address of the server, by the page itself where it is there already. */
   async show(page: Page, address = ''): Promise<void> {
     const url = new URL(address, this.server.url).href
-    if (!(await this.#isThere(page))) return void (await page.goto(url))
-    await page.evaluate((url) => {
-      history.pushState('ours', '', url)
-      dispatchEvent(new PopStateEvent('popstate'))
-    }, url)
-  }
-
-  /** Whether the page is connected, and in the language of the tests. */
-  async #isThere(page: Page): Promise<boolean> {
-    if (!page.url().startsWith(this.server.url)) return false
-    return page.evaluate(
-      () =>
-        document.documentElement.lang === 'en' &&
-        document.querySelector('.panes') !== null &&
-        document.querySelector('.offline, .toast') === null,
-    )
+    if (!(await page.evaluate(goTo, { url, language: '' }))) await page.goto(url)
   }
 
   /** One tab more of a device. */
   async tab(context: BrowserContext): Promise<Page> {
-    return this.#watch(await context.newPage())
-  }
-
-  #watch(page: Page): Page {
-    // What does not come is named by the locator that waits for it.
-    page.setDefaultTimeout(30_000)
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !EXPECTED.test(message.text())) this.complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => this.complaints.push(String(error)))
-    page.on('request', (request) => this.requested.add(request.url()))
-    return page
+    return context.newPage()
   }
 
   /** Opens a new session on a page that may be new itself. */
@@ -178,14 +170,24 @@ export class PageStage {
     if (!this.#atEndOfTest(clean)) this.#ends.push(clean)
   }
 
-  #context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    return this.browser.newContext({
+  async #context(options: BrowserContextOptions = {}, browser = this.browser): Promise<BrowserContext> {
+    const context = await browser.newContext({
       viewport: DESKTOP,
       locale: 'en-GB',
       // What it kept of the page would not be asked for again.
       serviceWorkers: 'block',
       ...options,
     })
+    watchers.set(context, this)
+    // What does not come is named by the locator that waits for it.
+    context.setDefaultTimeout(30_000)
+    const complain = (what: string) => watchers.get(context)?.complaints.push(what)
+    context.on('console', (message) => {
+      if (message.type() === 'error' && !EXPECTED.test(message.text())) complain(message.text())
+    })
+    context.on('weberror', (error) => complain(String(error.error())))
+    context.on('request', (request) => watchers.get(context)?.requested.add(request.url()))
+    return context
   }
 
   /** For the next test; a device whose server is away is given up. */
@@ -194,10 +196,10 @@ export class PageStage {
     try {
       for (const other of context.pages()) if (other !== page) await other.close()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
-      for (const event of ['console', 'pageerror', 'request', 'websocket'] as const) page.removeAllListeners(event)
-      const isWarm = this.#admins.has(page) && (await this.#isThere(page))
-      // Else the process stays for what is of the same server.
-      await (isWarm ? this.show(page) : page.goto(`${this.server.url}icon.svg`))
+      for (const event of ['console', 'websocket'] as const) page.removeAllListeners(event)
+      const isWarm = this.#admins.has(page) && (await page.evaluate(goTo, { url: this.server.url, language: 'en' }))
+      // The process stays for what is of the same server.
+      if (!isWarm) await page.goto(`${this.server.url}icon.svg`)
       await page.evaluate(() => {
         for (const storage of [localStorage, sessionStorage]) storage.clear()
         if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
@@ -219,4 +221,26 @@ export class PageStage {
       idle.push(page)
     }
   }
+}
+
+/** Runs in the page: whether it is connected, in this language if any, and so shows the address by itself. */
+async function goTo({ url, language }: { readonly url: string; readonly language: string }): Promise<boolean> {
+  const isThere =
+    url.startsWith(`${location.origin}/`) &&
+    (language === '' || document.documentElement.lang === language) &&
+    document.querySelector('.panes') !== null &&
+    document.querySelector('.offline, .toast') === null
+  if (!isThere) return false
+  history.pushState('ours', '', url)
+  dispatchEvent(new PopStateEvent('popstate'))
+  // What stood there before is gone then.
+  await new Promise((resolve) => setTimeout(resolve))
+  return true
+}
+
+/** Runs in the page before its own scripts. */
+export function hurry(): void {
+  const [after, signalAfter] = [setTimeout, AbortSignal.timeout.bind(AbortSignal)]
+  Object.assign(globalThis, { setTimeout: (run: () => void, ms = 0) => after(run, ms / 10) })
+  AbortSignal.timeout = (ms) => signalAfter(ms / 10)
 }
