@@ -1,4 +1,6 @@
 /** `parley`: finds the command, runs it, and turns any error into one clear line and an exit code. */
+import { closeSync } from 'node:fs'
+import { isatty } from 'node:tty'
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
@@ -10,6 +12,7 @@ import { complain, printable } from './say.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   const output = outliveReaders()
+  outliveTerminals()
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion(argv.includes('--json'))
   let code = OK
   try {
@@ -67,6 +70,14 @@ interface Parsing {
   readonly run: Run
   /** Of the command whose own one is parsed. */
   readonly instead?: string | undefined
+}
+
+/** Node leaves a terminal as it found it, and aborts where the terminal is gone by then; one that is closed it leaves alone. */
+function outliveTerminals(): void {
+  const terminals = [0, 1, 2].filter(isatty)
+  process.on('exit', () => {
+    for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
+  })
 }
 
 /** With its own commands, each of which has a `--help` of its own. */

@@ -110,10 +110,13 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.until('Ctrl-D leaves')
     await chat.enter('one')
     await chat.until('Begun.')
+    await chat.enter('two')
+    await chat.until('queued: two')
     chat.press(CTRL_D)
     await chat.ended()
     const [, id = ''] = /Return with: parley attach (\w+)/u.exec(chat.rows.join('\n')) ?? []
     expect(id).not.toBe('')
+    expect(chat.rows.join('\n')).toMatch(/parley attach \w+\s*$/u)
     const again = new Terminal(['attach', id], place)
     await again.shows(
       'the turn',

@@ -1,5 +1,8 @@
 /** What commands outside the chat show at a terminal. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { until } from '../fixtures/process/running.ts'
 import { serveHere } from './hosted-server.ts'
 import { jsonLines, parley } from './cli.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -32,7 +35,7 @@ test.concurrent('ls has headings and the newest twenty, and all of them on deman
   expect((await parley(['ls'], place)).stdout.trim().split('\n')).toHaveLength(23)
 })
 
-test.concurrent('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes', async () => {
+test.concurrent('rm asks first: Enter alone, Ctrl-C and a closed terminal delete nothing, y deletes', async () => {
   const place = await placeWith()
   await serveHere(place)
   const client = await RawSocket.open(place.socket, { agent: place.agent })
@@ -45,6 +48,14 @@ test.concurrent('rm asks first: Enter alone and Ctrl-C delete nothing, y deletes
     expect([key, await asking.ended()]).toEqual([key, 1])
     expect(await listed()).toBe(true)
   }
+  // Node aborts where the terminal that it would restore is gone.
+  const exitFile = join(place.home, 'exit')
+  const closed = new Terminal(['rm', id], place, 80, exitFile)
+  await closed.until('Delete permanently')
+  closed.hangUp()
+  await until(() => existsSync(exitFile) && readFileSync(exitFile, 'utf8') !== '')
+  expect(readFileSync(exitFile, 'utf8')).toBe('1\n')
+  expect(await listed()).toBe(true)
   const last = new Terminal(['rm', id], place)
   await last.until('Delete permanently')
   last.press('y')

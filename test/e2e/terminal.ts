@@ -26,11 +26,13 @@ export class Terminal {
   readonly #emulator: Emulator
   #seen = ''
 
-  constructor(args: readonly string[], { home, cwd, agent }: Place, columns = 80) {
+  /** With `exitFile` the exit code of the program is written there, for who hangs up. */
+  constructor(args: readonly string[], { home, cwd, agent }: Place, columns = 80, exitFile?: string) {
     this.#emulator = new Emulator(columns)
     const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ')
     const { NO_COLOR: _plain, FORCE_COLOR: _coloured, CI: _ci, ...inherited } = cleanEnvironment()
-    this.#child = spawn('script', ['-qec', `stty cols ${columns} rows 24; echo pid $$; exec ${command}`, '/dev/null'], {
+    const run = exitFile === undefined ? `exec ${command}` : `trap : HUP; ${command}; echo $? > '${exitFile}'`
+    this.#child = spawn('script', ['-qec', `stty cols ${columns} rows 24; echo pid $$; ${run}`, '/dev/null'], {
       cwd,
       env: {
         ...inherited,
@@ -53,6 +55,11 @@ export class Terminal {
 
   press(keys: string): void {
     this.#child.stdin.write(keys)
+  }
+
+  /** Closes the window. */
+  hangUp(): void {
+    this.#child.kill('SIGKILL')
   }
 
   /** What a person sees now, from the first row on. */

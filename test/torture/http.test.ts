@@ -60,6 +60,17 @@ const calls: readonly HttpCase[] = [
     },
   },
   {
+    row: 'A12',
+    does: 'refuses a call whose token has too small a scope',
+    script: onCall((_, response) => {
+      response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="write"' }).end()
+    }),
+    async check({ ready, failure }) {
+      await ready()
+      expect(await failure()).toBe('TOOL_NOT_RUN')
+    },
+  },
+  {
     row: 'G1',
     does: 'ends an answer without one',
     script: onCall((_, response) => streaming(response).end()),

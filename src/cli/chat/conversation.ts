@@ -146,6 +146,11 @@ export class ChatConversation {
     if (this.#shown !== undefined && this.#shown.own === undefined) this.#endShown()
   }
 
+  /** The user leaves: what becomes of the prompts that run and wait is shown to who comes back. */
+  left(): void {
+    for (const own of this.#own) own.isOver = true
+  }
+
   async #send(own: OwnPrompt): Promise<void> {
     const { client, sessionId } = this.#means
     const ended = (result: PromptResult): void => this.#ended(own, result)

@@ -113,6 +113,7 @@ class TerminalChat implements ClientDelegate {
       if (stops.signal.aborted) return OK
       this.#begin(client, opened)
       await left
+      this.#talk?.left()
       this.#desk.close(this.#farewell(opened))
     } finally {
       this.#desk.close([])

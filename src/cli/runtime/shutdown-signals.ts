@@ -1,5 +1,4 @@
 /** The events that stop a command: Ctrl-C, a signal, or a reader that closes its output. */
-import { closeSync } from 'node:fs'
 import { stopSignals } from './stop-signals.ts'
 import { TURN_CANCELLED, FAILED, OK, TRY_AGAIN, isReaderGone } from './exit-codes.ts'
 
@@ -28,12 +27,8 @@ export function watchStops(): Stops {
     else first()
   }
   const terminate = (): void => end(TRY_AGAIN)
-  const hangUp = (): void => {
-    process.once('exit', leaveTerminal)
-    terminate()
-  }
   const unread = (error: Error): void => end(isReaderGone(error) ? OK : FAILED)
-  const listeners: Readonly<Partial<Record<NodeJS.Signals, () => void>>> = { SIGINT: interrupt, SIGHUP: hangUp }
+  const listeners: Readonly<Partial<Record<NodeJS.Signals, () => void>>> = { SIGINT: interrupt }
   const heard = stopSignals().map((name) => [name, listeners[name] ?? terminate] as const)
   const release = (): void => {
     for (const [name, listener] of heard) process.off(name, listener)
@@ -48,16 +43,5 @@ export function watchStops(): Stops {
     },
     interrupt,
     release,
-  }
-}
-
-/** Node wants to leave a terminal as it found it, and aborts when the terminal is gone; one that is closed it leaves alone. */
-function leaveTerminal(): void {
-  for (const descriptor of [0, 1, 2]) {
-    try {
-      closeSync(descriptor)
-    } catch {
-      // It was closed before.
-    }
   }
 }

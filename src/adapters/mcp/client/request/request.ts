@@ -1,5 +1,12 @@
 /** Sends one request to a server, within its time limits, and turns every failure into an error of ours. */
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type RequestOptions } from '@modelcontextprotocol/client'
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type RequestOptions,
+} from '@modelcontextprotocol/client'
 import { fail, isParleyError, reasonOf } from '../../../../errors/parley-error.ts'
 import type { Clock, Timer } from '../../../../ports/clock.ts'
 import type { ToolProgress } from '../../../../ports/tools.ts'
@@ -133,6 +140,7 @@ function failedWith(error: unknown, context: RequestContext, tool: string): neve
 /** Whether the request failed before the server can have processed it, or the server rejected it unprocessed. */
 function didNotRun(error: unknown): boolean {
   if (isDead(error) || rootOf(error) instanceof RenewalFailed) return true
+  if (error instanceof InsufficientScopeError) return true
   return error instanceof SdkHttpError && error.status >= 400 && error.status < 500
 }
 
@@ -163,10 +171,9 @@ export function isUnreachable(error: unknown): boolean {
 export function reasonIn(error: unknown): string {
   if (error instanceof SdkHttpError) return `the server answered HTTP ${error.status}`
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return 'the connection was closed'
+  const reason = reasonOf(rootOf(error))
   // The rest of such a message is JSON over many lines, for developers.
-  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult && error.message.includes('\n'))
-    return 'its answer is not as the protocol says'
-  return reasonOf(rootOf(error))
+  return reason.endsWith('[') ? 'its answer is not as the protocol says' : reason
 }
 
 /** The innermost cause of an error. */
