@@ -208,15 +208,19 @@ function groupFrom(
 ): { readonly end: number; readonly shared: number } {
   const head = bodies[start] ?? ''
   let shared = head.length
+  let beginning: string | undefined
   let bytes = Buffer.byteLength(head)
   let end = start + 1
   if (head.includes('\n')) return { end, shared }
   for (; end < bodies.length; end += 1) {
     const body = bodies[end] ?? ''
-    const common = sharedBeginning(head, body, shared)
+    // Nearly always it is what the one before began with.
+    const isSame = beginning !== undefined && body.startsWith(beginning)
+    const common = isSame ? shared : sharedBeginning(head, body, shared)
     bytes += Buffer.byteLength(body) + (at[end] === at[end - 1] ? SEPARATOR : SEPARATOR + STEP)
     const repeated = (end - start) * common
     if (common < LEAST_SHARED || bytes - repeated > most || body.includes('\n')) break
+    if (!isSame) beginning = head.slice(0, common)
     shared = common
   }
   return { end, shared }
@@ -243,6 +247,7 @@ function sharedEnding(rests: readonly string[]): string {
   const head = rests[0] ?? ''
   let length = head.length
   for (const rest of rests) {
+    if (rest.endsWith(head.slice(head.length - length))) continue
     let common = 0
     while (common < length && rest.charCodeAt(rest.length - 1 - common) === head.charCodeAt(head.length - 1 - common))
       common += 1
