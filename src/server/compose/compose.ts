@@ -65,7 +65,7 @@ export interface Owner {
   agentImports(): Promise<AgentImports>
   /** Resolves after `ms`, and keeps no process alive for it. */
   after(ms: number): Promise<void>
-  /** A client has been answered: what its sessions need is loaded while the journal is being opened. */
+  /** Loads what sessions need while the journal is being opened. A client that is served here waits for that too. */
   prepare(): void
   /** Interrupts or suspends what runs, ends every child, releases the state. Idempotent. */
   close(): Promise<void>

@@ -340,13 +340,12 @@ interface SharedUpdates {
 
 /** One `session/update`; `place` is the cursor of a client that has it, or all that a client wants to know of its place. */
 export function updateMessage(sessionId: string, update: Update, place: number | PlaceMeta): string {
-  return messageOf(sessionId, JSON.stringify(update), place)
+  const session = JSON.stringify(sessionId)
+  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${JSON.stringify(update)},"_meta":${metaOf(place)}}}`
 }
 
-function messageOf(sessionId: string, update: string, place: number | PlaceMeta): string {
-  const session = JSON.stringify(sessionId)
-  const meta = typeof place === 'number' ? `{"parley/seq":${place}}` : JSON.stringify(place)
-  return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":${update},"_meta":${meta}}}`
+function metaOf(place: number | PlaceMeta): string {
+  return typeof place === 'number' ? `{"parley/seq":${place}}` : JSON.stringify(place)
 }
 
 /** Undefined for an entry that ACP v1, or a client with this display, has no update for. */
@@ -404,8 +403,7 @@ function frameOf(sessionId: string, { role, messageId }: BareText): TextFrame {
 /** The same as `updateMessage` of its update, in a third of the time. */
 function textMessage(sessionId: string, part: BareText, place: number | PlaceMeta): string {
   const { head, tail } = frameOf(sessionId, part)
-  const meta = typeof place === 'number' ? `{"parley/seq":${place}}` : JSON.stringify(place)
-  return `${head}${JSON.stringify(part.text)}${tail}${meta}}}`
+  return `${head}${JSON.stringify(part.text)}${tail}${metaOf(place)}}}`
 }
 
 const batches = new WeakMap<DisplayCapabilities, WeakMap<readonly Entry[], SharedUpdates>>()
