@@ -3,7 +3,7 @@ import type { TokenHolder } from '../../../credentials/access-tokens.ts'
 import { ParleyError, fail, isParleyError } from '../../../errors/parley-error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { decodeUtf8 } from '../../../rpc/framing.ts'
-import { errorMessage, fieldsOf, parseMessage, refuseCostly } from '../../../rpc/json-rpc.ts'
+import { type Message, errorMessage, fieldsOf, parseMessage, refuseCostly } from '../../../rpc/json-rpc.ts'
 import { refusalOf } from '../../acp/connection.ts'
 import type { SharedLimit } from '../../transport/streams.ts'
 import type { Connections } from '../connections.ts'
@@ -187,7 +187,10 @@ async function postedIn(exchange: Exchange, limit: number): Promise<Posted | und
   try {
     const text = decodeUtf8(await exchange.body(limit))
     if (text === undefined) fail('MESSAGE_MALFORMED', { reason: 'it is not UTF-8' })
-    return messageIn(text)
+    const message = refuseCostly(text) ?? parseMessage(text)
+    if (message.kind !== 'unreadable') return postedOf(text, message)
+    exchange.answer(400, JSON_TYPE, errorMessage(message.id, refusalOf(message)))
+    return undefined
   } catch (error) {
     if (error instanceof BodyTooLong) exchange.refuse(tooLong(limit))
     else if (isParleyError(error)) exchange.answer(400, JSON_TYPE, errorMessage(null, error))
@@ -197,10 +200,7 @@ async function postedIn(exchange: Exchange, limit: number): Promise<Posted | und
   }
 }
 
-/** Throws MESSAGE_MALFORMED, MESSAGE_INVALID and MESSAGE_TOO_LARGE. */
-function messageIn(text: string): Posted {
-  const message = refuseCostly(text) ?? parseMessage(text)
-  if (message.kind === 'unreadable') throw refusalOf(message)
+function postedOf(text: string, message: Message): Posted {
   const { sessionId } = fieldsOf(message.kind === 'response' ? undefined : message.params)
   return {
     text,
