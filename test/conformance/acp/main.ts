@@ -6,7 +6,7 @@ import { setup } from '../../build.setup.ts'
 import { cases } from './cases/every-case.ts'
 import type { Played } from './play.ts'
 import { type Many, isCaught, lawResults, playAll } from './run.ts'
-import { throughAFront } from './front.ts'
+import { frontTransports } from './front.ts'
 import { type Judged, pageTable, sideBySide, sumOf, textTable } from './table.ts'
 import { type Transport, command, embedded, http, stdio, unixSocket, webSocket } from './transport.ts'
 
@@ -15,7 +15,7 @@ interface Wish {
   /** As a page of Markdown. */
   readonly page: boolean
   readonly only: string | undefined
-  /** Over the socket of a node that has no session itself, beside the server that has: takes a PostgreSQL. */
+  /** By every way into a node that has no session itself, beside the server that has: takes a PostgreSQL. */
   readonly front: boolean
   /** The transports whose names contain this. */
   readonly over: string
@@ -83,7 +83,7 @@ async function main(): Promise<boolean> {
   if (wish.mutants) return mutants()
   const judged: Judged[] = []
   const transports = wish.front
-    ? [unixSocket(), throughAFront()]
+    ? [unixSocket(), ...frontTransports()]
     : [embedded(), stdio(), unixSocket(), webSocket(), http()]
   for (const transport of transports)
     if (transport.name.includes(wish.over)) judged.push(await judge(transport))

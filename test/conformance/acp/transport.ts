@@ -99,48 +99,55 @@ export function unixSocket(): Transport {
   }
 }
 
+/** Opens one by the address of the server and an access token. */
+export type RemoteDoor = (url: string, token: string) => Promise<Ends>
+
+export const webSocketDoor: RemoteDoor = async (url, token) => {
+  const { socket, input, output, closed } = await openStreams(url, token)
+  return {
+    input,
+    output,
+    closed: closed.then(() => undefined),
+    async end() {
+      socket.terminate()
+      await closed
+      return true
+    },
+  }
+}
+
+export const httpDoor: RemoteDoor = async (url, token) => {
+  const { input, output, closed, leave } = openHttpStreams(url, token)
+  return {
+    input,
+    output,
+    closed,
+    async end() {
+      await leave()
+      await closed
+      return true
+    },
+  }
+}
+
 /** WebSocket on a port of loopback, with an access token. */
 export function webSocket(): Transport {
-  return remote('WebSocket', async (url, token) => {
-    const { socket, input, output, closed } = await openStreams(url, token)
-    return {
-      input,
-      output,
-      closed: closed.then(() => undefined),
-      async end() {
-        socket.terminate()
-        await closed
-        return true
-      },
-    }
-  })
+  return remote('WebSocket', webSocketDoor)
 }
 
 /** Streamable HTTP on the same endpoint. */
 export function http(): Transport {
-  return remote('Streamable HTTP', async (url, token) => {
-    const { input, output, closed, leave } = openHttpStreams(url, token)
-    return {
-      input,
-      output,
-      closed,
-      async end() {
-        await leave()
-        await closed
-        return true
-      },
-    }
-  })
+  return remote('Streamable HTTP', httpDoor)
 }
 
 /** Cases hurry more than anyone who types. */
-const HASTE = {
+export const HASTE = {
   PARLEY_REMOTE_CONNECTIONS: '256',
   PARLEY_REMOTE_REQUESTS_PER_SECOND: '10000',
   PARLEY_REMOTE_SESSIONS_PER_MINUTE: '10000',
 }
 
-function remote(name: string, connect: (url: string, token: string) => Promise<Ends>): Transport {
+function remote(name: string, connect: RemoteDoor): Transport {
   const homes = new Homes()
   const doors = new Map<string, Promise<{ readonly port: number; readonly token: string }>>()
   const doorOf = (home: string) => {
@@ -166,7 +173,7 @@ function remote(name: string, connect: (url: string, token: string) => Promise<E
 }
 
 /** Sixteen connections share a token, and cases run beside each other. */
-function tokenFor(home: string): string {
+export function tokenFor(home: string): string {
   return new AccessTokens(home, Date).add('judge', 'admin')
 }
 
