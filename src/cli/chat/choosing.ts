@@ -100,8 +100,8 @@ function rowsOf(choosing: Choosing, { paint, width }: Look): readonly string[] {
   const left = found.length - rows.length
   return [
     `${paint('asking', '?')} ${paint('bold', oneLine(list.title, width() - 4))}${typed === '' ? '' : ` ${typed}`}`,
-    ...(rows.length === 0 ? [paint('dim', '  Nothing is called so.')] : rows),
+    ...(rows.length === 0 ? [paint('dim', '  No name matches.')] : rows),
     ...(left > 0 ? [paint('dim', `  ${left} more: ↑ ↓, or type a part of the name`)] : []),
-    paint('dim', '  A number or Enter chooses; Esc leaves it as it is.'),
+    paint('dim', '  Press a number or Enter to choose, Esc to change nothing.'),
   ]
 }

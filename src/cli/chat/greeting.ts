@@ -33,7 +33,7 @@ export function greetingRows({ agent, cwd, continued, transcript, whole }: Greet
     `${paint('bold', 'Parley')} ${paint('dim', oneLine(['', agent, which, cwd].filter(isGiven).join(' · ').trim(), width() - 8))}`,
     paint('dim', oneLine(`Esc stops a turn, Ctrl-D leaves, /help shows more.${commandsHint(transcript)}`, width())),
     ...(continued === undefined
-      ? [paint('dim', oneLine('The same in a browser, also on a phone: parley web', width()))]
+      ? [paint('dim', oneLine('In a browser or on a phone: parley web', width()))]
       : []),
     '',
     ...(whole ? allRows(transcript, look) : lastRows(transcript, look)),

@@ -13,7 +13,7 @@ import { progressLine } from '../output/progress-line.ts'
 import type { AgentConnection } from './agent-connection.ts'
 import { after, newUuid, pause } from '../output/terminal/pace.ts'
 
-export interface ReachingCommand {
+export interface CommandConnectOptions {
   readonly command: string
   readonly config: Config
   /** The notices to request from the agent, if it is a Parley server or a relay to one. */
@@ -35,8 +35,8 @@ const LEAVING = 1_000
 /** Milliseconds of waiting before the user sees a message. */
 const NOTICE_DELAY_MS = 3_000
 
-export async function reachCommand(reaching: ReachingCommand, face: ClientDelegate): Promise<AgentConnection> {
-  const { command, config, notices = [], signal, pages, forms } = reaching
+export async function connectToCommand(options: CommandConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
+  const { command, config, notices = [], signal, pages, forms } = options
   const { environment } = config
   const agent = await startAgentProcess(command, environment)
   const terminals = new LocalTerminals(environment)

@@ -36,13 +36,13 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds without an answer before the user sees a message. */
-const SILENT = 10_000
+/** How long a server may be silent before the user sees a message. */
+const SILENCE_MS = 10_000
 
-export async function openAgentConnection(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
-  const { agentCommand } = reaching
+export async function openAgentConnection(options: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
+  const { agentCommand } = options
   const { server } = runningCommand()
-  const other = reaching.embedded ? '--embedded' : agentCommand === undefined ? undefined : '--agent-command'
+  const other = options.embedded ? '--embedded' : agentCommand === undefined ? undefined : '--agent-command'
   const reason = 'it uses no server, and --server names one: leave out one of the two'
   if (server !== undefined && other !== undefined) fail('CONFIG_INVALID', { key: other, value: 'set', reason })
   if (agentCommand?.trim() === '')
@@ -52,48 +52,47 @@ export async function openAgentConnection(reaching: ConnectOptions, face: Client
       reason: 'it must be the command of an agent',
     })
   if (agentCommand !== undefined) {
-    const { reachCommand } = await import('./connect-command.ts')
-    return reachCommand({ ...reaching, command: agentCommand }, face)
+    const { connectToCommand } = await import('./connect-command.ts')
+    return connectToCommand({ ...options, command: agentCommand }, face)
   }
-  if (reaching.embedded) return withinProcess(reaching, face)
-  return reaching.config.server === undefined ? overSocket(reaching, face) : overNetwork(reaching, face)
+  if (options.embedded) return connectEmbedded(options, face)
+  return options.config.server === undefined ? connectToServer(options, face) : connectToRemote(options, face)
 }
 
 /** To a remote server: it is not started, not replaced by a newer one, and gets none of this machine's keys. */
-async function overNetwork(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
+async function connectToRemote(options: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   const { dialRemote } = await import('../remote/dial-remote.ts')
-  const { agent, ...hello } = helloOf(reaching)
-  const options = agent?.chosen === true ? { ...hello, agent } : hello
-  const client = await connect(
-    { dial: dialRemote(reaching.config, reaching.signal), pause, newId: newUuid },
-    face,
-    options,
-  )
+  const { agent, ...rest } = clientOptions(options)
+  const chosen = agent?.chosen === true ? { agent } : {}
+  const client = await connect({ dial: dialRemote(options.config, options.signal), pause, newId: newUuid }, face, {
+    ...rest,
+    ...chosen,
+  })
   return {
     client,
     async close() {
       client.close()
     },
-    explain: async (error) => ofDirectoryThere(error, reaching.config.server ?? ''),
+    explain: async (error) => explainDirectory(error, options.config.server ?? ''),
   }
 }
 
-/** The directory that a command works in is of this machine, unless the user names another one. */
-function ofDirectoryThere(error: unknown, server: string): unknown {
+/** A refused working directory was one of this machine, so the error says how to name one of the server. */
+function explainDirectory(error: unknown, server: string): unknown {
   if (!isParleyError(error, 'PEER_REFUSED')) return error
   const { code, reason } = error.details
   const isOfDirectory = (code === 'DIRECTORY_MISSING' || code === 'DIRECTORY_FOREIGN') && reason.startsWith('cwd ')
   return isOfDirectory ? new ParleyError('DIRECTORY_THERE', { reason, server }, error) : error
 }
 
-async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
-  const { config } = reaching
+async function connectToServer(options: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
+  const { config } = options
   const leaving = new AbortController()
-  reaching.signal?.addEventListener('abort', () => leaving.abort())
-  if (reaching.signal?.aborted === true) leaving.abort()
-  const client = await met(config, () =>
+  options.signal?.addEventListener('abort', () => leaving.abort())
+  if (options.signal?.aborted === true) leaving.abort()
+  const client = await warnIfSilent(config, () =>
     connect({ dial: () => dialServer(config, leaving.signal), pause, newId: newUuid }, face, {
-      ...helloOf(reaching),
+      ...clientOptions(options),
       lent: config.providerVariables,
     }),
   )
@@ -116,20 +115,20 @@ async function overSocket(reaching: ConnectOptions, face: ClientDelegate): Promi
 }
 
 /** A server that accepts connections and answers none may do so for ever, so the user sees a message. */
-async function met({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
-  const answered = after(SILENT, () => {
+async function warnIfSilent({ home }: Config, connecting: () => Promise<Client>): Promise<Client> {
+  const answered = after(SILENCE_MS, () => {
     const silent = new ParleyError('SERVER_SILENT', { pid: readPidFile(home)?.pid ?? null })
     complain(silent.message)
   })
   try {
-    return await onceMore(connecting)
+    return await retryOnce(connecting)
   } finally {
     answered()
   }
 }
 
 /** A server that ends during initialize has been asked nothing yet, so the next one is started. */
-async function onceMore(connecting: () => Promise<Client>): Promise<Client> {
+async function retryOnce(connecting: () => Promise<Client>): Promise<Client> {
   try {
     return await connecting()
   } catch (error) {
@@ -163,10 +162,10 @@ async function dialServer({ home, socket, environment }: Config, signal: AbortSi
   }
 }
 
-async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
+async function connectEmbedded(options: ConnectOptions, face: ClientDelegate): Promise<AgentConnection> {
   // The owner is most of the program. A command that uses a running server does not load it.
   const { openEmbedded } = await import('../../server/daemon/embedded.ts')
-  const server = await openEmbedded(reaching.config)
+  const server = await openEmbedded(options.config)
   void server.lost.then((why) => dieAtOnce(why, EMBEDDED_REMEDY))
   let dialled = false
   const dialOnce = async () => {
@@ -175,7 +174,11 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
     return openLineTransport(server.output, server.input)
   }
   try {
-    const client = await connect({ dial: dialOnce, pause, newId: newUuid, isDurable: false }, face, helloOf(reaching))
+    const client = await connect(
+      { dial: dialOnce, pause, newId: newUuid, isDurable: false },
+      face,
+      clientOptions(options),
+    )
     return {
       client,
       async close() {
@@ -189,7 +192,7 @@ async function withinProcess(reaching: ConnectOptions, face: ClientDelegate): Pr
   }
 }
 
-function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions): ClientOptions {
+function clientOptions({ config, notices = [], pages, forms, doing }: ConnectOptions): ClientOptions {
   const { clientToken: token } = config
   return {
     info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
@@ -200,7 +203,7 @@ function helloOf({ config, notices = [], pages, forms, doing }: ConnectOptions):
   }
 }
 
-/** A user without a name has a number. */
+/** `ada@laptop`; the user's number if the system has no name for it. */
 function userAtHost(): string {
   const host = hostname()
   try {

@@ -68,10 +68,10 @@ async function chosen(sessions: readonly ImportableSession[], { isAll, isJson }:
 
 function print(sessions: readonly ImportableSession[]): void {
   for (const one of sessions.toSorted(newestFirst)) {
-    const standing = { new: '', here: ' (is here)', deleted: ' (was deleted here)' }[one.standing]
+    const standing = { new: '', here: ' (imported already)', deleted: ' (deleted here)' }[one.standing]
     process.stdout.write(`${oneLine(one.agentSessionId, 100)}  ${sessionLine(one)}${standing}\n`)
   }
-  if (sessions.length === 0) process.stdout.write('It has no sessions of its own.\n')
+  if (sessions.length === 0) process.stdout.write('The agent has no sessions of its own.\n')
   else if (sessions.some(({ standing }) => standing === 'new'))
     complain('nothing was imported; add --all, or the id of a session')
 }

@@ -52,8 +52,8 @@ function print(rows: readonly ListedAgent[], paint: Paint): void {
     process.stdout.write(`${paint('bold', oneLine(name, 60))}  ${oneLine(title, 60)}${detailsOf(row)}\n`)
     process.stdout.write(`  ${paint('dim', oneLine(reason ?? command ?? '', 300))}\n`)
   }
-  if (here.length === 0) process.stdout.write('No external agent is there yet.\n')
-  if (absent.length > 0) process.stdout.write(`\nNot there (parley agents add NAME):\n`)
+  if (here.length === 0) process.stdout.write('No external agent is installed yet.\n')
+  if (absent.length > 0) process.stdout.write(`\nNot installed (parley agents add NAME):\n`)
   for (const { name, title = '', file, reason } of absent) {
     // The user's own entry describes another program than `add NAME` would install, so its reason is shown.
     const words = file === undefined ? oneLine(title, 60) : oneLine(reason ?? title, 300)
@@ -72,7 +72,7 @@ const FROM = {
 function detailsOf({ source, version, newer, isVerified, login, command }: ListedAgent): string {
   const words = [
     ...(version === undefined ? [] : [`version ${version}`]),
-    ...(newer === undefined ? [] : [`${newer} is there`]),
+    ...(newer === undefined ? [] : [`${newer} is available`]),
     FROM[source],
     ...(login === 'needed' ? ['needs a login'] : []),
     ...(isVerified || command === undefined ? [] : ['not tried with Parley in this version']),
