@@ -50,7 +50,7 @@ test.concurrent('rm asks first: Enter alone, Ctrl-C and a closed terminal delete
   }
   // Node aborts where the terminal that it would restore is gone.
   const exitFile = join(place.home, 'exit')
-  const closed = new Terminal(['rm', id], place, 80, exitFile)
+  const closed = new Terminal(['rm', id], { ...place, exitFile })
   await closed.until('Delete permanently')
   closed.hangUp()
   await until(() => existsSync(exitFile) && readFileSync(exitFile, 'utf8') !== '')

@@ -27,7 +27,8 @@ export class Terminal {
   #seen = ''
 
   /** With `exitFile` the exit code of the program is written there, for who hangs up. */
-  constructor(args: readonly string[], { home, cwd, agent }: Place, columns = 80, exitFile?: string) {
+  constructor(args: readonly string[], place: Place & { readonly exitFile?: string }, columns = 80) {
+    const { home, cwd, agent, exitFile } = place
     this.#emulator = new Emulator(columns)
     const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ')
     const { NO_COLOR: _plain, FORCE_COLOR: _coloured, CI: _ci, ...inherited } = cleanEnvironment()
