@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endServers, parley } from '../e2e/cli.ts'
+import { Cli, endServers, parley } from '../e2e/cli.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
 import type { RawSocket } from '../e2e/raw-socket.ts'
@@ -205,12 +205,15 @@ test('a prompt that waits because the standby of the database is away: its clien
   const prompt = ada.ask('session/prompt', promptOf(sessionId, 'Are you there?'))
   await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
   expect(said(ada.received, sessionId)).toBe('')
+  const asked = new Cli(['run', '--session', sessionId, 'And you?'], { ...one.run, cwd })
+  await asked.untilError('The database does not answer; nothing new is stored until it does.')
   const status = await parley(['status'], one.run)
   expect(status.stdout).toContain('it has acknowledged nothing for some seconds')
   await waitFor("''")
   await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'certain')
   expect((await ada.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
-  expect(said(ada.received, sessionId)).toBe('Here.')
+  expect(await asked.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('answers again') as string })
+  expect(said(ada.received, sessionId)).toMatch(/^Here\./u)
   await one.kill()
 })
 

@@ -6,7 +6,7 @@ import { emptyTranscript, withUpdates } from '../../client/transcript/transcript
 import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import { ofOurs, rejectWithoutTerminal } from '../prompts/permission-prompt.ts'
 import type { CommandInput } from '../runtime/command.ts'
-import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
+import { SessionPresence, companyNotices, complainOfSilence } from '../sessions/session-presence.ts'
 import { TURN_CANCELLED, OK, exitOfError, worse } from '../runtime/exit-codes.ts'
 import type { ConnectOptions } from '../connect/connect.ts'
 import { surfacesFor } from '../output/terminal-io.ts'
@@ -27,7 +27,10 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
     updated: ({ update }) => updates.take(update),
     cancelling: () => view.cancelling(),
     noticed: (notice) => company.take(notice),
-    connection: (event) => company.connection(event),
+    connection(event) {
+      company.connection(event)
+      complainOfSilence(event)
+    },
     ask: ofOurs(
       company,
       rejectWithoutTerminal((line) => view.note('plain', line)),

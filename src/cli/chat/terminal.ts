@@ -5,7 +5,7 @@ import type { Notice } from '../../client/incoming/notices.ts'
 import type { Update } from '../../client/incoming/updates.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import type { CommandInput } from '../runtime/command.ts'
-import { SessionPresence, companyNotices } from '../sessions/session-presence.ts'
+import { SessionPresence, companyNotices, connectionWords } from '../sessions/session-presence.ts'
 import { OK } from '../runtime/exit-codes.ts'
 import type { ConnectOptions } from '../connect/connect.ts'
 import { paintOn } from '../output/terminal-io.ts'
@@ -96,7 +96,7 @@ class TerminalChat implements ClientDelegate {
   connection(event: ConnectionEvent): void {
     this.#company.connection(event)
     if (this.#talk === undefined) return
-    this.#desk.connection = URGENT[event.kind] ?? ''
+    this.#desk.connection = connectionWords[event.kind] ?? ''
     if (event.kind === 'reconnecting') this.#comings?.unknown()
     if (event.kind === 'stopped') this.#tell('dim', 'The server was stopped. Your next prompt starts it again.')
     if (event.kind === 'lost') this.#tell('bad', reasonOf(event.reason))
@@ -188,12 +188,6 @@ class TerminalChat implements ClientDelegate {
     const turn = this.#talk?.isBusy !== true ? 'none' : this.#reaching.embedded ? 'interrupted' : 'continues'
     return [farewellRow(sessionId, turn, this.#desk.look)]
   }
-}
-
-/** Sentences of the status line while something is wrong with the connection. */
-const URGENT: Partial<Record<ConnectionEvent['kind'], string>> = {
-  reconnecting: 'Reconnecting …',
-  uncertain: 'The database does not answer; nothing new is stored until it does',
 }
 
 const NOTHING = { value: '', values: [] }

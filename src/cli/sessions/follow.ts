@@ -4,7 +4,7 @@ import type { Notice } from '../../client/incoming/notices.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { Updates, pastOf } from '../chat/chat.ts'
 import type { CommandInput } from '../runtime/command.ts'
-import { SessionPresence } from './session-presence.ts'
+import { SessionPresence, complainOfSilence } from './session-presence.ts'
 import { OK, TRY_AGAIN } from '../runtime/exit-codes.ts'
 import { printJson } from '../output/json.ts'
 import { sessionToJoin } from './session-resolution.ts'
@@ -101,6 +101,7 @@ class End {
   }
 
   connection(event: ConnectionEvent): void {
+    complainOfSilence(event)
     if (event.kind === 'stopped') this.#fail('The server was stopped.')
     if (event.kind === 'lost' || event.kind === 'detached') this.#fail(reasonOf(event.reason))
   }

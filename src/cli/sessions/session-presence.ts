@@ -5,6 +5,7 @@ import type { NoticeKind } from '../../client/initialize.ts'
 import type { AgentNotice, Notice, Present, QueueNotice } from '../../client/incoming/notices.ts'
 import { oneLine } from '../output/terminal/text.ts'
 import { after } from '../output/terminal/pace.ts'
+import { complain } from '../say.ts'
 
 /** The notices that `SessionPresence` needs. */
 export const companyNotices: readonly NoticeKind[] = ['turn', 'presence', 'queue', 'agent']
@@ -99,4 +100,18 @@ function activityWords({ state, agent = '', step = '', since = '', calls = [] }:
   const time = new Date(since).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
   const [call] = calls
   return `${agent} is quiet since ${time}${call === undefined ? '' : `, in “${oneLine(call, 30)}”`}`
+}
+
+const SILENT = 'The database does not answer; nothing new is stored until it does'
+
+/** What stands in the last row for as long as it holds. */
+export const connectionWords: Partial<Record<ConnectionEvent['kind'], string>> = {
+  reconnecting: 'Reconnecting …',
+  uncertain: SILENT,
+}
+
+/** Why nothing comes, for a command without a last row. */
+export function complainOfSilence({ kind }: ConnectionEvent): void {
+  if (kind === 'uncertain') complain(`${SILENT}.`)
+  if (kind === 'certain') complain('The database answers again.')
 }

@@ -11,7 +11,7 @@ import {
   rejectWithoutTerminal,
 } from '../../prompts/permission-prompt.ts'
 import type { CommandInput } from '../../runtime/command.ts'
-import { SessionPresence, companyNotices } from '../../sessions/session-presence.ts'
+import { SessionPresence, companyNotices, complainOfSilence, connectionWords } from '../../sessions/session-presence.ts'
 import { exitOfStop } from '../../runtime/exit-codes.ts'
 import { printJson } from '../../output/json.ts'
 import { formsOnKeys } from '../../prompts/form/ask.ts'
@@ -42,7 +42,11 @@ export async function run({ args, options }: CommandInput): Promise<number> {
 /** Every update as it came, then how the turn ended. */
 function runJson(reaching: ConnectOptions, options: Options, prompt: string): Promise<number> {
   const company = new SessionPresence()
-  const face = onlyOurs(company, { updated: printJson, ask: rejectWithoutTerminal(say) })
+  const face = onlyOurs(company, {
+    updated: printJson,
+    ask: rejectWithoutTerminal(say),
+    connection: complainOfSilence,
+  })
   return workWith(reaching, face, async (working) => {
     const sessionId = await sessionFor(working, company, options)
     const result = await working.client.prompt(sessionId, prompt)
@@ -66,7 +70,10 @@ function runText(reaching: ConnectOptions, options: Options, prompt: string): Pr
     updated: ({ update }) => view.update(update),
     cancelling: () => view.cancelling(),
     ask,
-    connection: ({ kind }) => view.showStatus(kind === 'reconnecting' ? 'Reconnecting …' : ''),
+    connection(event) {
+      view.showStatus(connectionWords[event.kind] ?? '')
+      if (!surfaces.screen.moves) complainOfSilence(event)
+    },
   })
   const note: View['note'] = (style, text) => view.note(style, text)
   // The server asks one client at a time, also for turns of others, so an unanswered page would block them.
