@@ -40,6 +40,8 @@ interface Node {
   readonly journal: ImportingJournal
   /** The nodes whose sessions it may set free. */
   readonly buried: ReadonlySet<string>
+  /** What its log has of a database that acknowledges nothing. */
+  readonly silences: readonly unknown[]
 }
 
 const nodes = new PerTest<Node>(async (opened) => {
@@ -56,6 +58,7 @@ async function join(name: string, beats = server.url): Promise<Node> {
   const shared = { schema, boot, clock: systemClock }
   const report = (): void => undefined
   const buried = new Set<string>()
+  const silences: unknown[] = []
   const stored = await openPostgresJournal({ ...shared, urls: [server.url], unsafe: false, report })
   const facts = { pid: process.pid, version: '0', listen: [], address: '', startedAt: 0 }
   const record = { name, ...facts, sessions: 0, working: 0, isDraining: false }
@@ -64,6 +67,7 @@ async function join(name: string, beats = server.url): Promise<Node> {
     url: beats,
     record: () => record,
     renewed: () => undefined,
+    silent: (error) => silences.push(error),
     buried: (dead) => buried.add(dead),
   })
   const claims = new SessionClaims(stored, { nodes: ownership, takes: () => true })
@@ -74,6 +78,7 @@ async function join(name: string, beats = server.url): Promise<Node> {
     stored,
     claims,
     buried,
+    silences,
     journal: claimingJournal(stored, { ownership, claims, elsewhere }),
   }
   nodes.add(node)
@@ -158,6 +163,8 @@ test('while the database is away no node is counted out', async () => {
   await Promise.all([one.ownership.certain(), two.ownership.certain()])
   expect([one.ownership.lost.aborted, two.ownership.lost.aborted]).toEqual([false, false])
   expect(await two.claims.locate('s')).toMatchObject({ kind: 'elsewhere' })
+  const silence = { code: 'CLUSTER_UNREACHABLE', message: expect.stringContaining('acknowledged nothing') as string }
+  for (const { silences } of [one, two]) expect(silences).toMatchObject([silence])
   await proxy.close()
 })
 

@@ -140,6 +140,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       timeline: journal.timeline,
       record: () => recordOf(config, cluster, { address, appendMs: journal.appendTimes(), ...node?.load }),
       renewed: (ms) => claims?.renewed(ms),
+      silent: report,
       buried: (dead) => void inherit(dead).catch(report),
     })
     const others = ownership

@@ -15,6 +15,7 @@ const ANSWER_MS = 5_000
 /** A first change that is not acknowledged in this time waits for a standby that is not there. */
 const ENTER_MS = 10_000
 const COUNTED_OUT = 'the other nodes of the cluster have counted this node out'
+const SILENT = 'it has acknowledged nothing for some seconds, and the commands of this node are paused until it does'
 const HAS_LEFT = 'this node has left the cluster'
 
 export interface NodeRecord {
@@ -55,6 +56,8 @@ export interface HeartbeatOptions {
   readonly record: () => NodeRecord
   /** No other node counts this one out for so many milliseconds. */
   readonly renewed: (ms: number) => void
+  /** Other nodes may count this one out soon, because the database acknowledges nothing; once until it does again. */
+  readonly silent: (error: unknown) => void
   /** This node has counted another one out. */
   readonly buried: (boot: string) => void
 }
@@ -71,6 +74,7 @@ export class Heartbeat {
   #confirmed: number
   #waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = []
   #beating: Promise<void> | undefined
+  #isSilent = false
   /** As they were at the last beat, or when they were read since. */
   #others: readonly Node[] = []
 
@@ -160,9 +164,16 @@ export class Heartbeat {
       } catch {
         // The database is away: no node renews, so none is declared dead. The next beat is another try.
       }
+      this.#noteSilence()
       const pause = Math.max(0, BEAT_MS - (clock.monotonicNow() - sent))
       await clock.sleep(pause, this.#ended.signal).catch(() => undefined)
     }
+  }
+
+  #noteSilence(): void {
+    const isSilent = !this.isCertain && !this.lost.aborted
+    if (isSilent && !this.#isSilent) this.#options.silent(this.#isOut(SILENT))
+    this.#isSilent = isSilent
   }
 
   async #renew(sent: number): Promise<void> {

@@ -27,6 +27,8 @@ export interface PostgresOwnershipOptions {
   readonly record: () => NodeRecord
   /** At each renewal: no other node counts this one out for so many milliseconds. */
   readonly renewed: (ms: number) => void
+  /** Once each time that no renewal was acknowledged for so long that this node is not certain any more. */
+  readonly silent: (error: unknown) => void
   /**
    * This node has declared another one dead, or has found one that was declared dead some time ago: what it owned may be claimed. Called
    * again at each beat until `forget` was.
