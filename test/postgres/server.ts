@@ -91,9 +91,11 @@ export class PostgresServer {
     return server
   }
 
-  /** Takes writes from now on. */
+  /** Takes writes from now on. A statement that waits for that may be in the way of what is still to be replayed. */
   async promote(): Promise<void> {
-    await this.query('SELECT pg_promote()')
+    await this.query('SELECT pg_promote(false)')
+    const waits = async () => (await this.query('SELECT pg_is_in_recovery() AS waits'))[0]?.['waits'] === true
+    while (await waits()) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   /** Of the server and what it has started, as long as it runs. */
