@@ -118,9 +118,11 @@ describe('a rule catches', () => {
   })
 
   test('a test that was renamed', () => {
-    const text = '- `a.test.ts`: “is kept”\n- `a.test.ts`: “is lost”'
-    expect(deadTests(page(text), () => "test('is kept'")).toEqual([
+    const text =
+      '- `a.test.ts`: “is kept”\n- `a.test.ts`: “is lost”\n- `a.test.ts`: “all › is kept”\n- `a.test.ts`: “none › is kept”'
+    expect(deadTests(page(text), () => "describe('all', () => test('is kept'")).toEqual([
       'docs/a.md:2 names a test that a.test.ts does not have: is lost',
+      'docs/a.md:4 names a test that a.test.ts does not have: none › is kept',
     ])
   })
 

@@ -47,11 +47,11 @@ export function deadPaths(page: Page, there: (path: string) => boolean): readonl
   )
 }
 
-/** Tests that a page says hold something, written `path`: “name”, and that their file does not have. */
+/** Tests that a page says hold something, written `path`: “name” or “group › name”, and that their file does not have. */
 export function deadTests(page: Page, textAt: (path: string) => string | undefined): readonly string[] {
   return [...page.text.matchAll(/`([\w./-]+\.test\.ts)`: “([^”]+)”/g)].flatMap(
     ({ index, 1: path = '', 2: name = '' }) =>
-      textAt(path)?.includes(name) === true
+      name.split(' › ').every((part) => textAt(path)?.includes(part) === true)
         ? []
         : [`${page.path}:${lineOf(page.text, index)} names a test that ${path} does not have: ${name}`],
   )
