@@ -47,7 +47,10 @@ test.concurrent('a warm agent takes the place of no other, and what keeps it fro
 
 test.concurrent('an agent that takes more memory than it may is ended between two turns, which is said once', async () => {
   await using stage = new Stage()
-  const fake = stage.fake({ ...LOADS, prompts: { two: [{ gate: 'go' }, { chunk: 'Two.' }] } }, { maxMemoryMb: 1 })
+  const fake = stage.fake(
+    { ...LOADS, isProcess: true, prompts: { two: [{ gate: 'go' }, { chunk: 'Two.' }] } },
+    { maxMemoryMb: 1 },
+  )
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   await until(() => fake.processes.length === 0)
@@ -69,12 +72,12 @@ test.concurrent('a prompt to an agent that has been silent for too long is given
     prompts: { hi: [{ chunk: 'working' }, { stderr: 'waiting for the model\n' }, { silent: true as const }] },
   }
   await using stage = new Stage(undefined, 50)
-  const fake = stage.fake(plan, { stallMinutes: 0.02 })
+  const fake = stage.fake(plan, { stallMinutes: 0.04 })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   // How long its process takes to start is another matter.
   await until(() => reader.text.includes('working'))
-  const quiet = { stallMinutes: 0.02, quietSeconds: expect.any(Number) as number }
+  const quiet = { stallMinutes: 0.04, quietSeconds: expect.any(Number) as number }
   await expect.poll(() => stage.sessions.agentProcesses()).toMatchObject([quiet])
   const { error } = await endOf(reader, promptId)
   expect(error?.code).toBe('AGENT_STALLED')

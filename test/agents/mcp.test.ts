@@ -3,10 +3,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { socketPathOf } from '../../src/config/socket.ts'
 import type { Fields } from '../e2e/message.ts'
 import { updatesIn } from '../e2e/message.ts'
-import { freshDirectory, newSession, promptOf, startParley } from '../e2e/parley.ts'
-import type { RawClient } from '../e2e/raw-client.ts'
+import { hostServer } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
+import { RawSocket } from '../e2e/raw-socket.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
@@ -20,7 +22,7 @@ closing.closeAfterEach()
 
 interface Stage {
   readonly fake: FakeAgent
-  readonly client: RawClient
+  readonly client: RawSocket
   readonly cwd: string
   readonly home: string
 }
@@ -33,13 +35,15 @@ async function staged(plan: Case, more = '', clientCapabilities: Fields = {}): P
   for (const folder of [cwd, join(home, 'config/parley')]) mkdirSync(folder, { recursive: true })
   const entry = `[agents.fake]\ncommand = ${JSON.stringify(fake.command)}\nargs = ${JSON.stringify(fake.args)}\n`
   writeFileSync(join(home, 'config/parley/parley.toml'), `${entry}${more}`)
-  const client = startParley({ home, agent: 'fake' })
+  const server = await hostServer({ home, agent: 'fake' })
+  const client = await RawSocket.open(socketPathOf(home), { agent: 'fake', capabilities: clientCapabilities })
   closing.add(async () => {
     await client.leave()
+    server.signal('SIGTERM')
+    await server.ended
     await until(() => fake.processes.length === 0)
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   })
-  await client.request('initialize', { protocolVersion: 1, clientCapabilities })
   return { fake, client, cwd, home }
 }
 

@@ -34,7 +34,10 @@ test.concurrent('a client that comes during a start is told of it', async () => 
 test.concurrent('an agent that says nothing in a turn is quiet since then, in its open call, until it speaks', async () => {
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Build it', status: 'in_progress' }
   await using stage = new Stage(undefined, 100)
-  const fake = stage.fake({ prompts: { hi: [{ update: call }, { gate: 'go' }, { chunk: 'Done.' }] } })
+  const fake = stage.fake({
+    isProcess: true,
+    prompts: { hi: [{ update: call }, { gate: 'go' }, { chunk: 'Done.' }] },
+  })
   const { session, reader } = await stage.open()
   const promptId = await sent(session, 'hi')
   const quiet = () => reader.activities.filter((one) => one?.state === 'quiet')
@@ -77,7 +80,7 @@ test.concurrent('an idle agent lets go of its session when it is released, and i
 
 test.concurrent('the process of an agent is told: what it is, what it uses, and that it is idle or at work', async () => {
   await using stage = new Stage()
-  const fake = stage.fake({ prompts: { two: [{ gate: 'go' }] } })
+  const fake = stage.fake({ isProcess: true, prompts: { two: [{ gate: 'go' }] } })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   const [pid] = fake.processes

@@ -2,7 +2,7 @@
 import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runs, until } from '../fixtures/process/running.ts'
+import { until } from '../fixtures/process/running.ts'
 import type { Reader } from '../sim/reader.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import { OPENING, Stage, called, endOf, lastPrompt, notices, pacedClock, prompted, sent } from './stage.ts'
@@ -127,7 +127,7 @@ test.concurrent('what it does not know goes into the system prompt, where an age
 
 test.concurrent('an agent that dies before it reads the prompt, after it, and while idle [26]', async () => {
   await using stage = new Stage()
-  const fake = stage.fake({ ...BOTH, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
+  const fake = stage.fake({ ...BOTH, isProcess: true, prompts: { die: [{ chunk: 'uh' }, { die: 1 }] } })
   const { session, reader } = await stage.open()
   const gone = await prompted(session, reader, 'die')
   expect(gone).toMatchObject({ stopReason: 'error', error: { code: 'AGENT_GONE' } })
@@ -161,7 +161,7 @@ test.concurrent('a prompt that could not be written goes to a fresh process, onc
 
 test.concurrent('a prompt that was written and never read is not sent again: whether the agent read it cannot be known [26]', async () => {
   await using stage = new Stage(undefined, 50)
-  const fake = stage.fake(LOADS)
+  const fake = stage.fake({ ...LOADS, isProcess: true })
   const { session, reader } = await stage.open()
   await prompted(session, reader, 'one')
   const [pid = 0] = fake.processes
@@ -402,7 +402,7 @@ test.concurrent('a session that changes its agent and comes back has a conversat
   expect(lastPrompt(fake)[0]).toContain('User: two')
   expect(hows(reader)).toEqual(['1 new', '2 reseed', '3 reseed'])
   expect(reader.text).toBe('echo: oneecho: twoecho: three')
-  await until(() => other.processes.every((pid) => !runs(pid)))
+  await until(() => other.processes.length === 0)
 })
 
 test.concurrent('a directory that is a link is given to the agent as the user wrote it [53]', async () => {

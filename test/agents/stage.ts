@@ -1,4 +1,4 @@
-/** Sessions whose agents are real processes: an owner over a disk that outlives it, and the fake agents that it starts. */
+/** Sessions with external agents: an owner over a disk that outlives it, and the fake agents that it starts. */
 import { join } from 'node:path'
 import { rmSync } from 'node:fs'
 import { openAgents } from '../../src/adapters/agent/agents.ts'
@@ -24,7 +24,8 @@ import type { Session } from '../../src/session/session.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import { modelsOf } from '../model/puppet-model.ts'
 import type { Case } from '../fake-agent/case.ts'
-import { FakeAgent } from '../fake-agent/fake-agent.ts'
+import { FakeAgent, hosted } from '../fake-agent/fake-agent.ts'
+import { hostedAgents } from '../fake-agent/hosted-agents.ts'
 import { until } from '../fixtures/process/running.ts'
 import { Disk } from '../sim/disk.ts'
 import { Reader } from '../sim/reader.ts'
@@ -139,7 +140,7 @@ export class Stage {
     const owner: { isGone: boolean } = { isGone: false }
     const clock = this.#clock
     const boot = { home: `agents-${clock.id().slice(0, 8)}`, id: clock.id() }
-    const processes = openProcesses({ boot, environment: process.env, clock })
+    const processes = hostedAgents(openProcesses({ boot, environment: process.env, clock }))
     const report = (error: unknown): void => void this.reported.push(error)
     const home = join(this.directory, 'state')
     const installed = new InstalledAgents(home)
@@ -213,6 +214,8 @@ function journalOf(disk: Disk, owner: { readonly isGone: boolean }): Journal {
 }
 
 async function killed(pid: number): Promise<void> {
+  const kill = hosted.get(pid)
+  if (kill !== undefined) return kill()
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

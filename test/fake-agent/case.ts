@@ -27,6 +27,8 @@ export interface Case {
   readonly ignores?: readonly ('eof' | 'SIGTERM')[]
   /** While one prompt runs, others get no answer. */
   readonly answersOnePrompt?: boolean
+  /** Something is said of its process. */
+  readonly isProcess?: true
   /** A process that starts the real one and hands it its pipes. */
   readonly isWrapped?: boolean
   /** Before it reads anything. */

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { runs, until } from '../fixtures/process/running.ts'
 import type { Case, LogLine } from './case.ts'
 
-const PROGRAM = fileURLToPath(new URL('agent.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('agent.mjs', import.meta.url))
+
+/** Those that are played in the process of the tests, by the numbers that stand for their processes, and how to kill them. */
+export const hosted = new Map<number, () => void>()
 
 export class FakeAgent {
   readonly home: string
@@ -45,7 +48,7 @@ export class FakeAgent {
   /** Those that run, its grandchildren with them. */
   get processes(): readonly number[] {
     const all = this.log.flatMap(({ pid, start, grandchild }) => (start === undefined ? (grandchild ?? []) : pid))
-    return [...new Set(all)].filter(runs)
+    return [...new Set(all)].filter((pid) => hosted.has(pid) || runs(pid))
   }
 
   until(fits: (line: LogLine) => boolean): Promise<void> {

@@ -1,6 +1,6 @@
 /** What a fake agent can do. Each move of a case is one key of `MOVES`; they are played one after the other. */
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
@@ -83,13 +83,13 @@ const MOVES = {
     for (const block of blocksOf(scene.filled(raw), bytes)) scene.wire.write(block)
   },
   async stderr({ stderr, bytes }, scene) {
-    for (const block of blocksOf(scene.filled(stderr), bytes)) writeAll(2, block)
+    for (const block of blocksOf(scene.filled(stderr), bytes)) scene.world.complain(block)
   },
   async die({ die }, scene) {
     scene.log({ event: `dies: ${die}` })
-    if (typeof die === 'number') process.exit(die)
-    process.kill(process.pid, die)
-    await aborted(new AbortController().signal)
+    if (typeof die === 'number') scene.world.exit(die)
+    else scene.world.kill(die)
+    await aborted(scene.world.over)
   },
   async grandchild({ grandchild: { holdsPipe, ownSession, ignoresTerm } }, scene) {
     const program = `${ignoresTerm ? "process.on('SIGTERM', () => {});" : ''} setInterval(() => {}, 1000)`
@@ -145,18 +145,4 @@ const BLOCK = 1024 * 1024
 function* blocksOf(text, bytes = Buffer.byteLength(text)) {
   const block = Buffer.from(bytes > text.length ? text.repeat(Math.ceil(Math.min(BLOCK, bytes) / text.length)) : text)
   for (let left = bytes; left > 0; left -= block.length) yield block.subarray(0, Math.min(left, block.length))
-}
-
-/** At once, however slow the reader is: an agent whose pipe is full stands still. */
-export function writeAll(descriptor, bytes) {
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += writeSync(descriptor, bytes, at)
-    } catch (error) {
-      // Whoever read it is gone; the end of the input says so too.
-      if (error.code === 'EPIPE') return
-      if (error.code !== 'EAGAIN') throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
-    }
-  }
 }

@@ -15,14 +15,16 @@ const TOLD = new Set([
 export class Store {
   #folder
   #plan
+  #over
   /** What clients have set, by session, in this process. */
   #set = new Map()
   /** The words of turns that run, if only finished turns are kept. */
   #unfinished = new Map()
 
-  constructor(home, plan) {
+  constructor(home, plan, over) {
     this.#folder = join(home, 'sessions')
     this.#plan = plan
+    this.#over = over
     mkdirSync(this.#folder, { recursive: true })
   }
 
@@ -129,8 +131,8 @@ export class Store {
   }
 
   #write(id, line) {
-    // A session that was deleted meanwhile does not come back.
-    if (existsSync(this.#file(id))) appendFileSync(this.#file(id), `${JSON.stringify(line)}\n`)
+    // A session that was deleted meanwhile does not come back, and a process that has ended writes no more.
+    if (!this.#over.aborted && existsSync(this.#file(id))) appendFileSync(this.#file(id), `${JSON.stringify(line)}\n`)
   }
 
   #file(id, ending = '.jsonl') {
