@@ -64,7 +64,7 @@ describe('a destructive command', () => {
         expect(typeof destroys(pieces.join(''))).toBe('boolean')
         expect(typeof approvalPrefix(pieces.join(''))).toBe('string')
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     )
   })
 

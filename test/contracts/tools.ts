@@ -53,8 +53,11 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
       expect(versions.at(-1)).toBe(list.version)
       expect(versions).toEqual(versions.map((_, index) => (versions[0] ?? 0) + index))
       stop()
+      const later = [list.version]
+      registry.onChange(({ version }) => later.push(version))
       await registry.close()
       expect(versions.at(-1)).toBe(list.version)
+      expect(later).toEqual(later.map((_, index) => list.version + index))
     })
   })
 

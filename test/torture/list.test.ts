@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolList } from '../../src/ports/tools.ts'
 import { eventually } from '../fixtures/process/eventually.ts'
-import { changeTo, never, originals, playStdio, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
+import { changeTo, never, originals, playHosted, ruled, wordsOf, type Case } from '../fixtures/mcp/torture.ts'
 
 function listings(methods: readonly (string | undefined)[]): number {
   return methods.filter((method) => method === 'tools/list').length
@@ -101,7 +101,8 @@ const changes: readonly Case[] = [
   },
   {
     row: 'T2 G5',
-    does: 'changes for four seconds',
+    does: 'changes for a second',
+    options: { limits: { listPauseMs: 125 } },
     async check({ ready, call, registry, log }) {
       await ready()
       const seen: number[] = []
@@ -269,5 +270,5 @@ describe.concurrent.each([
   ['changes', changes],
   ['offers more', more],
 ])('a server %s, and', (_, cases) => {
-  for (const one of cases) test(`${one.does} [${one.row}]`, () => playStdio(one))
+  for (const one of cases) test(`${one.does} [${one.row}]`, () => playHosted(one))
 })

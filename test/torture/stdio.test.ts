@@ -267,7 +267,7 @@ const ends: readonly Case[] = [
     async check({ ready, call, registry }) {
       await ready()
       await expect(call()).rejects.toThrow(
-        'The result of tool s__do was lost: it ended with exit code 3: out of cheese. It may have run.',
+        'The result of tool s__do was lost: it ended with exit code 3: out of cheese [hidden]. It may have run.',
       )
       await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
       expect(wordsOf(await call('say', { text: 'back' }))).toBe('back')
@@ -286,7 +286,8 @@ const ends: readonly Case[] = [
     does: 'ends once',
     async check({ ready, registry }) {
       await ready()
-      await changeTo(registry, ({ servers }) => servers[0]?.state === 'failed')
+      const { tools } = await changeTo(registry, ({ servers }) => servers[0]?.state === 'failed')
+      expect(tools).toEqual([])
       await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready')
     },
   },

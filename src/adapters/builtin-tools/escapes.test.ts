@@ -136,7 +136,7 @@ describe('a path', () => {
         expect(await stage.say('list_directory', { path, depth: 4, ignored: true })).not.toContain('marker')
         await stage.say('write_file', { path, content: 'taken' })
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     )
     await expectUntouched()
     expect((await readdir(dirname(stage.dir))).toSorted()).toEqual(['inside', 'outside'])

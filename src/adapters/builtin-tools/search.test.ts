@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { openChecker } from '../../../test/fixtures/tools/checker.ts'
 import { Stage, openStage } from '../../../test/fixtures/tools/stage.ts'
 import { pathTest } from './search/glob.ts'
 import { literalIn } from './search/candidates.ts'
@@ -113,10 +114,12 @@ describe('search_text', () => {
   })
 
   test('stops a pattern with nested repetition, and continues with others', async () => {
-    stage = await openStage({ files: { 'a.txt': `${'a'.repeat(40)}!\nb\n` } })
+    const checker = openChecker({ jobMs: 300 })
+    stage = await openStage({ files: { 'a.txt': `${'a'.repeat(40)}!\nb\n` }, checker })
     const slow = stage.say('search_text', { pattern: '^(a+)+$' })
     expect(await stage.say('search_text', { pattern: 'b' })).toBe('a.txt:2:b')
     expect(await slow).toContain('The pattern takes too long on a.txt')
+    await checker.close()
   })
 
   test('asks ripgrep only for text that every match contains', () => {
