@@ -6,9 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import {
-  Cli,
+  type HostedCli,
   type Lodging,
-  type Run,
   ask,
   endServers,
   jsonLines,
@@ -17,6 +16,7 @@ import {
   sessionIn,
   sessionsIn,
   shareServer,
+  startHere,
   workIn,
 } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
@@ -37,10 +37,6 @@ async function alone(...steps: readonly Readonly<Record<string, unknown>>[]): Pr
   return { home, cwd: workIn(home), agent: await scriptAgent(home, steps), socket: socketPathOf(home) }
 }
 
-function start(args: readonly string[], run: Run): Cli {
-  return new Cli(args, run)
-}
-
 async function idOf(run: Lodging): Promise<string> {
   const sessions = await sessionsIn(run)
   expect(sessions).toHaveLength(1)
@@ -58,11 +54,11 @@ function wordsIn(stdout: string): readonly string[] {
 describe.concurrent('parley attach', () => {
   test.concurrent('joins in the middle of a sentence, goes on with it, and ends when it is told to', async () => {
     const run = await stage(slow)
-    const asking = start(['run', 'go'], run)
+    const asking = startHere(['run', 'go'], run)
     await asking.until('word 9')
-    const attached = start(['attach'], run)
+    const attached = startHere(['attach'], run)
     await attached.until('word 15 ')
-    attached.child.kill('SIGTERM')
+    attached.signal('SIGTERM')
     const { code, stdout, stderr } = await attached.finished
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^› go\n\nword 1 word 2 word 3 /u)
@@ -72,19 +68,19 @@ describe.concurrent('parley attach', () => {
 
   test.concurrent('--json gives every entry once and in order, however often the server is killed meanwhile', async () => {
     const run = await alone(slow)
-    const asking = start(['run', '--json', 'go'], run)
+    const asking = startHere(['run', '--json', 'go'], run)
     await asking.until('word 3')
     const id = await idOf(run)
-    const attached = start(['attach', '--json', id.slice(0, 8)], run)
+    const attached = startHere(['attach', '--json', id.slice(0, 8)], run)
     for (let life = 1; life <= 3; life += 1) {
       if (life === 1) await attached.until('word 9')
       killServer(run.home)
       await untilInterrupted(attached, life)
-      const next = start(['run', '--session', id, '--json', `again ${life}`], run)
+      const next = startHere(['run', '--session', id, '--json', `again ${life}`], run)
       await attached.until(`again ${life}`)
       await next.until('word 2')
     }
-    attached.child.kill('SIGINT')
+    attached.signal('SIGINT')
     const { code, stdout } = await attached.finished
     expect(code).toBe(0)
     const seqs = seqsIn(stdout)
@@ -97,8 +93,8 @@ describe.concurrent('parley attach', () => {
   test.concurrent('tells of the prompts of others, and ends when the session is closed', async () => {
     const run = await alone({ chunk: 'Hi.' })
     const id = await sessionIn(run)
-    const attached = start(['attach', id], run)
-    const json = start(['attach', '--json', id], run)
+    const attached = startHere(['attach', id], run)
+    const json = startHere(['attach', '--json', id], run)
     await untilClients(run, 2)
     await parley(['run', '--session', id, 'hello'], run)
     await attached.until('Hi.')
@@ -111,7 +107,7 @@ describe.concurrent('parley attach', () => {
   test.concurrent('leaves the questions of a turn to whoever can answer', async () => {
     const run = await stage({ permission: { title: 'Delete all' } }, { chunk: 'Over.' })
     const id = await sessionIn(run)
-    const attached = start(['attach', '--json', id], run)
+    const attached = startHere(['attach', '--json', id], run)
     // Refused by the one who asked, not by the one who looks on.
     const { stderr } = await parley(['run', '--session', id, 'go'], run)
     expect(stderr).toContain('Rejected: Delete all')
@@ -122,7 +118,7 @@ describe.concurrent('parley attach', () => {
   test.concurrent('ends with 75 when the server is stopped in order, and does not start it again', async () => {
     const run = await alone({ chunk: 'Hi.' })
     await parley(['run', 'hello'], run)
-    const attached = start(['attach'], run)
+    const attached = startHere(['attach'], run)
     await attached.until('Hi.')
     await parley(['stop'], run)
     expect(await attached.finished).toMatchObject({ code: 75, stderr: 'parley: The server was stopped.\n' })
@@ -143,14 +139,14 @@ describe.concurrent('parley attach', () => {
 describe.concurrent('a prompt in a session that is busy', () => {
   test.concurrent('waits for its turn, shows only its own answer, and says that it waits', async () => {
     const run = await stage({ chunk: 'Hi.' }, { sleepMs: 600_000 })
-    const first = start(['run', 'one'], run)
+    const first = startHere(['run', 'one'], run)
     await first.until('Hi.')
-    const second = start(['run', '--session', await idOf(run), 'two'], run)
+    const second = startHere(['run', '--session', await idOf(run), 'two'], run)
     await second.untilError('Another turn runs in this session; this prompt waits for its end.\n')
     expect(second.stdout).toBe('')
-    first.child.kill('SIGINT')
+    first.signal('SIGINT')
     await second.until('Hi.')
-    second.child.kill('SIGINT')
+    second.signal('SIGINT')
     expect(await second.finished).toMatchObject({ code: 130, stdout: 'Hi.\n' })
     expect(await first.finished).toMatchObject({ code: 130, stdout: 'Hi.\n' })
   })
@@ -214,7 +210,7 @@ async function untilClients(run: Lodging, count: number): Promise<void> {
   while ((await ask(run, '_parley/status', {}))['clients'] !== count) await new Promise((next) => setTimeout(next, 10))
 }
 
-function untilInterrupted(cli: Cli, times: number): Promise<void> {
+function untilInterrupted(cli: HostedCli, times: number): Promise<void> {
   const count = () => (cli.stdout.match(/Interrupted: the server/gu) ?? []).length
   return cli.untilSo(() => count() >= times, 'interruption')
 }

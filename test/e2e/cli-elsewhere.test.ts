@@ -3,11 +3,13 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../src/credentials/key-ring.ts'
+import type { Role } from '../../src/credentials/roles.ts'
 import { jsonLines, parley } from './cli.ts'
 import { type Fields, updatesIn } from './message.ts'
 import { freshDirectory, initialize, promptOf } from './parley.ts'
 import { cleanUp, startRelay } from './relays.ts'
-import { type Place, cleanUpServers, logOf, placeWith, requirePid, pidIn, start } from './server.ts'
+import { type Remote, remote, remoteProcess } from './remote-place.ts'
+import { type Place, cleanUpServers, logOf, requirePid, pidIn, start } from './server.ts'
 
 cleanUpServers()
 cleanUp()
@@ -26,11 +28,11 @@ const STEPS = [
 ]
 
 /** A server, and a machine without one of its own that has logged in there as `studio`. */
-async function given(role: 'read' | 'approve' | 'admin' = 'admin', steps: readonly Fields[] = STEPS) {
-  const there = await placeWith(steps)
-  const cli = start(there, ['serve', '--listen', '0'])
-  await cli.until('/acp')
-  const port = /127\.0\.0\.1:(\d+)/u.exec(cli.stdout)?.[1] ?? ''
+async function given(role: Role = 'admin', steps: readonly Fields[] = STEPS) {
+  return loggedInTo(await remote([], { script: steps }), role)
+}
+
+async function loggedInTo<There extends Remote>({ place: there, port, ...more }: There, role: Role = 'admin') {
   const url = `http://127.0.0.1:${port}/`
   const here = freshDirectory()
   const { devices } = new Credentials(there.home, Date)
@@ -42,7 +44,7 @@ async function given(role: 'read' | 'approve' | 'admin' = 'admin', steps: readon
   })
   const editor = (args: readonly string[] = []) =>
     startRelay({ home: here, cwd: here, agent: '' }, { args: ['--server', 'studio', ...args] })
-  return { there, cli, port, url, here, devices, at, editor }
+  return { ...more, there, port, url, here, devices, at, editor }
 }
 
 test.concurrent('login uses up a link, and keeps what it got for the user alone', async () => {
@@ -242,7 +244,8 @@ describe.concurrent('an editor', () => {
   })
 
   test.concurrent('outlives the server: after kill -9 its prompt is answered once, and the session goes on', async () => {
-    const { there, cli, port, editor } = await given('admin', [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+    const place = await remoteProcess([], [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+    const { there, cli, port, editor } = await loggedInTo(place)
     const client = editor()
     await initialize(client)
     const { result } = await client.request('session/new', { cwd: there.cwd, mcpServers: [] })
@@ -251,7 +254,7 @@ describe.concurrent('an editor', () => {
     await client.until((message) => updatesIn([message]).length > 0)
     process.kill(requirePid(pidIn(there.home)), 'SIGKILL')
     await cli.finished
-    await start(there, ['serve', '--listen', port]).until('/acp')
+    await start(there, ['serve', '--listen', `${port}`]).until('/acp')
     expect((await client.answerTo(asked)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
     expect((await client.request('session/list', {})).result).toMatchObject({ sessions: [{ sessionId }] })
     expect(logOf(there)).not.toContain('uncaught')

@@ -1,8 +1,11 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, jsonLines, killServer, parley, sessionIdIn, workIn } from './cli.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
+import { onceSoon } from '../wire/once-soon.ts'
+import { environmentOf } from './environment.ts'
 import { serveHere } from './hosted-server.ts'
 import { binary, freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -37,12 +40,17 @@ const jsonl = async (home: string, id: string) =>
 describe.concurrent('parley export', () => {
   test.concurrent('to a disk that is full has failed', async () => {
     const { home, agent, id } = await told()
-    const into = `const { spawnSync } = require('node:child_process')
-      const stdio = ['ignore', require('node:fs').openSync('/dev/full', 'w'), 'inherit']
-      process.exit(spawnSync(process.execPath, process.argv.slice(1), { stdio }).status)`
-    for (const command of [`export ${id}`, `export ${id} --format jsonl`, 'ls', 'run --embedded --json hi']) {
-      const { code, stderr } = await parley([into, binary, ...command.split(' ')], { home, agent, program: '-e' })
-      expect([command, code]).toEqual([command, 1])
+    const [env, cwd] = [environmentOf({ home, agent }), workIn(home)]
+    for (const args of [
+      ['export', id],
+      ['run', '--embedded', '--json', 'hi'],
+    ]) {
+      const full = openSync('/dev/full', 'w')
+      const child = spawn(process.execPath, [binary, ...args], { env, cwd, stdio: ['ignore', full, 'pipe'] })
+      closeSync(full)
+      let stderr = ''
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+      expect([args, await onceSoon(child, 'close')]).toEqual([args, [1, null]])
       expect(stderr).toContain('parley: The output could not be written: ENOSPC')
     }
   })

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 endServers()
@@ -88,6 +89,7 @@ async function user(tool: string) {
   }
   const agent = await scriptAgent(home, [{ chunk: 'I go on.' }])
   const env = { HOME: home, SOME_API_KEY: SECRET }
+  await serveHere({ home, env })
   const run = (...words: readonly string[]) => parley(words, { home, agent, env, cwd: work })
   return { home, work, files, run }
 }

@@ -1,8 +1,9 @@
 /** Runs a command of the real binary as a shell would, with pipes for its streams. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { beforeAll } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { runs } from '../fixtures/process/running.ts'
@@ -11,10 +12,11 @@ import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { startServer } from '../../src/server/launch/launch.ts'
 import type { Fields } from './message.ts'
-import { runCommand } from './command-scope.ts'
+import { type RunningCommand, runCommand } from './command-scope.ts'
 import { endHosted, endSharedHosted, serveHere } from './hosted-server.ts'
 import { binary, freshDirectory, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
+import { PATIENCE_MS } from '../wire/once-soon.ts'
 
 export interface Run {
   /** The state directory. */
@@ -34,33 +36,14 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** Whatever takes longer does not come, on a loaded machine too. Less than the time of a test, which has no words for it. */
-const PATIENCE_MS = 90_000
-
-export class Cli {
-  readonly home: string
-  readonly child: ChildProcessWithoutNullStreams
-  readonly finished: Promise<Finished>
+/** What a command prints, for tests that wait for it. */
+abstract class Printing {
+  abstract readonly finished: Promise<Finished>
   stdout = ''
   stderr = ''
+  readonly #heard = new EventEmitter()
   /** Ended, and all that it wrote was read. */
   #isOver = false
-
-  constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
-    this.home = home
-    this.child = spawn(process.execPath, [program, ...args], { cwd, env: environmentOf({ home, agent, env }) })
-    started.add(this)
-    this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#heard({ stdout: text }))
-    this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#heard({ stderr: text }))
-    this.child.stdin.on('error', () => {
-      // The command has ended without reading on; how it ended is in `finished`.
-    })
-    this.finished = once(this.child, 'close').then(([code, signal]) => {
-      this.#isOver = true
-      this.child.emit('heard')
-      return { code: code as number | null, signal: signal as string | null, stdout: this.stdout, stderr: this.stderr }
-    })
-  }
 
   /** Resolves when stdout has had `text`; rejects when it ends without, or takes too long. */
   until(text: string): Promise<void> {
@@ -77,18 +60,86 @@ export class Cli {
     const late = AbortSignal.timeout(PATIENCE_MS)
     while (!check()) {
       if (this.#isOver) throw new Error(`ended without ${what}: ${this.stdout}${this.stderr}`)
-      await once(this.child, 'heard', { signal: late }).catch(() => {
+      await once(this.#heard, 'heard', { signal: late }).catch(() => {
         throw new Error(`no ${what} within ${PATIENCE_MS} ms: ${this.stdout}${this.stderr}`)
       })
     }
   }
 
-  #heard({ stdout = '', stderr = '' }: { readonly stdout?: string; readonly stderr?: string }): void {
-    this.stdout += stdout
-    this.stderr += stderr
-    this.child.emit('heard')
+  protected hear({ stdout, stderr }: { readonly stdout: Readable; readonly stderr: Readable }): void {
+    stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+      this.#heard.emit('heard')
+    })
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+      this.#heard.emit('heard')
+    })
+  }
+
+  protected over(code: number | null, signal: string | null): Finished {
+    this.#isOver = true
+    this.#heard.emit('heard')
+    return { code, signal, stdout: this.stdout, stderr: this.stderr }
   }
 }
+
+/** A command with a process of its own. */
+export class Cli extends Printing {
+  readonly home: string
+  readonly child: ChildProcessWithoutNullStreams
+  readonly finished: Promise<Finished>
+
+  constructor(args: readonly string[], { program = binary, home, cwd = workIn(home), agent, env = {} }: Run) {
+    super()
+    this.home = home
+    this.child = spawn(process.execPath, [program, ...args], { cwd, env: environmentOf({ home, agent, env }) })
+    started.add(this)
+    this.hear(this.child)
+    this.child.stdin.on('error', () => {
+      // The command has ended without reading on; how it ended is in `finished`.
+    })
+    this.finished = once(this.child, 'close').then(([code, signal]) =>
+      this.over(code as number | null, signal as string | null),
+    )
+  }
+}
+
+type HostedRun = Pick<Run, 'home' | 'cwd' | 'agent' | 'env'>
+
+/** A command in the process of the tests, which goes on while they look. */
+export class HostedCli extends Printing {
+  readonly finished: Promise<Finished>
+  readonly #command: RunningCommand
+
+  constructor(args: readonly string[], run: HostedRun) {
+    super()
+    this.#command = runCommand(args, { env: environmentOf(run), cwd: run.cwd ?? workIn(run.home) })
+    this.hear(this.#command)
+    this.finished = this.#command.ended.then((code) => this.over(code, null))
+  }
+
+  /** More on its stdin. */
+  get stdin(): Writable {
+    return this.#command.stdin
+  }
+
+  signal(name: 'SIGINT' | 'SIGTERM'): void {
+    this.#command.signal(name)
+  }
+}
+
+/** It is ended with its test, where that has called `endServers`. */
+export function startHere(args: readonly string[], run: HostedRun): HostedCli {
+  const cli = new HostedCli(args, run)
+  hosted.add(cli)
+  return cli
+}
+
+const hosted = new PerTest<HostedCli>(async (all) => {
+  for (const cli of all) cli.signal('SIGTERM')
+  await Promise.all(all.map(({ finished }) => finished))
+})
 
 /** Homes whose server serves a whole file. */
 const shared = new Set<string>()
@@ -103,6 +154,8 @@ const started = new PerTest<Cli>(async (opened) => {
 export function endServers(): void {
   endHosted()
   started.closeAfterEach()
+  // Before the servers that they speak with.
+  hosted.closeAfterEach()
 }
 
 /** A test's own place on a server that others use too. */
@@ -167,26 +220,23 @@ export function killServer(home: string): boolean {
 const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 
 /** Read by Node itself, or by what a process does only once. */
-const OF_A_PROCESS = /^(?:NODE_.*|TMPDIR|PARLEY_FAULTS|PARLEY_SERVER)$/u
+const OF_A_PROCESS = /^(?:NODE_.*|TMPDIR|PARLEY_FAULTS)$/u
 
 /**
  * Runs it to its end with `input` on stdin: in the process of the tests, for what a command prints and does. What cannot share
- * one has its own: another build, a command that is to die, one that others find by its id, and one that a remote server
- * runs, which a process knows for one command alone.
+ * one has its own: another build, a command that is to die, and one that others find by its id.
  */
 export async function parley(args: readonly string[], run: Run, input = ''): Promise<Finished> {
   const needsProcess =
     run.program !== undefined ||
-    ['acp', 'serve'].includes(args[0] ?? '') ||
-    args.includes('--server') ||
+    args[0] === 'acp' ||
+    // ssh writes to the stderr of the process.
+    args.some((arg) => arg.startsWith('ssh://')) ||
     Object.keys(run.env ?? {}).some((name) => OF_A_PROCESS.test(name))
   if (needsProcess) return parleyProcess(args, run, input)
-  const command = runCommand(args, { env: environmentOf(run), cwd: run.cwd ?? workIn(run.home) })
-  let [stdout, stderr] = ['', '']
-  command.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  command.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  command.stdin.end(input)
-  return { code: await command.ended, signal: null, stdout, stderr }
+  const cli = new HostedCli(args, run)
+  cli.stdin.end(input)
+  return cli.finished
 }
 
 /** The same in a process of its own, for what is said of processes: that it ends, what it inherits, whom it signals. */

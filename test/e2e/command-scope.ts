@@ -64,7 +64,11 @@ function scopeProcess(): void {
   Object.assign(os, { homedir: () => scopes.getStore()?.env['HOME'] ?? homedir() })
   Object.assign(process, {
     cwd: () => scopes.getStore()?.cwd ?? own['cwd']?.(),
-    exit: (code = 0) => scopes.getStore()?.exit(code) ?? own['exit']?.(code),
+    exit(code = 0) {
+      const scope = scopes.getStore()
+      if (scope === undefined) own['exit']?.(code)
+      else scope.exit(code)
+    },
     kill(pid: number, signal?: string | number) {
       if (scopes.getStore() !== undefined && pid === process.pid && signal !== 0)
         throw new Error(`a command in the process of the tests sends it ${signal}; give it a process of its own`)
@@ -97,11 +101,11 @@ export interface RunningCommand {
 export function runCommand(args: readonly string[], { env, cwd }: CommandPlace): RunningCommand {
   const parley = program()
   const [stdin, stdout, stderr, events] = [new PassThrough(), new PassThrough(), new PassThrough(), new EventEmitter()]
-  const ended = new Promise<number>((resolve, reject) => {
-    const argv = [process.execPath, binary, ...args]
-    const scope: Scope = { stdin, stdout, stderr, env: { ...env }, argv, cwd, events, exit: resolve }
-    scopes.run(scope, () => parley.main(args)).then(resolve, reject)
-  })
+  const argv = [process.execPath, binary, ...args]
+  let exit: (code: number) => void = () => undefined
+  const exited = new Promise<number>((resolve) => (exit = resolve))
+  const scope: Scope = { stdin, stdout, stderr, env: { ...env }, argv, cwd, events, exit }
+  const ended = Promise.race([exited, scopes.run(scope, () => parley.main(args))])
   const end = (): void => {
     stdout.end()
     stderr.end()
@@ -113,7 +117,8 @@ export function runCommand(args: readonly string[], { env, cwd }: CommandPlace):
     stderr,
     ended,
     printed: (text) => printed(text, { stdout, stderr, ended }),
-    signal: (name) => void events.emit(name, name),
+    // Its handlers are the command's: one may end it.
+    signal: (name) => void scopes.run(scope, () => events.emit(name, name)),
   }
 }
 

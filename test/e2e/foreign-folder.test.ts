@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Cli, endServers, parley, workIn } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
 
 endServers()
@@ -61,12 +62,14 @@ describe.concurrent('a script that the user’s own file names', () => {
     const { home, work, ran } = await foreignFolder('')
     mkdirSync(join(home, 'config', 'parley'), { recursive: true })
     writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `agent = "script:${join(work, 'script.jsonl')}"\n`)
+    await serveHere({ home })
     const { stdout } = await parley(['run', 'hi'], { home })
     expect([stdout.includes('Said by the script'), ran()]).toEqual([true, false])
   })
 
   test.concurrent('runs without a question what it says where a flag names it', async () => {
     const { home, ran } = await foreignFolder('')
+    await serveHere({ home })
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })
     expect(ran()).toBe(true)
   })
@@ -75,11 +78,13 @@ describe.concurrent('a script that the user’s own file names', () => {
 describe.concurrent('an exported session in the folder, imported', () => {
   test.concurrent('does not bring the permission of the user who exported it along', async () => {
     const { home, work, ran } = await foreignFolder('')
+    await serveHere({ home })
     await parley(['run', '--agent', 'script:script.jsonl', 'hi'], { home })
     const [id = ''] = (await parley(['ls', '--json'], { home })).stdout.match(/[0-9a-f-]{36}/u) ?? []
     await parley(['export', id, '--format', 'jsonl', '-o', join(work, 'session.jsonl')], { home })
     rmSync(join(work, 'ran-unasked'))
     const elsewhere = freshDirectory()
+    await serveHere({ home: elsewhere })
     const imported = (await parley(['import', 'session.jsonl'], { home: elsewhere, cwd: work })).stdout.trim()
     const { stdout } = await parley(['run', '--session', imported, 'again'], { home: elsewhere, cwd: work })
     expect([stdout.includes('Said by the script'), ran()]).toEqual([true, false])

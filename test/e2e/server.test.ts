@@ -19,7 +19,8 @@ import { describe, expect, test } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
 import { runs, until } from '../fixtures/process/running.ts'
-import { Cli } from './cli.ts'
+import { Cli, parley } from './cli.ts'
+import { serveHere } from './hosted-server.ts'
 import { binary } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, openSession, placeWith, serve, start } from './server.ts'
@@ -42,7 +43,7 @@ describe.concurrent('parley serve', () => {
   test.concurrent('a second one says who has the state, and ends with 75', async () => {
     const place = await placeWith()
     const first = await serve(place)
-    const second = await start(place, ['serve']).finished
+    const second = await parley(['serve'], place)
     expect(second).toMatchObject({ code: 75, stdout: '' })
     expect(second.stderr).toContain(`pid ${first.child.pid}`)
     expect(second.stderr.trim().split('\n')).toHaveLength(1)
@@ -62,7 +63,7 @@ describe.concurrent('parley serve', () => {
   test.concurrent('leaves alone what is no socket in the place of its socket, and says so', async () => {
     const place = await placeWith()
     mkdirSync(place.socket, { recursive: true })
-    const { code, stderr } = await start(place, ['serve']).finished
+    const { code, stderr } = await parley(['serve'], place)
     expect(code).toBe(1)
     expect(stderr).toContain(place.socket)
     expect(statSync(place.socket).isDirectory()).toBe(true)
@@ -124,7 +125,7 @@ describe.concurrent('a state directory whose path is too long for a socket', () 
 describe.concurrent('of many clients', () => {
   test.concurrent('a hundred are served at once', async () => {
     const place = await placeWith()
-    await serve(place)
+    await serveHere(place)
     const clients = await Promise.all(Array.from({ length: 100 }, () => RawSocket.open(place.socket)))
     const answers = await Promise.all(clients.map((client) => client.request('session/list', {})))
     expect(answers.map(({ result }) => result?.['sessions'])).toEqual(clients.map(() => []))
@@ -132,7 +133,7 @@ describe.concurrent('of many clients', () => {
 
   test.concurrent('one that breaks off in the middle of a line, and one that sends nonsense, harm no other', async () => {
     const place = await placeWith([{ chunk: 'still here' }])
-    await serve(place)
+    await serveHere(place)
     const [good, broken, silent] = await Promise.all([1, 2, 3].map(() => RawSocket.open(place.socket)))
     if (good === undefined || broken === undefined || silent === undefined) throw new Error('three were opened')
     const sessionId = await openSession(good, place)

@@ -2,7 +2,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import { clientHere } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
 import type { Fields } from '../e2e/message.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import type { Saying } from '../model-server/script.ts'
@@ -36,7 +37,7 @@ async function tried(rules: string, calls: readonly (readonly Saying[])[]): Prom
   symlinkSync('vault', join(cwd, 'secrets'))
   symlinkSync('vault', join(cwd, 'alias'))
   const env = { OPENAI_API_KEY: 'x', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
-  const client = startParley({ home, agent: 'model:openai:scripted', env })
+  const client = await clientHere({ home, agent: 'model:openai:scripted', env })
   opened.add(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }))
   opened.add(() => server.close())
   opened.add(() => client.kill())
@@ -46,7 +47,6 @@ async function tried(rules: string, calls: readonly (readonly Saying[])[]): Prom
     asked.push((params?.['toolCall'] as Fields | undefined)?.['title'])
     client.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
   })
-  await initialize(client)
   const sessionId = await newSession(client, cwd)
   await client.request('session/set_mode', { sessionId, modeId: 'allow-all' })
   const { result } = await client.request('session/prompt', promptOf(sessionId, 'go'))

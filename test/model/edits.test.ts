@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Fields } from '../e2e/message.ts'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import { clientHere } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
 import type { Saying } from '../model-server/script.ts'
 import { startModelServer } from '../model-server/server.ts'
 
@@ -26,7 +27,7 @@ async function writing(
   mkdirSync(cwd)
   prepare(cwd)
   const env = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${server.url}/v1`, PARLEY_MODEL_TITLES: 'false' }
-  const client = startParley({ home, agent: 'model:openai:scripted', env })
+  const client = await clientHere({ home, agent: 'model:openai:scripted', env })
   onTestFinished(async () => {
     await client.kill()
     await server.close()
@@ -38,7 +39,6 @@ async function writing(
     asked.push(String((params?.['toolCall'] as Fields | undefined)?.['title']).replace('Write ', ''))
     client.reply(id, { outcome: { outcome: 'selected', optionId: 'reject_once' } })
   })
-  await initialize(client)
   const sessionId = await newSession(client, cwd)
   await client.request('session/set_mode', { sessionId, modeId: mode })
   expect(await client.request('session/prompt', promptOf(sessionId, 'go'))).toMatchObject({

@@ -2,7 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
+import { clientHere } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
 import { longContent } from '../fixtures/mcp/scripts.mjs'
 import { messageLog } from '../fixtures/mcp/servers.ts'
 import type { Asked, Saying } from '../model-server/script.ts'
@@ -39,7 +40,7 @@ async function turnWith(server: ModelServer): Promise<void> {
   const provider = `[providers.here]\nkind = "openai"\nurl = "${server.url}/v1"\nkey_env = "TEST_KEY"\n${models}\n`
   writeFileSync(join(home, 'config', 'parley', 'parley.toml'), provider)
   const env = { TEST_KEY: 'scripted', PARLEY_MODEL_TITLES: 'false' }
-  const client = startParley({ home, agent: 'model:here:scripted', env })
+  const client = await clientHere({ home, agent: 'model:here:scripted', env })
   opened.push(
     () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
     () => client.kill(),
@@ -48,7 +49,6 @@ async function turnWith(server: ModelServer): Promise<void> {
     if (method === 'session/request_permission')
       client.reply(id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
   })
-  await initialize(client)
   const args = [program, 'asks the person and answers at length', messageLog().path]
   const session = await newSession(client, cwd, [{ name: 'long', command: process.execPath, args, env: [] }])
   const { result } = await client.request('session/prompt', promptOf(session, 'Read it all.'))

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { endServers, jsonLines, parley } from '../e2e/cli.ts'
 import { textOf, updatesIn } from '../e2e/message.ts'
-import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
-import type { RawClient } from '../e2e/raw-client.ts'
+import { clientHere } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
+import type { RawSocket } from '../e2e/raw-socket.ts'
 import { startHttpServer } from '../fixtures/mcp/http-server.ts'
 import type { Saying, Script } from '../model-server/script.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
@@ -50,14 +51,13 @@ function filesWith(secret: string, directory: string): readonly string[] {
 
 type Given = Awaited<ReturnType<typeof given>>
 
-async function client({ home, env }: Given, model = 'openai:scripted'): Promise<RawClient> {
-  const raw = startParley({ home, agent: `model:${model}`, env })
+async function client({ home, env }: Given, model = 'openai:scripted'): Promise<RawSocket> {
+  const raw = await clientHere({ home, agent: `model:${model}`, env })
   opened.add(() => raw.kill())
-  await initialize(raw)
   return raw
 }
 
-function said(raw: RawClient): string {
+function said(raw: RawSocket): string {
   return updatesIn(raw.received)
     .filter(({ update }) => update.sessionUpdate === 'agent_message_chunk')
     .map(textOf)

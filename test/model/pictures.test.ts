@@ -2,7 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { freshDirectory, initialize, newSession, startParley } from '../e2e/parley.ts'
+import { clientHere } from '../e2e/hosted-server.ts'
+import { freshDirectory, newSession } from '../e2e/parley.ts'
 import { startModelServer } from '../model-server/server.ts'
 
 const LIMIT = { timeout: 60_000 }
@@ -29,13 +30,12 @@ async function given(format: keyof typeof PATHS, images: boolean) {
   const model = `models = [{ name = "scripted", images = ${images} }]\n`
   writeFileSync(join(home, 'config', 'parley', 'parley.toml'), `${provider}${model}`)
   const env = { TEST_KEY: 'x', PARLEY_MODEL_TITLES: 'false' }
-  const client = startParley({ home, agent: `model:${format}:scripted`, env })
+  const client = await clientHere({ home, agent: `model:${format}:scripted`, env })
   opened.push(
     () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
     () => server.close(),
     () => client.kill(),
   )
-  await initialize(client)
   const sessionId = await newSession(client, cwd)
   const ask = (...prompt: object[]) => client.request('session/prompt', { sessionId, prompt })
   return { server, client, ask }
