@@ -1,9 +1,9 @@
 /** Attacks on the port of remote clients, byte by byte, against the real binary; `docs/internals/attacks.md` lists them. */
-import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { nextBytes } from '../wire/next-bytes.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
+import { onceSoon } from '../wire/once-soon.ts'
 import { type Remote, remote } from './remote-place.ts'
 import { cleanUpSharedServers } from './server.ts'
 
@@ -23,7 +23,7 @@ async function answerTo(bytes: string, until: 'closed' | 'an answer' = 'closed')
   let answer = ''
   socket.setEncoding('latin1').on('data', (text: string) => (answer += text))
   socket.write(bytes, 'latin1')
-  await Promise.race([once(socket, 'close'), ...(until === 'closed' ? [] : [once(socket, 'data')])])
+  await Promise.race([onceSoon(socket, 'close'), ...(until === 'closed' ? [] : [onceSoon(socket, 'data')])])
   socket.destroy()
   return answer
 }
@@ -195,7 +195,7 @@ test.concurrent('thousands who are silent keep nobody out', async () => {
   const silent: Socket[] = []
   while (silent.length < 4_000) {
     const wave = Array.from({ length: 500 }, () => opened().resume())
-    await Promise.all(wave.map((socket) => once(socket, 'connect')))
+    await Promise.all(wave.map((socket) => onceSoon(socket, 'connect')))
     silent.push(...wave)
   }
   // The oldest were let go, long before their ten seconds.

@@ -1,5 +1,4 @@
 /** Clients over Streamable HTTP, against the real binary on loopback: what is answered, what is refused, and what is resumed. */
-import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client'
@@ -8,6 +7,7 @@ import { type SessionNotification, client, methods } from '@agentclientprotocol/
 import { beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { EventReader, HttpClient } from '../wire/raw-http.ts'
+import { onceSoon } from '../wire/once-soon.ts'
 import { parley } from './cli.ts'
 import { type Fields, type Message, type SeenUpdate, textOf, updatesIn } from './message.ts'
 import { promptOf } from './parley.ts'
@@ -306,10 +306,10 @@ describe('a request', () => {
     const headers = { ...ada.headers, ...length, authorization: `Bearer ${token}`, expect: '100-continue' }
     const slow = request(ada.http.url, { method: 'POST', headers, agent: false })
     slow.flushHeaders()
-    await once(slow, 'continue')
+    await onceSoon(slow, 'continue')
     expect((await ada.http.ask('DELETE', ada.headers)).status).toBe(202)
     slow.end(body)
-    const [response] = (await once(slow, 'response')) as [IncomingMessage]
+    const [response] = (await onceSoon(slow, 'response')) as [IncomingMessage]
     response.resume()
     expect(response.statusCode).toBe(404)
   })

@@ -4,11 +4,12 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePort } from '../fixtures/process/free-port.ts'
+import { until } from '../fixtures/process/running.ts'
 import { EventReader, HttpClient } from '../wire/raw-http.ts'
+import { onceSoon } from '../wire/once-soon.ts'
 import { freshDirectory } from './parley.ts'
 import { type Remote, remote } from './remote-place.ts'
 import { cleanUpSharedServers } from './server.ts'
@@ -76,14 +77,10 @@ async function startProxy(name: keyof typeof proxies): Promise<number> {
   const ended = once(child, 'exit').then(() => {
     throw new Error(`${name} ended: ${said}`)
   })
-  await Promise.race([failed, ended, untilItListens(port)])
+  await Promise.race([failed, ended, until(() => listens(port))])
   failed.catch(() => undefined)
   ended.catch(() => undefined)
   return port
-}
-
-async function untilItListens(port: number): Promise<void> {
-  while (!(await listens(port))) await sleep(50)
 }
 
 async function listens(port: number): Promise<boolean> {
@@ -111,10 +108,10 @@ describe.each(['nginx', 'caddy'] as const)('behind %s', (name) => {
     const headers = { host: HOST, authorization: `Bearer ${token}`, origin: `https://${HOST}` }
     const options = { headers, rejectUnauthorized: false, servername: HOST }
     const socket = new WebSocket(`wss://127.0.0.1:${port}/base/acp`, options)
-    await once(socket, 'open')
+    await onceSoon(socket, 'open')
     const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } }
     socket.send(JSON.stringify(initialize))
-    const [answer] = (await once(socket, 'message')) as [Buffer]
+    const [answer] = (await onceSoon(socket, 'message')) as [Buffer]
     expect(JSON.parse(answer.toString())).toMatchObject({ id: 1, result: { protocolVersion: 1 } })
     socket.terminate()
     const http = client(token)

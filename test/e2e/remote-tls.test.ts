@@ -1,6 +1,5 @@
 /** TLS on the real binary, with certificates that `openssl` makes here: both versions of HTTP, renewal, certificates of clients. */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, renameSync } from 'node:fs'
 import { type ClientHttp2Session, type IncomingHttpHeaders, connect as connectHttp2, constants } from 'node:http2'
 import { request } from 'node:https'
@@ -8,6 +7,8 @@ import { join } from 'node:path'
 import { type ConnectionOptions, type TLSSocket, connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { until } from '../fixtures/process/running.ts'
+import { onceSoon } from '../wire/once-soon.ts'
 import { freshDirectory } from './parley.ts'
 import { parley } from './cli.ts'
 import { type Remote, remote, remoteProcess } from './remote-place.ts'
@@ -46,7 +47,7 @@ afterAll(() => {
 /** With whatever certificate it shows. */
 async function shake(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
-  await once(socket, 'secureConnect')
+  await onceSoon(socket, 'secureConnect')
   return socket
 }
 
@@ -63,11 +64,11 @@ async function overHttp2(headers: Readonly<Record<string, string>>): Promise<Inc
   const stream = session.request(headers)
   if (headers[':method'] === 'POST')
     stream.end('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}')
-  const [answer] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+  const [answer] = (await onceSoon(stream, 'response')) as [IncomingHttpHeaders]
   return answer
 }
 
-test('one port speaks HTTP/2, HTTP/1.1 and WebSocket', async () => {
+test.concurrent('one port speaks HTTP/2, HTTP/1.1 and WebSocket', async () => {
   const authorization = `Bearer ${token}`
   expect(await overHttp2({ ':path': '/healthz' })).toMatchObject({ ':status': 200 })
   const asked = { ':path': '/acp', ':method': 'POST', 'content-type': 'application/json' }
@@ -78,14 +79,14 @@ test('one port speaks HTTP/2, HTTP/1.1 and WebSocket', async () => {
   const stream = await overHttp2({ ':path': '/acp', authorization, ...accept })
   expect(stream).toMatchObject({ ':status': 200, 'content-type': 'text/event-stream' })
   const plain = request({ port: server.port, host: '127.0.0.1', path: '/healthz', rejectUnauthorized: false }).end()
-  expect((await once(plain, 'response'))[0]).toMatchObject({ statusCode: 200, httpVersion: '1.1' })
+  expect((await onceSoon(plain, 'response'))[0]).toMatchObject({ statusCode: 200, httpVersion: '1.1' })
   expect(server.url).toMatch(/^wss:/u)
   const socket = new WebSocket(server.url, { headers: { authorization }, rejectUnauthorized: false })
-  await once(socket, 'open')
+  await onceSoon(socket, 'open')
   socket.terminate()
 })
 
-test('over HTTP/2 the host is checked too, and must be said once', async () => {
+test.concurrent('over HTTP/2 the host is checked too, and must be said once', async () => {
   const authorization = `Bearer ${token}`
   const foreign = { ':path': '/acp', ':authority': 'evil.example', authorization }
   expect(await overHttp2(foreign)).toMatchObject({ ':status': 421 })
@@ -93,11 +94,10 @@ test('over HTTP/2 the host is checked too, and must be said once', async () => {
   expect(await overHttp2(twice)).toMatchObject({ ':status': 421 })
 })
 
-test('over HTTP/2 who opens requests only to reset them is cut, and others are served meanwhile', async () => {
+test.concurrent('over HTTP/2 who opens requests only to reset them is cut, and others are served meanwhile', async () => {
   const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
   sessions.push(session)
   session.on('error', () => undefined)
-  const isOver = new Promise((resolve) => session.once('close', () => resolve(true)))
   let resets = 0
   while (!session.destroyed && resets < 20_000) {
     const streams = Array.from({ length: 50 }, () => session.request({ ':path': '/acp', ':method': 'POST' }))
@@ -107,18 +107,18 @@ test('over HTTP/2 who opens requests only to reset them is cut, and others are s
     resets += streams.length
     await new Promise((resolve) => setImmediate(resolve))
   }
-  expect(await isOver).toBe(true)
+  await until(() => session.destroyed)
   expect(resets).toBeLessThan(20_000)
   expect(await overHttp2({ ':path': '/healthz' })).toMatchObject({ ':status': 200 })
 })
 
-test('TLS 1.1 is refused', async () => {
+test.concurrent('TLS 1.1 is refused', async () => {
   await expect(shake(server.port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' })).rejects.toThrow(
     /protocol|version|alert/iu,
   )
 })
 
-test('a renewed certificate is shown to new connections; one that is no use is not', async () => {
+test.concurrent('a renewed certificate is shown to new connections; one that is no use is not', async ({ expect }) => {
   expect(await nameShown(server.port)).toBe('first')
   const stays = await shake(server.port)
   // As renewal programs do it: one file after the other.
@@ -129,7 +129,7 @@ test('a renewed certificate is shown to new connections; one that is no use is n
   stays.destroy()
 })
 
-test('a certificate past its last day is used, with a sentence for the user; another key is refused', async () => {
+test.concurrent('a certificate past its last day is used, with a sentence for the user; another key is refused', async () => {
   certify('over')
   const request = ['req', '-new', '-key', at('over.key'), '-subj', '/CN=over', '-out', at('over.csr')]
   execFileSync('openssl', request, { stdio: 'ignore' })
@@ -148,8 +148,8 @@ test('a certificate past its last day is used, with a sentence for the user; ano
   })
 })
 
-describe('with --client-ca', () => {
-  test('a client needs a certificate that was signed so, and a token besides', async () => {
+describe.concurrent('with --client-ca', () => {
+  test.concurrent('a client needs a certificate that was signed so, and a token besides', async () => {
     certify('own')
     const args = ['--tls-cert', at('own.pem'), '--tls-key', at('own.key'), '--client-ca', at('client.pem')]
     const { port, token: tokenOf } = await remote(args)
@@ -168,14 +168,14 @@ describe('with --client-ca', () => {
         ...own,
       })
       asked.end()
-      return ((await once(asked, 'response'))[0] as { readonly statusCode?: number }).statusCode
+      return ((await onceSoon(asked, 'response'))[0] as { readonly statusCode?: number }).statusCode
     }
     expect(await status('client')).toBe(401)
     expect(await status('client', { authorization: `Bearer ${tokenOf('read')}` })).toBe(406)
     await expect(status('stranger')).rejects.toThrow(/alert|reset|hang up/iu)
   })
 
-  test('and without a certificate of the server, it is refused in one line', async () => {
+  test.concurrent('and without a certificate of the server, it is refused in one line', async () => {
     const { home } = await placeWith()
     const { code, stderr } = await parley(['serve', '--listen', '0', '--client-ca', at('client.pem')], { home })
     expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })

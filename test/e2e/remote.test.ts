@@ -1,6 +1,5 @@
 /** Clients over WebSocket, against the real binary on loopback: who gets in, what they are told, and when they are cut. */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { logPathIn } from '../../src/server/log/log-line.ts'
 import { until } from '../fixtures/process/running.ts'
 import { nextBytes } from '../wire/next-bytes.ts'
 import { RawWebSocket } from '../wire/raw-web-socket.ts'
+import { onceSoon } from '../wire/once-soon.ts'
 import { parley } from './cli.ts'
 import { textOf, updatesIn } from './message.ts'
 import { newSession, promptOf } from './parley.ts'
@@ -33,7 +33,7 @@ async function ask(port: number, lines: readonly string[], body = ''): Promise<s
   socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
   socket.on('error', () => undefined)
   socket.write(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`)
-  await once(socket, 'close')
+  await onceSoon(socket, 'close')
   return answer
 }
 
@@ -238,7 +238,7 @@ test.concurrent('a port that is in use is said in one line', async () => {
 test.concurrent('a client that offers compression gets none', async () => {
   const { url, token } = shared
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token('read')}` }, perMessageDeflate: true })
-  await once(socket, 'open')
+  await onceSoon(socket, 'open')
   expect(socket.extensions).toBe('')
   socket.terminate()
 })

@@ -4,11 +4,9 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Fields, Message } from '../e2e/message.ts'
+import { PATIENCE_MS } from './once-soon.ts'
 
 type Listener = (message: Message) => void
-
-/** Whatever takes longer does not come, on a loaded machine too. Less than the time of a test, which has no words for it. */
-const PATIENCE_MS = 90_000
 
 /** A stream that breaks has ended: what waits for an answer is refused then. */
 function isAnEnd(): void {

@@ -2,11 +2,11 @@
  * A raw client over Streamable HTTP: what is written are lines, each of which goes out as a POST after the one before it was
  * accepted; what comes on the streams of the connection and of its sessions comes out as lines.
  */
-import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { Agent as TlsAgent, request as requestTls } from 'node:https'
 import { PassThrough, Writable } from 'node:stream'
 import type { Fields } from '../e2e/message.ts'
+import { onceSoon } from './once-soon.ts'
 import { RawConnection } from './raw-connection.ts'
 
 interface Answer {
@@ -52,7 +52,7 @@ export class EventReader {
 
   /** Resolves when there are so many events. */
   async until(count: number): Promise<readonly SseEvent[]> {
-    while (this.events.length < count) await once(this.response, 'data')
+    while (this.events.length < count) await onceSoon(this.response, 'data')
     return this.events
   }
 }
