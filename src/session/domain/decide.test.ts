@@ -35,6 +35,11 @@ describe('a prompt', () => {
     given(...working)
       .when(say.prompt('p2', 'And then?'))
       .then(accepted('p2', 'And then?')))
+  test('is accepted with its sender, what its client says of it, and its further directories', () => {
+    const more = { by: 'ada', meta: { editor: 'x' }, additionalDirectories: ['/more'] }
+    const { happened } = given(...working).when({ ...say.prompt('p2', 'x'), ...more })
+    expect(happened).toEqual({ bodies: [{ ...accepted('p2', 'x'), ...more }] })
+  })
   test('starts its turn as soon as the turn before it ends', () =>
     given(...working, accepted('p2', 'And then?'))
       .when(say.ends(1))
@@ -99,7 +104,11 @@ describe('a cancel', () => {
       .then({ kind: 'prompt_promoted', promptId: 'p3' }, say.cancelRequested(1))
     two.when({ kind: 'promote', promptId: 'p2', now: true }).then(say.cancelRequested(1))
   })
-
+  test.each(['p2', 'p3', 'p4'])('put first while the turn is suspended begins at once: %s of three', (promptId) => {
+    const queue = ['p2', 'p3', 'p4'].map((queued) => accepted(queued, queued))
+    const { state } = given(...suspended, ...queue).when({ kind: 'promote', promptId, now: true })
+    expect(state).toMatchObject({ phase: 'working', turn: { promptId } })
+  })
   test('withdraws the open permission request, so that the agent stops waiting', () =>
     given(...waiting)
       .when(say.cancel())
@@ -239,7 +248,6 @@ describe('a tool call whose MCP server asks for input', () => {
   const paused = [...begun, say.paused('c1')]
   const stopped = [...paused, say.suspended(1)]
   const failedWith = (words: string) => say.patched('c1', 'failed', words)
-
   test('is paused once it has begun', () =>
     given(...begun)
       .when(say.pauses(1, 'c1'))
