@@ -67,7 +67,7 @@ async function expectWhole(
   }
 }
 
-test.each([1, 2])('in the middle of a stream, %i', async (round) => {
+test.concurrent.each([1, 2])('in the middle of a stream, %i', async (round) => {
   const place = await placeWith(STREAM)
   const { one, other, sessionId } = await connectTwo(place)
   const first = one.ask('session/prompt', promptOf(sessionId, 'go'))
@@ -85,7 +85,7 @@ test.each([1, 2])('in the middle of a stream, %i', async (round) => {
   expect(serversStarted(place)).toHaveLength(2)
 })
 
-test('again and again, while prompts of both are waiting', async () => {
+test.concurrent('again and again, while prompts of both are waiting', async () => {
   const place = await placeWith([{ chunk: 'w{n} ', times: 40, everyMs: 2 }])
   const { one, other, sessionId } = await connectTwo(place)
   const asked: [RawClient, number][] = []
@@ -106,7 +106,7 @@ test('again and again, while prompts of both are waiting', async () => {
   expect(serversStarted(place)).toHaveLength(4)
 })
 
-test('while nothing runs, nobody notices, and the server is there again', async () => {
+test.concurrent('while nothing runs, nobody notices, and the server is there again', async () => {
   const place = await placeWith([{ chunk: 'hello' }])
   const { one, other, sessionId } = await connectTwo(place)
   await one.request('session/prompt', promptOf(sessionId, 'go'))
@@ -121,7 +121,7 @@ test('while nothing runs, nobody notices, and the server is there again', async 
   await expectWhole(place, sessionId, [one, other])
 })
 
-test('while a tool runs: its call is failed as perhaps run, and is not run again', async () => {
+test.concurrent('while a tool runs: its call is failed as perhaps run, and is not run again', async () => {
   const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
   const { env: _env, type: _type, ...server } = stdioServer('slow')
   const { one, other, sessionId } = await connectTwo(place, [{ ...server, env: [] }])
@@ -136,7 +136,7 @@ test('while a tool runs: its call is failed as perhaps run, and is not run again
   }
 })
 
-describe('while a question waits', () => {
+describe.concurrent('while a question waits', () => {
   const STORY = [
     { permission: { title: 'May I?', toolCallId: 'ask', toolCall: { name: 'echo', arguments: { text: 'it ran' } } } },
     { chunk: 'and on' },
@@ -155,7 +155,7 @@ describe('while a question waits', () => {
     return { place, one, other, sessionId, prompt }
   }
 
-  test('it is withdrawn and asked anew, its prompt stays open, and late answers to the old one count for nothing', async () => {
+  test.concurrent('it is withdrawn and asked anew, its prompt stays open, and late answers to the old one count for nothing', async () => {
     const { place, one, other, sessionId, prompt } = await asked()
     await killServer(place)
     await Promise.all([one, other].map((client) => client.until(() => questions(client).length === 2)))
@@ -173,7 +173,7 @@ describe('while a question waits', () => {
     expect(JSON.stringify(updatesIn(one.received))).toContain('it ran')
   })
 
-  test('a cancel that dies with the server is not forgotten', async () => {
+  test.concurrent('a cancel that dies with the server is not forgotten', async () => {
     const { place, one, sessionId, prompt } = await asked()
     process.kill(requirePid(serverOf(place)), 'SIGSTOP')
     one.notify('session/cancel', { sessionId })
@@ -185,7 +185,7 @@ describe('while a question waits', () => {
   })
 })
 
-test('in the middle of a load: it goes on where it was', async () => {
+test.concurrent('in the middle of a load: it goes on where it was', async () => {
   const padding = 'x'.repeat(1_000)
   const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 50 }, { thought: 'hm' }, { chunk: `.${padding}` }])
   const { one, other, sessionId } = await connectTwo(place)
@@ -206,7 +206,7 @@ test('in the middle of a load: it goes on where it was', async () => {
   await expectWhole(place, sessionId, [one, other])
 })
 
-test('while a client does not read and goes on asking: all is answered once it reads', async () => {
+test.concurrent('while a client does not read and goes on asking: all is answered once it reads', async () => {
   const place = await placeWith([{ chunk: `{n} ${'x'.repeat(2_000)}`, times: 2_000 }])
   const { one, other, sessionId } = await connectTwo(place)
   other.child.stdout.pause()
@@ -223,7 +223,7 @@ test('while a client does not read and goes on asking: all is answered once it r
   await expectWhole(place, sessionId, [one])
 })
 
-test('while the relay is still starting', async () => {
+test.concurrent('while the relay is still starting', async () => {
   const place = await placeWith([{ chunk: 'hello' }])
   const client = startRelay(place)
   const greeting = initialize(client)
@@ -235,7 +235,7 @@ test('while the relay is still starting', async () => {
   expect(await onlyAnswer(client, prompt)).toBe('end_turn')
 })
 
-test('a session that somebody closed or deleted meanwhile stays so, and the others go on', async () => {
+test.concurrent('a session that somebody closed or deleted meanwhile stays so, and the others go on', async () => {
   const place = await placeWith([{ chunk: 'hello' }])
   const { one, other, sessionId } = await connectTwo(place)
   const kept = await newSession(one, place.cwd)
@@ -257,7 +257,7 @@ test('a session that somebody closed or deleted meanwhile stays so, and the othe
   )
 })
 
-describe('when no server can be started', () => {
+describe.concurrent('when no server can be started', () => {
   async function broken() {
     const place = await placeWith([{ chunk: 'w{n} ', times: 100_000, everyMs: 1 }])
     const client = await connect(place)
@@ -270,7 +270,7 @@ describe('when no server can be started', () => {
     return { place, client, sessionId, prompt, journal: join(place.home, journal), stored }
   }
 
-  test('everyone who waits is told, and the next message tries again', async () => {
+  test.concurrent('everyone who waits is told, and the next message tries again', async () => {
     const { place, client, sessionId, prompt, journal } = await broken()
     const copy = join(place.home, 'kept')
     copyFileSync(journal, copy)
@@ -297,7 +297,7 @@ describe('when no server can be started', () => {
   }
 })
 
-test('no process of a killed server stays', async () => {
+test.concurrent('no process of a killed server stays', async () => {
   const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
   const { env: _env, type: _type, ...server } = stdioServer(`mark-${process.pid}`)
   const { one, sessionId } = await connectTwo(place, [{ ...server, env: [] }])

@@ -1,13 +1,14 @@
 /** A server that hangs: it accepts connections and answers none. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readPidFile, isAlive } from '../../src/server/daemon/pid-file.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 import { Cli, endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
-const stopped: number[] = []
-afterEach(() => {
-  for (const pid of stopped.splice(0)) if (isAlive(pid)) process.kill(pid, 'SIGCONT')
+const stopped = new PerTest<number>(async (pids) => {
+  for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGCONT')
 })
+stopped.closeAfterEach()
 endServers()
 
 async function hanging(): Promise<{ readonly home: string; readonly agent: string }> {
@@ -16,7 +17,7 @@ async function hanging(): Promise<{ readonly home: string; readonly agent: strin
   await parley(['run', 'hi'], { home, agent })
   const pid = readPidFile(home)?.pid
   if (pid === undefined) throw new Error('there is no server')
-  stopped.push(pid)
+  stopped.add(pid)
   process.kill(pid, 'SIGSTOP')
   return { home, agent }
 }
@@ -42,12 +43,11 @@ async function leavesIt(signal: 'SIGINT' | 'SIGTERM', words: string, code: numbe
   expect(await cli.finished).toMatchObject({ code, signal: null, stdout: '' })
 }
 
-// Each waits for the sentence that comes when nothing was answered for a while; so they wait together.
-test('while the server hangs, a signal ends whoever waits at once; who stays goes on with the next server', async () => {
+test.concurrent('while the server hangs, a signal ends whoever waits at once; who stays goes on with the next server', async () => {
   await Promise.all([leavesIt('SIGINT', 'run hi', 130), leavesIt('SIGTERM', 'new', 75), outlivesIt()])
 })
 
-test('an agent that says nothing keeps nobody who leaves', async () => {
+test.concurrent('an agent that says nothing keeps nobody who leaves', async () => {
   const home = freshDirectory()
   const cli = new Cli(['run', '--agent-command', 'echo begun >&2; exec sleep 1000', 'hi'], { home })
   await cli.untilError('begun')
@@ -55,7 +55,7 @@ test('an agent that says nothing keeps nobody who leaves', async () => {
   expect(await cli.finished).toMatchObject({ code: 75, signal: null })
 })
 
-test('parley status of it does not hang', async () => {
+test.concurrent('parley status of it does not hang', async () => {
   const { home } = await hanging()
   const { code, stderr } = await parley(['status'], { home })
   expect(code).toBe(1)

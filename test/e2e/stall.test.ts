@@ -46,7 +46,7 @@ function linesOf(place: Place): readonly string[] {
 
 const has = (place: Place, words: string) => linesOf(place).find((line) => line.includes(words))
 
-test('the log says that the main thread does not move, what it began last and where it is, and that it moves again', async () => {
+test.concurrent('the log says that the main thread does not move, what it began last and where it is, and that it moves again', async () => {
   const { place, session } = await hanging(hang({ during: '/' }))
   await until(() => has(place, 'has not moved for 3 s') !== undefined)
   const line = has(place, 'has not moved for 3 s')
@@ -54,7 +54,7 @@ test('the log says that the main thread does not move, what it began last and wh
   expect(line).toMatch(/stack \[.*"hang \((?:chunks\/)?[\w-]+\.[cm]js:\d+\)"/u)
 })
 
-test('when it moves again, that is in the log too', async () => {
+test.concurrent('when it moves again, that is in the log too', async () => {
   const flag = await placeWith()
   const during = join(flag.cwd, 'hang')
   writeFileSync(during, '')
@@ -66,7 +66,7 @@ test('when it moves again, that is in the log too', async () => {
   expect((await client.request('session/list', {})).error).toBeUndefined()
 })
 
-test('parley stop ends it, and says how', async () => {
+test.concurrent('parley stop ends it, and says how', async () => {
   const { place, pid } = await hanging(hang())
   const stop = start(place, ['stop'])
   expect(await stop.finished).toMatchObject({
@@ -77,7 +77,7 @@ test('parley stop ends it, and says how', async () => {
   expect(isAlive(pid)).toBe(false)
 })
 
-test('it ends itself when that lasts, and the next server finishes what was cut', async () => {
+test.concurrent('it ends itself when that lasts, and the next server finishes what was cut', async () => {
   const { place, pid, session } = await hanging({ ...hang(), PARLEY_MAX_STALL_SECONDS: '5' })
   await until(() => !isAlive(pid))
   expect(has(place, 'ends itself, so that another can be started')).toContain('session/prompt')

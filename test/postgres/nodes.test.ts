@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { endServers, parley } from '../e2e/cli.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
@@ -15,9 +15,6 @@ import { PostgresServer } from './server.ts'
 endServers()
 
 let server: PostgresServer
-let env: Environment
-/** The directory of all sessions, which all nodes have. */
-let cwd: string
 
 beforeAll(async () => {
   server = await PostgresServer.start()
@@ -25,17 +22,29 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-beforeEach(async () => {
-  env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: server.schema() }
-  cwd = freshDirectory()
+interface Cluster {
+  readonly env: Environment
+  readonly schema: string
+  /** Of all sessions; all nodes have it. */
+  readonly cwd: string
+}
+
+async function newCluster(): Promise<Cluster> {
+  const schema = server.schema()
+  const env = { PARLEY_CLUSTER: server.url, PARLEY_CLUSTER_SCHEMA: schema }
   expect(await parley(['cluster', 'init'], { home: freshDirectory(), env })).toMatchObject({ code: 0 })
-})
+  return { env, schema, cwd: freshDirectory() }
+}
 
-const startTwo = () => Promise.all([TestNode.start('one', env), TestNode.start('two', env)])
+const startTwo = ({ env }: Cluster) => Promise.all([TestNode.start('one', env), TestNode.start('two', env)])
 
-describe('two nodes', () => {
-  test('serve at once: what one makes, a client of the other lists, loads, prompts, cancels, renames and deletes', async () => {
-    const [one, two] = await startTwo()
+describe.concurrent('two nodes', () => {
+  test.concurrent('serve at once: what one makes, a client of the other lists, loads, prompts, cancels, renames and deletes', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const agent = await scriptAgent(cwd, [{ chunk: 'Part {n}. ', times: 3 }])
     const ada = await one.client({ agent })
     const bob = await two.client({ notifications: ['presence'] })
@@ -71,8 +80,10 @@ describe('two nodes', () => {
     await eve.until(({ params }) => JSON.stringify(params?.['removed'] ?? '').includes(sessionId))
   })
 
-  test('a question reaches clients of both, and the answer of one counts', async () => {
-    const [one, two] = await startTwo()
+  test.concurrent('a question reaches clients of both, and the answer of one counts', async () => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
     const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
     const ada = await one.client({ agent })
@@ -89,7 +100,10 @@ describe('two nodes', () => {
   })
 })
 
-test('a device that has subscribed at one node hears of a question at the other, and its answer counts there', async () => {
+test.concurrent('a device that has subscribed at one node hears of a question at the other, and its answer counts there', async ({
+  expect,
+}) => {
+  const { env, cwd } = await newCluster()
   const [port, service] = [await freePort(), await ScriptedPushService.start()]
   const remote = { PARLEY_LISTEN: String(port), PARLEY_PUSH_SERVICES: service.origin }
   const [one, two] = await Promise.all([TestNode.start('one', env), TestNode.start('two', { ...env, ...remote })])
@@ -114,9 +128,13 @@ test('a device that has subscribed at one node hears of a question at the other,
   service.close()
 })
 
-describe('a node that dies', () => {
-  test('in a turn: clients of another node see it interrupted, each entry once, and go on there', async () => {
-    const [one, two] = await startTwo()
+describe.concurrent('a node that dies', () => {
+  test.concurrent('in a turn: clients of another node see it interrupted, each entry once, and go on there', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 2_000, everyMs: 5 }])
     const ada = await one.client({ agent })
     const bob = await two.client()
@@ -140,8 +158,12 @@ describe('a node that dies', () => {
     expect(words(whole)).toEqual(words(bob))
   })
 
-  test('only for a while, because it hangs: it stores nothing more, and ends when it finds that others went on', async () => {
-    const [one, two] = await startTwo()
+  test.concurrent('only for a while, because it hangs: it stores nothing more, and ends when it finds that others went on', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 20_000, everyMs: 5 }])
     const ada = await one.client({ agent })
     const bob = await two.client()
@@ -153,16 +175,20 @@ describe('a node that dies', () => {
     expect((await bob.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
     const rename = { sessionId, title: 'Ours' }
     expect((await bob.request('_parley/rename', rename)).error).toBeUndefined()
-    const stored = await entriesIn(sessionId)
+    const stored = await entriesIn(cluster, sessionId)
     one.server.child.kill('SIGCONT')
     expect(await one.server.finished).toMatchObject({ code: 1, stderr: expect.stringContaining('counted') as string })
-    expect(await entriesIn(sessionId)).toEqual(stored)
+    expect(await entriesIn(cluster, sessionId)).toEqual(stored)
     const cursors = cursorsIn(bob.received, sessionId)
     expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
   })
 
-  test('while a question waits: it is asked again by another node, and the prompt ends once', async () => {
-    const [one, two] = await startTwo()
+  test.concurrent('while a question waits: it is asked again by another node, and the prompt ends once', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
     const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
     const ada = await one.client({ agent })
@@ -179,8 +205,10 @@ describe('a node that dies', () => {
     expect(bob.received.filter(({ id, method }) => id === prompt && method === undefined)).toHaveLength(1)
   })
 
-  test('without clients: another node ends what it left open', async () => {
-    const [one, two] = await startTwo()
+  test.concurrent('without clients: another node ends what it left open', async ({ expect }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const agent = await scriptAgent(cwd, [{ chunk: 'Begun.' }, { sleepMs: 600_000 }])
     const ada = await one.client({ agent })
     const sessionId = await openedBy(ada, cwd)
@@ -192,9 +220,13 @@ describe('a node that dies', () => {
   })
 })
 
-describe('a session that moves', () => {
-  test('does so between two turns: the clients of both nodes notice nothing, and go on', async () => {
-    const [one, two] = await startTwo()
+describe.concurrent('a session that moves', () => {
+  test.concurrent('does so between two turns: the clients of both nodes notice nothing, and go on', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }])
     const ada = await one.client({ agent })
     const bob = await two.client()
@@ -205,7 +237,7 @@ describe('a session that moves', () => {
     const moved = parley(['cluster', 'move', sessionId, 'two'], one.run)
     expect((await ada.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
     expect(await moved).toMatchObject({ code: 0, stderr: '' })
-    expect(await ownersOf(sessionId)).toEqual(['two'])
+    expect(await ownersOf(cluster, sessionId)).toEqual(['two'])
     for (const client of [ada, bob])
       expect((await client.request('session/prompt', promptOf(sessionId, 'More'))).result).toEqual({
         stopReason: 'end_turn',
@@ -222,8 +254,12 @@ describe('a session that moves', () => {
     })
   })
 
-  test('because its node drains: turns end, questions wait on, new sessions are made elsewhere', async () => {
-    const [one, two] = await startTwo()
+  test.concurrent('because its node drains: turns end, questions wait on, new sessions are made elsewhere', async ({
+    expect,
+  }) => {
+    const cluster = await newCluster()
+    const { cwd } = cluster
+    const [one, two] = await startTwo(cluster)
     const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
     const [talks, waits, works] = [freshDirectory(), freshDirectory(), freshDirectory()]
     const long = await scriptAgent(works, [{ chunk: 'Begun.' }, { sleepMs: 600_000 }])
@@ -243,17 +279,17 @@ describe('a session that moves', () => {
     const drained = parley(['cluster', 'drain', 'one'], two.run)
     expect((await ada.answerTo(talk)).result).toEqual({ stopReason: 'end_turn' })
     const given = [talking, waiting, ...idle]
-    await expect.poll(() => ownersOf(...given)).toEqual(given.map(() => 'two'))
+    await expect.poll(() => ownersOf(cluster, ...given)).toEqual(given.map(() => 'two'))
     // A turn still runs here, so the drain goes on; what is opened meanwhile is opened elsewhere.
     await ada.request('session/resume', { sessionId: closed, cwd, mcpServers: [] })
-    expect(await ownersOf(closed, working)).toEqual(expect.arrayContaining(['one', 'two']))
+    expect(await ownersOf(cluster, closed, working)).toEqual(expect.arrayContaining(['one', 'two']))
     max.notify('session/cancel', { sessionId: working })
     expect((await max.answerTo(work)).result).toEqual({ stopReason: 'cancelled' })
     expect(await drained).toMatchObject({ code: 0, stderr: '' })
-    expect(await ownersOf(closed, working)).toEqual(['two', 'two'])
+    expect(await ownersOf(cluster, closed, working)).toEqual(['two', 'two'])
     await expect.poll(() => questions().length).toBe(2)
     const made = await openedBy(ada, cwd)
-    expect(await ownersOf(made)).toEqual(['two'])
+    expect(await ownersOf(cluster, made)).toEqual(['two'])
     for (const sessionId of [made, ...idle])
       expect((await ada.request('session/prompt', promptOf(sessionId, 'Talk'))).result).toEqual({
         stopReason: 'end_turn',
@@ -262,9 +298,9 @@ describe('a session that moves', () => {
   })
 })
 
-test('a node refuses connections without the secret of the cluster, and pages of browsers', async () => {
+test.concurrent('a node refuses connections without the secret of the cluster, and pages of browsers', async () => {
+  const { env, schema } = await newCluster()
   const node = await TestNode.start('one', env)
-  const schema = env['PARLEY_CLUSTER_SCHEMA']
   const [{ address, token } = {}] = await server.query(
     `SELECT n.record::json->>'address' AS address, m.value AS token FROM ${schema}.node n, ${schema}.meta m WHERE m.name = 'node_token'`,
   )
@@ -310,8 +346,7 @@ async function statusOf(address: string, { secret, principal, origin }: Knock): 
 }
 
 /** The rows of a session's entries. */
-function entriesIn(sessionId: string): Promise<readonly unknown[]> {
-  const schema = env['PARLEY_CLUSTER_SCHEMA']
+function entriesIn({ schema }: Cluster, sessionId: string): Promise<readonly unknown[]> {
   return server.query(
     `SELECT e.first, e.epoch FROM ${schema}.entry e JOIN ${schema}.session s ON s.key = e.session WHERE s.id = $1 ORDER BY e.first`,
     [sessionId],
@@ -319,8 +354,7 @@ function entriesIn(sessionId: string): Promise<readonly unknown[]> {
 }
 
 /** The names of the nodes that have these sessions. */
-async function ownersOf(...sessions: readonly string[]): Promise<readonly unknown[]> {
-  const schema = env['PARLEY_CLUSTER_SCHEMA']
+async function ownersOf({ schema }: Cluster, ...sessions: readonly string[]): Promise<readonly unknown[]> {
   const rows = await server.query(
     `SELECT n.record::json->>'name' AS name FROM ${schema}.session s JOIN ${schema}.node n ON n.boot = s.boot WHERE s.id = ANY($1)`,
     [sessions],
