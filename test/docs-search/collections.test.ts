@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { binary } from '../e2e/parley.ts'
 import { parley } from '../e2e/cli.ts'
 import { runs, until } from '../fixtures/process/running.ts'
+import { eventually } from '../fixtures/process/eventually.ts'
 import { atEndOfTest, closeAfterEach, directoryWith, found, KEY, RawSession, serve } from './served.ts'
 
 closeAfterEach()
@@ -51,7 +52,7 @@ function http(url: string): Transport {
   return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { 'X-API-Key': KEY } } })
 }
 
-test.each(['auto', 'legacy'] as const)(
+test.concurrent.each(['auto', 'legacy'] as const)(
   'a collection that is added or removed at run time is in the tools at once, and every client is notified (%s)',
   async (mode) => {
     const parent = await directoryWith({ 'notes/a.md': 'alpha', 'manuals/b.md': 'alpha' })
@@ -66,16 +67,16 @@ test.each(['auto', 'legacy'] as const)(
     }
     expect(await search()).toBe('refused')
     server.setAdded([{ name: 'manuals', path: join(parent, 'manuals') }])
-    await expect.poll(search).toBe(1)
-    await expect.poll(() => enums.at(-1)).toEqual(['notes', 'manuals'])
-    await expect.poll(resources).toBeGreaterThan(0)
+    await eventually(async () => expect(await search()).toBe(1))
+    await eventually(() => expect(enums.at(-1)).toEqual(['notes', 'manuals']))
+    await eventually(() => expect(resources()).toBeGreaterThan(0))
     server.setAdded([])
-    await expect.poll(() => enums.at(-1)).toEqual(['notes'])
+    await eventually(() => expect(enums.at(-1)).toEqual(['notes']))
     expect(await search()).toBe('refused')
   },
 )
 
-test('a directory inside another one has its documents for itself, and none is found twice', async () => {
+test.concurrent('a directory inside another one has its documents for itself, and none is found twice', async () => {
   const files = { 'a/top.md': 'alpha', 'a/b/deep.md': 'alpha', 'a/c/left-out.md': 'alpha', 'a/.gitignore': 'c/\n' }
   const parent = await directoryWith(files)
   await symlink(join(parent, 'a'), join(parent, 'same'))
@@ -91,7 +92,7 @@ test('a directory inside another one has its documents for itself, and none is f
     .toEqual(['doc://a/top.md', 'doc://b/deep.md', 'doc://c/left-out.md'])
 })
 
-test('a search names its collections, one or several; an unknown one is answered with those there are', async () => {
+test.concurrent('a search names its collections, one or several; an unknown one is answered with those there are', async () => {
   const parent = await directoryWith({ 'one/a.md': 'alpha', 'two/b.md': 'alpha', 'three/c.md': 'alpha' })
   const { server } = await serve({}, { directories: ['one', 'two', 'three'].map((name) => join(parent, name)) })
   const session = await RawSession.open(server)
@@ -110,7 +111,7 @@ test('a search names its collections, one or several; an unknown one is answered
   })
 })
 
-test.each(['auto', 'legacy'] as const)(
+test.concurrent.each(['auto', 'legacy'] as const)(
   'over stdio the same is served, and told of: also what a command adds meanwhile (%s)',
   async (mode) => {
     const home = await directoryWith({ 'notes/a.md': 'alpha', 'manuals/b.md': 'beta' })
@@ -121,11 +122,11 @@ test.each(['auto', 'legacy'] as const)(
     const search = async (query: string) =>
       (await client.callTool({ name: 'search_documents', arguments: { query } })).structuredContent
     // The documents are read while it answers.
-    await expect.poll(() => search('alpha')).toMatchObject({ total: 1, results: [{ file: 'a.md' }] })
+    await eventually(async () => expect(await search('alpha')).toMatchObject({ total: 1, results: [{ file: 'a.md' }] }))
     expect((await client.listResources()).resources).toMatchObject([{ uri: 'doc://notes/a.md' }])
     expect(await parley(['docs', 'add', 'manuals', join(home, 'manuals')], { home })).toMatchObject({ code: 0 })
-    await expect.poll(() => enums.at(-1)).toEqual(['notes', 'manuals'])
-    await expect.poll(() => search('beta')).toMatchObject({ total: 1 })
+    await eventually(() => expect(enums.at(-1)).toEqual(['notes', 'manuals']))
+    await eventually(async () => expect(await search('beta')).toMatchObject({ total: 1 }))
     const { pid } = transport
     await client.close()
     await until(() => !runs(pid ?? 0))

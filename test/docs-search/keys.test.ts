@@ -29,7 +29,7 @@ async function notesAndSecrets(keys: readonly KnownKey[] = [ci(['notes'])]) {
   return serve({}, { directories, namedKeys: keys })
 }
 
-test('a key opens its collections, and shows nothing of the others', async () => {
+test.concurrent('a key opens its collections, and shows nothing of the others', async () => {
   const { server } = await notesAndSecrets()
   const session = await RawSession.open(server, CI)
   const everything = await RawSession.open(server)
@@ -52,7 +52,7 @@ test('a key opens its collections, and shows nothing of the others', async () =>
   expect(structuredContent).toMatchObject({ totalCount: 1, result: [{ book_name: 'notes' }] })
 })
 
-test('a key hears nothing of documents that it does not open', async () => {
+test.concurrent('a key hears nothing of documents that it does not open', async () => {
   const parent = await directoryWith({ 'notes/a.md': 'alpha', 'secrets/b.md': 'alpha' })
   const directories = [join(parent, 'notes'), join(parent, 'secrets')]
   const { server } = await serve({}, { directories, namedKeys: [ci(['notes'])] })
@@ -88,7 +88,7 @@ test('a key hears nothing of documents that it does not open', async () => {
   await heard.return(undefined)
 })
 
-test('a key that is taken away opens nothing any more: not a new session, not the one it has, not its stream', async () => {
+test.concurrent('a key that is taken away opens nothing any more: not a new session, not the one it has, not its stream', async () => {
   const { server } = await notesAndSecrets()
   const session = await RawSession.open(server, CI)
   const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': session.id }
@@ -100,7 +100,7 @@ test('a key that is taken away opens nothing any more: not a new session, not th
   expect((await session.send({ jsonrpc: '2.0', id: 5, method: 'ping' })).status).toBe(401)
 })
 
-test('a key that opens something else now has to open a new session', async () => {
+test.concurrent('a key that opens something else now has to open a new session', async () => {
   const { server } = await notesAndSecrets()
   const before = await RawSession.open(server, CI)
   await server.setKeys([ci(['secrets'])])
@@ -108,7 +108,7 @@ test('a key that opens something else now has to open a new session', async () =
   await found(await RawSession.open(server, CI), 'alpha', ['b.md'])
 })
 
-test('plain HTTP is for this machine; elsewhere it takes TLS or a word of consent', async () => {
+test.concurrent('plain HTTP is for this machine; elsewhere it takes TLS or a word of consent', async () => {
   for (const host of ['0.0.0.0', '127.0.0.1.example.org'])
     await expect(serve({ 'a.md': 'a' }, { host })).rejects.toMatchObject({ code: 'DOCS_PLAIN_HTTP' })
   await expect(serve({ 'a.md': 'a' }, { tls: { cert: 'no', key: 'no' } })).rejects.toMatchObject({ code: 'DOCS_TLS' })

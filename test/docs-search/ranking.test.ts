@@ -16,14 +16,14 @@ async function over(files: Readonly<Record<string, string>>) {
 const marked = (snippet: string, ranges: readonly (readonly [number, number])[]) =>
   ranges.map(([start, end]) => snippet.slice(start, end))
 
-test('an English word finds its other forms, and what is marked is the word as it stands', async () => {
+test.concurrent('an English word finds its other forms, and what is marked is the word as it stands', async () => {
   const { found } = await over({ 'a.md': 'Servers were Running, and he runs.', 'b.md': 'A ruin.' })
   const { files, results } = await found('run server')
   expect(files).toEqual(['a.md'])
   expect(marked(results[0]?.snippet ?? '', results[0]?.highlights ?? [])).toEqual(['Servers', 'Running', 'runs'])
 })
 
-test('an identifier is found whole, by its parts, and in its other spellings', async () => {
+test.concurrent('an identifier is found whole, by its parts, and in its other spellings', async () => {
   const { found } = await over({
     'camel.md': 'Call setErrorHandler first.',
     'snake.md': 'Call set_error_handlers first.',
@@ -39,7 +39,7 @@ test('an identifier is found whole, by its parts, and in its other spellings', a
   expect(marked(camel?.snippet ?? '', camel?.highlights ?? [])).toEqual(['Error', 'Handler'])
 })
 
-test('traditional and simplified characters find each other, and the text is shown as it is written', async () => {
+test.concurrent('traditional and simplified characters find each other, and the text is shown as it is written', async () => {
   const { found } = await over({ 't.md': '磁碟陣列與環境變量。', 's.md': '磁盘阵列与环境变量。' })
   for (const query of ['環境變量', '环境变量']) {
     const { results, match } = await found(query)
@@ -51,7 +51,7 @@ test('traditional and simplified characters find each other, and the text is sho
   }
 })
 
-test('where no passage has everything, those with most are found, and the answer says so', async () => {
+test.concurrent('where no passage has everything, those with most are found, and the answer says so', async () => {
   const { found } = await over({
     'two.md': '如何查看磁盘的空间。',
     'one.md': '磁盘。',
@@ -66,13 +66,13 @@ test('where no passage has everything, those with most are found, and the answer
   expect(await found('postgresql restore', 'all')).toMatchObject({ total: 0 })
 })
 
-test('a phrase is only found where its words stand next to each other', async () => {
+test.concurrent('a phrase is only found where its words stand next to each other', async () => {
   const { found } = await over({ 'a.md': 'A group commit.', 'b.md': 'Commit as a group.' })
   expect((await found('group commit', 'phrase')).files).toEqual(['a.md'])
   expect((await found('group commit', 'all')).files).toEqual(['a.md', 'b.md'])
 })
 
-test('a path finds its document', async () => {
+test.concurrent('a path finds its document', async () => {
   const { found } = await over({ 'guides/install-linux.md': 'Nothing of the kind.', 'b.md': 'Other.' })
   for (const query of ['guides/install-linux.md', 'install linux']) {
     expect((await found(query)).files).toEqual(['guides/install-linux.md'])

@@ -40,10 +40,9 @@ test.concurrent('what changes deep in a new, moved or replaced directory is noti
   await found(session, 'alpha', ['moved/deep/a.md'])
   await found(session, 'delta', ['replaced/deep/b.md'])
   await found(session, 'gamma', ['new/deep/er/c.md'])
-  for (const file of ['new/deep/er/c.md', 'moved/deep/a.md', 'replaced/deep/b.md']) {
-    await write(directory, { [file]: `changed${file.length}` })
-    await found(session, `changed${file.length}`, [file])
-  }
+  const files = ['new/deep/er/c.md', 'moved/deep/a.md', 'replaced/deep/b.md']
+  await write(directory, Object.fromEntries(files.map((file) => [file, `changed${file.length}`])))
+  for (const file of files) await found(session, `changed${file.length}`, [file])
 })
 
 test.concurrent('many files at once are all found', async () => {

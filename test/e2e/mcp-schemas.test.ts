@@ -14,23 +14,18 @@ cleanUpServers()
 const program = new URL('../fixtures/mcp/stdio-server.mjs', import.meta.url).pathname
 
 test('a schema that takes for ever holds up no other client', async () => {
-  // `src/adapters/checking` has the other kinds.
+  // `src/adapters/checking` has the other kinds; what a tool gives is checked there too.
   const { schema, value } = hostileSchemas['a pattern of words'] ?? {}
-  const tools = [
-    { name: 'takes', inputSchema: schema },
-    { name: 'gives', inputSchema: { type: 'object' }, outputSchema: schema },
-  ]
-  const results = { gives: { content: [{ type: 'text', text: 'given' }], structuredContent: value } }
+  const tools = [{ name: 'takes', inputSchema: schema }]
   const place = await placeWith([
     { toolCall: { name: 'bad__takes', arguments: value } },
-    { toolCall: { name: 'bad__gives', arguments: {} } },
     { toolCall: { name: 'good__answer', arguments: {} } },
     { end: 'end_turn' },
   ])
   await serveHere(place)
   const ada = await RawSocket.open(place.socket, { agent: place.agent })
   const bob = await RawSocket.open(place.socket, { agent: place.agent })
-  writeFileSync(join(place.cwd, 'bad.json'), JSON.stringify({ tools, results }))
+  writeFileSync(join(place.cwd, 'bad.json'), JSON.stringify({ tools }))
   const bad = [program, `@${join(place.cwd, 'bad.json')}`]
   const id = await openSession(ada, place, [
     { name: 'bad', command: process.execPath, args: bad, env: [] },
@@ -41,6 +36,6 @@ test('a schema that takes for ever holds up no other client', async () => {
   expect((await bob.request('session/list', {})).error).toBeUndefined()
   expect((await ended).result).toMatchObject({ stopReason: 'end_turn' })
   const told = JSON.stringify(ada.received)
-  expect(['"takes"', '"given"', '42'].filter((said) => !told.includes(said))).toEqual([])
+  expect(['"takes"', '42'].filter((said) => !told.includes(said))).toEqual([])
   expect(logOf(place)).not.toContain('call stack')
 })

@@ -182,7 +182,8 @@ describe.concurrent('the guard', () => {
       clock: systemClock,
     })
     const child = await processes.spawn(SLEEPER)
-    const guard = running('PARLEY_CHILD=test-shrug')[0] ?? 0
+    // It starts processes of its own name for a moment.
+    const guard = running('PARLEY_CHILD=test-shrug').find((pid) => parentOf(pid) === process.pid) ?? 0
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal)
     // It handles its input in order, so once the next child is registered it has lived through the signals.
     await (await processes.spawn(SLEEPER)).stop(0)

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { messageLog, openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { PerTest } from '../../../../test/fixtures/process/per-test.ts'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import type { FrontedServer, FrontedSession, OpenFront } from '../../../ports/mcp-front.ts'
 import type { McpServer } from '../../../ports/tools.ts'
@@ -8,10 +9,10 @@ import { systemClock } from '../../clock.ts'
 import type { CallDecision, FrontedCall } from './fronted-server.ts'
 import { LoopbackFront, plainNames } from './loopback-front.ts'
 
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
+const closing = new PerTest<() => Promise<unknown>>(async (opened) => {
+  for (const close of opened.toReversed()) await close()
 })
+closing.closeAfterEach()
 
 interface Stage {
   readonly bench: Bench
@@ -37,7 +38,7 @@ async function fronting(
     registryOf: (session) => bench.host.serversOf(session),
     decide,
   })
-  closing.push(async () => {
+  closing.add(async () => {
     await front.close()
     await bench.close()
   })
@@ -62,7 +63,7 @@ function serverOf({ servers }: OpenFront, name: string): FrontedServer {
 async function connect({ url, headers }: FrontedServer, onChange: () => void = () => undefined): Promise<Client> {
   const client = new Client({ name: 'agent', version: '1' })
   client.setNotificationHandler('notifications/tools/list_changed', onChange)
-  closing.push(() => client.close())
+  closing.add(() => client.close())
   const requestInit = { headers: Object.fromEntries(headers) }
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
   return client
@@ -74,7 +75,7 @@ async function statusOf(url: string, headers: Readonly<Record<string, string>>):
   return (await fetch(url, { method: 'POST', headers: sent, body })).status
 }
 
-test('an agent lists and calls the tools of a server by their own names, and never gets its secrets', async () => {
+test.concurrent('an agent lists and calls the tools of a server by their own names, and never gets its secrets', async () => {
   const { open, bench } = await fronting([stdioServer('my db', {}, { DB_KEY: 'sentinel-secret' })])
   expect(JSON.stringify(open.servers)).not.toContain('sentinel')
   const client = await connect(serverOf(open, 'my_db'))
@@ -91,7 +92,7 @@ test('an agent lists and calls the tools of a server by their own names, and nev
   expect(bench.warnings).toEqual([])
 })
 
-test('an address needs the token of its session, and is closed with it', async () => {
+test.concurrent('an address needs the token of its session, and is closed with it', async () => {
   const { open } = await fronting([stdioServer('db')])
   const { url, headers } = serverOf(open, 'db')
   const token = Object.fromEntries(headers)
@@ -106,7 +107,7 @@ test('an address needs the token of its session, and is closed with it', async (
   expect(await statusOf(url, token)).toBe(401)
 })
 
-test('a slow server has its address at once and its tools later; a dead one is reported', async () => {
+test.concurrent('a slow server has its address at once and its tools later; a dead one is reported', async () => {
   const dead: McpServer = { type: 'http', name: 'dead', url: 'http://127.0.0.1:9/mcp', headers: [] }
   const { open, notices } = await fronting([stdioServer('slow', { slowMs: 3000 }), dead])
   let changed = 0
@@ -121,7 +122,7 @@ test('a slow server has its address at once and its tools later; a dead one is r
   expect(notices).toEqual([expect.stringContaining('dead')])
 })
 
-test('the servers of a session change behind its addresses', async () => {
+test.concurrent('the servers of a session change behind its addresses', async () => {
   const declared: McpServer[] = [stdioServer('db', { tools: [] })]
   const { open, bench } = await fronting(declared)
   let changed = 0
@@ -142,7 +143,7 @@ test('the servers of a session change behind its addresses', async () => {
   expect(open.isCurrent()).toBe(false)
 })
 
-test('an agent that connects while its session is being created is notified when there are tools', async () => {
+test.concurrent('an agent that connects while its session is being created is notified when there are tools', async () => {
   const bench = openBench()
   const front = new LoopbackFront({
     clock: systemClock,
@@ -151,7 +152,7 @@ test('an agent that connects while its session is being created is notified when
     registryOf: (session) => bench.host.serversOf(session),
     decide: async () => ({ decision: 'allow' }),
   })
-  closing.push(async () => {
+  closing.add(async () => {
     await front.close()
     await bench.close()
   })
@@ -165,7 +166,7 @@ test('an agent that connects while its session is being created is notified when
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
 })
 
-test('a call that a rule or a user denies does not reach the server', async () => {
+test.concurrent('a call that a rule or a user denies does not reach the server', async () => {
   const log = messageLog()
   const { open } = await fronting([stdioServer('db', { log: log.path })], {
     decide: async ({ tool, args, roots, session }) => {
@@ -184,7 +185,7 @@ test('a call that a rule or a user denies does not reach the server', async () =
   expect(calls.map(({ params }) => params?.['name'])).toEqual(['answer'])
 })
 
-test('names of servers are made plain and stay unique', () => {
+test.concurrent('names of servers are made plain and stay unique', () => {
   expect(plainNames(['db', 'my db', 'my  db', 'Über', '文件', '文'])).toEqual([
     'db',
     'my_db',

@@ -1,14 +1,15 @@
 /** Sessions with more MCP servers than are started at once. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { PerTest } from '../../../../test/fixtures/process/per-test.ts'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import type { StartedServer } from './mcp-types.ts'
 
 const signal = new AbortController().signal
-const benches: Bench[] = []
-afterEach(async () => {
-  await Promise.all(benches.splice(0).map((bench) => bench.close()))
+const benches = new PerTest<Bench>(async (opened) => {
+  await Promise.all(opened.map((bench) => bench.close()))
 })
+benches.closeAfterEach()
 
 function bench() {
   const started: (StartedServer & { readonly at: number })[] = []
@@ -16,7 +17,7 @@ function bench() {
     limits: { graceMs: 100 },
     started: (one) => started.push({ ...one, at: performance.now() }),
   })
-  benches.push(made)
+  benches.add(made)
   return { made, started }
 }
 
@@ -31,7 +32,7 @@ function silent(count: number) {
   }))
 }
 
-test('the servers of a session are started a few at a time, and all of them in the end, even if they never answer', async () => {
+test.concurrent('the servers of a session are started a few at a time, and all of them in the end, even if they never answer', async () => {
   const { made, started } = bench()
   const since = performance.now()
   made.open(silent(20), 'crowded')
@@ -40,7 +41,7 @@ test('the servers of a session are started a few at a time, and all of them in t
   expect((started[8]?.at ?? 0) - since).toBeGreaterThan(500)
 })
 
-test('the server of another session starts before the rest of a session with many servers', async () => {
+test.concurrent('the server of another session starts before the rest of a session with many servers', async () => {
   const { made, started } = bench()
   made.open(silent(40), 'crowded')
   await until(() => started.length > 0)
@@ -49,7 +50,7 @@ test('the server of another session starts before the rest of a session with man
   expect(started.filter(({ session }) => session === 'crowded').length).toBeLessThan(40)
 })
 
-test('a session that is closed starts none of its queued servers', async () => {
+test.concurrent('a session that is closed starts none of its queued servers', async () => {
   const { made, started } = bench()
   const crowded = made.open(silent(40), 'crowded')
   await until(() => started.length > 0)
