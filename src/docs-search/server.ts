@@ -94,25 +94,25 @@ export async function openDocsServer(options: DocsServerOptions): Promise<DocsSe
     principalOf: (offered: string | null) => (offered === null ? null : ring.principalOf(offered)),
   }
   try {
-    const door = await openHttpListener({
+    const listener = await openHttpListener({
       ...HTTP,
       ...defined(options),
       allowQueryKey: options.allowQueryKey ?? isLoopback(host),
       service,
       log,
     })
-    library.listen((change) => door.notify(change))
+    library.listen((change) => listener.notify(change))
     const close = closeOnce(async () => {
-      await Promise.all([door.close(), library[Symbol.asyncDispose]()])
+      await Promise.all([listener.close(), library[Symbol.asyncDispose]()])
     })
     return {
-      url: door.url,
-      page: door.page,
-      port: door.port,
+      url: listener.url,
+      page: listener.page,
+      port: listener.port,
       setAdded: (added) => library.setCollections(merged(collectionsOf(options.directories), added)),
       async setKeys(keys) {
         ring.setNamed(keys)
-        await door.retain((principal) => ring.knows(principal))
+        await listener.retain((principal) => ring.knows(principal))
       },
       close,
       [Symbol.asyncDispose]: close,

@@ -79,7 +79,7 @@ interface KnownSchema {
 const MAX_CHEAP_SCHEMA = 8_000
 /** Parts of a schema times parts of a value. AJV records each mismatch, which costs more than the comparison. */
 const MAX_CHEAP_STEPS = 500_000
-/** So many characters of a string cost as much as one part of a value. */
+/** The number of characters of a string that cost as much as one part of a value. */
 const CHARS_PER_PART = 64
 
 /** Keywords whose check costs at most the size of the schema times the size of the value. */

@@ -53,7 +53,7 @@ interface Port {
 }
 
 /** A listening address: what its requests are checked against, and its sockets without a credential so far. */
-interface Door {
+interface ListenerContext {
   readonly reachable: Reachable
   readonly silent: SilentSockets
 }
@@ -147,22 +147,22 @@ export class HttpListener {
     return { host, isLoopback, hasTls, publicUrl, allowedOrigins, cookie: cookieName({ hasTls, publicUrl, port }) }
   }
 
-  #handlers(door: () => Door): Handlers {
+  #handlers(context: () => ListenerContext): Handlers {
     return {
       request: (request, response) => {
-        this.#answer(request, response, door()).catch((error: unknown) => {
+        this.#answer(request, response, context()).catch((error: unknown) => {
           this.#options.clients.report(error)
           response.destroy()
         })
       },
-      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, door()),
+      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, context()),
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
-    const { reachable } = door
+  async #answer(request: IncomingMessage, response: ServerResponse, context: ListenerContext): Promise<void> {
+    const { reachable } = context
     const path = pathOf(request, reachable)
-    const admitted = this.#admit(request, path, door)
+    const admitted = this.#admit(request, path, context)
     const holder = 'status' in admitted ? undefined : admitted.holder
     const refuseWrong = (refusal: Refusal): Refusal => this.#gate.refuseWrong(request, refusal)
     const exchange = new Exchange(request, response, { path, reachable, holder, refuseWrong })
@@ -187,11 +187,11 @@ export class HttpListener {
   #upgrade(
     request: IncomingMessage,
     { wire, head }: { readonly wire: Duplex; readonly head: Buffer },
-    door: Door,
+    context: ListenerContext,
   ): void {
     // A connection that breaks harms no other.
     wire.on('error', () => wire.destroy())
-    const admitted = this.#admit(request, pathOf(request, door.reachable), door)
+    const admitted = this.#admit(request, pathOf(request, context.reachable), context)
     if ('status' in admitted) return refuseUpgrade(wire, admitted)
     const { route, holder } = admitted
     if (route.upgrade === undefined || holder === undefined) return refuseUpgrade(wire, NOT_FOUND)
@@ -202,7 +202,7 @@ export class HttpListener {
   #admit(
     request: IncomingMessage,
     path: string,
-    { reachable, silent }: Door,
+    { reachable, silent }: ListenerContext,
   ): { readonly route: Route; readonly holder: TokenHolder | undefined } | Refusal {
     const route = this.#routes.find(path)
     if (route === HEALTH) return { route, holder: undefined }

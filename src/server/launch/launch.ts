@@ -52,7 +52,7 @@ export async function dial(socket: string): Promise<Socket> {
     const answer = await knock(socket)
     if (!(answer instanceof Error)) return answer
     switch (answer.code) {
-      // More wait at the door than fit; the server lives.
+      // The queue of the socket is full, so a server is running.
       case 'EAGAIN':
         await pause(STEP)
         break

@@ -62,7 +62,7 @@ export function serviceUnit(facts: ServiceFacts): ServiceUnit | undefined {
  */
 function systemdUnit({ home, environment, node, program, state, socket }: ServiceFacts): ServiceUnit {
   const service = `${LABEL}.service`
-  const door = SOCKET_UNIT
+  const socketUnit = SOCKET_UNIT
   const directory = unitDirectory(environment, home)
   const systemctl = (...words: readonly string[]) => ['systemctl', '--user', ...words]
   // Also run when the server has ended by itself; a connection would start it again then.
@@ -75,8 +75,8 @@ function systemdUnit({ home, environment, node, program, state, socket }: Servic
         path: join(directory, service),
         text: `[Unit]
 Description=Parley, the session server for AI agents
-Requires=${door}
-After=${door}
+Requires=${socketUnit}
+After=${socketUnit}
 
 [Service]
 ExecStart=${[node, ...NODE_FLAGS, program, 'serve'].map(commandWord).join(' ')}
@@ -88,12 +88,12 @@ Restart=on-failure
 RestartSec=1
 
 [Install]
-Also=${door}
+Also=${socketUnit}
 WantedBy=default.target
 `,
       },
       {
-        path: join(directory, door),
+        path: join(directory, socketUnit),
         text: `[Unit]
 Description=The socket of Parley, the session server for AI agents
 
@@ -108,8 +108,8 @@ WantedBy=sockets.target
 `,
       },
     ],
-    start: [systemctl('daemon-reload'), systemctl('enable', service), systemctl('restart', door, service)],
-    stop: [systemctl('disable', '--now', door, service)],
+    start: [systemctl('daemon-reload'), systemctl('enable', service), systemctl('restart', socketUnit, service)],
+    stop: [systemctl('disable', '--now', socketUnit, service)],
     probe: systemctl('is-active', '--quiet', service),
   }
 }

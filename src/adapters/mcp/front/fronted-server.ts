@@ -31,7 +31,7 @@ export interface FrontedOptions {
   readonly registryOf: (session: string) => ToolRegistry | undefined
   /** The names in the registry of the servers that a session has, of clients and of configuration files. */
   readonly namesOf: (session: Pick<FrontedSession, 'roots' | 'mcpServers'>) => readonly string[]
-  /** What the user's rules say of this call. */
+  /** Asks the user's rules about this call. */
   readonly decide: (call: FrontedCall) => Promise<CallDecision>
 }
 
@@ -57,7 +57,7 @@ export class FrontedServer {
   readonly #options: FrontedOptions
   #registry: ToolRegistry | undefined
   #stopListening = (): void => undefined
-  /** What the agent has seen or was notified to read again. */
+  /** The digest of the list that the agent has seen, or was notified to read again. */
   /** Empty before it was asked for a list. */
   #announced = ''
   readonly #over: AbortSource
@@ -224,7 +224,7 @@ export class FrontedServer {
     this.#follow()
     if (this.#state()?.state === 'ready') this.#isDeadTold = false
     const digest = digestOf(this.#own())
-    // What was never listed cannot have changed for the agent.
+    // If the agent never asked for the list, nothing changed for it.
     if (this.#announced === '' || digest === this.#announced) return
     this.#announced = digest
     const sending = [

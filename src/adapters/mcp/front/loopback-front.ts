@@ -10,8 +10,8 @@ import { FrontedServer, type FrontedOptions } from './fronted-server.ts'
 const HOST = '127.0.0.1'
 const MAX_NAME_CHARS = 48
 
-/** What a session's token opens. */
-interface Door {
+/** What the token of a session gives access to. */
+interface SessionAccess {
   readonly session: FrontedSession
   /** The registry's name of each server, by the plain one of its address. */
   readonly servers: ReadonlyMap<string, string>
@@ -27,7 +27,7 @@ interface Live {
 
 export class LoopbackFront implements McpFront {
   readonly #options: FrontedOptions
-  readonly #doors = new Map<string, Door>()
+  readonly #byToken = new Map<string, SessionAccess>()
   #listening: Promise<HttpServer> | undefined
 
   constructor(options: FrontedOptions) {
@@ -37,7 +37,7 @@ export class LoopbackFront implements McpFront {
   async open(session: FrontedSession): Promise<OpenFront> {
     const servers = this.#serversOf(session)
     const token = randomBytes(32).toString('base64url')
-    this.#doors.set(token, { session, servers, live: new Map() })
+    this.#byToken.set(token, { session, servers, live: new Map() })
     const origin = originOf(await this.#listen())
     const headers = [['Authorization', `Bearer ${token}`]] as const
     return {
@@ -49,16 +49,16 @@ export class LoopbackFront implements McpFront {
 
   /** Ends every session of every agent. */
   async close(): Promise<void> {
-    await Promise.all([...this.#doors.keys()].map((token) => this.#close(token)))
+    await Promise.all([...this.#byToken.keys()].map((token) => this.#close(token)))
     const server = await this.#listening
     server?.close()
     server?.closeAllConnections()
   }
 
   async #close(token: string): Promise<void> {
-    const door = this.#doors.get(token)
-    this.#doors.delete(token)
-    await Promise.all([...(door?.live.values() ?? [])].map(({ fronted }) => fronted.close()))
+    const access = this.#byToken.get(token)
+    this.#byToken.delete(token)
+    await Promise.all([...(access?.live.values() ?? [])].map(({ fronted }) => fronted.close()))
   }
 
   #serversOf(session: FrontedSession): ReadonlyMap<string, string> {
@@ -76,26 +76,26 @@ export class LoopbackFront implements McpFront {
     const { host, origin, authorization = '' } = request.headers
     const ours = originOf(await this.#listen())
     if (`http://${host}` !== ours || (origin !== undefined && origin !== ours)) return refuse(response, 403)
-    const door = this.#doors.get(/^Bearer (\S+)$/iu.exec(authorization)?.[1] ?? '')
-    if (door === undefined) return refuse(response, 401)
+    const access = this.#byToken.get(/^Bearer (\S+)$/iu.exec(authorization)?.[1] ?? '')
+    if (access === undefined) return refuse(response, 401)
     const name = new URL(request.url ?? '/', ours).pathname.slice(1)
-    const server = door.servers.get(name)
+    const server = access.servers.get(name)
     if (server === undefined) return refuse(response, 404)
     const id = request.headers['mcp-session-id']
-    const live = id === undefined ? await this.#begin(door, name, server) : door.live.get(String(id))
+    const live = id === undefined ? await this.#begin(access, name, server) : access.live.get(String(id))
     if (live?.name !== name) return refuse(response, 404)
     await live.transport.handleRequest(request, response)
     // A request that was no `initialize` has begun nothing.
     if (live.transport.sessionId === undefined) await live.fronted.close()
   }
 
-  async #begin(door: Door, name: string, server: string): Promise<Live> {
-    const fronted = new FrontedServer(server, door.session, this.#options)
+  async #begin(access: SessionAccess, name: string, server: string): Promise<Live> {
+    const fronted = new FrontedServer(server, access.session, this.#options)
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.#options.clock.id(),
-      onsessioninitialized: (id) => void door.live.set(id, live),
+      onsessioninitialized: (id) => void access.live.set(id, live),
       onsessionclosed: async (id) => {
-        door.live.delete(id)
+        access.live.delete(id)
         await fronted.close()
       },
     })

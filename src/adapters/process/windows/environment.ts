@@ -2,7 +2,7 @@
 import { MARKER } from '../environment.ts'
 import { absoluteFolders } from './find-command.ts'
 
-/** What programs need to find Windows, the user and the network. No variable that usually contains a key. */
+/** Variables that programs need to find Windows, the user and the network. None of them usually contains a key. */
 const ALLOWED: ReadonlySet<string> = new Set([
   'ALLUSERSPROFILE',
   'APPDATA',

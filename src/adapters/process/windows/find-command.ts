@@ -11,7 +11,7 @@ export interface Lookup {
   readonly extensions: string | undefined
 }
 
-/** What can be started: a program, or a batch file through cmd.exe. Other types of PATHEXT need their own program. */
+/** Types of files that can be started: a program, or a batch file through cmd.exe. Other types of PATHEXT need their own program. */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd']
 
 /** The absolute path of the file. Throws COMMAND_NOT_FOUND. Unlike cmd.exe, never looks into the directory of the session. */

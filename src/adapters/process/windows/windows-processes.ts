@@ -17,7 +17,7 @@ import { type CommandLine, commandLine } from './command-line.ts'
 import { windowsEnvironment } from './environment.ts'
 import { findCommand } from './find-command.ts'
 
-/** What only Windows has. */
+/** Calls that exist only on Windows. */
 export interface WindowsSystem {
   isFile(path: string): Promise<boolean>
   start(line: CommandLine, where: { readonly cwd: string; readonly env: Record<string, string> }): ChildProcess

@@ -11,7 +11,7 @@ export interface SearchOptions {
   readonly directory: string
   readonly workerUrl: URL
   readonly clock: Clock
-  /** What else its thread is given. */
+  /** Further data that is passed to its thread. */
   readonly order?: object
   /** Leaves no file beside the index. */
   readonly quiet?: boolean

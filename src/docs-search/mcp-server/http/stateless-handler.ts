@@ -12,7 +12,7 @@ export interface StatelessHandlerOptions {
   readonly newsFor: (principal: KeyHolder) => (change: Change) => Change | null
 }
 
-interface Door {
+interface KeyEndpoint {
   readonly principal: KeyHolder
   readonly handler: McpHttpHandler
   readonly news: (change: Change) => Change | null
@@ -20,29 +20,29 @@ interface Door {
 
 export class StatelessHandler {
   readonly #options: StatelessHandlerOptions
-  readonly #doors = new Map<string, Door>()
+  readonly #endpoints = new Map<string, KeyEndpoint>()
 
   constructor(options: StatelessHandlerOptions) {
     this.#options = options
   }
 
   async handle({ request, body, principal, over }: McpExchange): Promise<Response> {
-    const answer = await this.#doorOf(principal).handler.fetch(request, { parsedBody: body })
+    const answer = await this.#endpointOf(principal).handler.fetch(request, { parsedBody: body })
     return answer.headers.get('content-type') === 'text/event-stream' ? endingWith(answer, over) : answer
   }
 
-  #doorOf(principal: KeyHolder): Door {
-    const known = this.#doors.get(principal.id)
+  #endpointOf(principal: KeyHolder): KeyEndpoint {
+    const known = this.#endpoints.get(principal.id)
     if (known !== undefined) return known
     const handler = createMcpHandler(() => this.#options.build(principal).server, { legacy: 'reject' })
-    const door = { principal, handler, news: this.#options.newsFor(principal) }
-    this.#doors.set(principal.id, door)
-    return door
+    const endpoint = { principal, handler, news: this.#options.newsFor(principal) }
+    this.#endpoints.set(principal.id, endpoint)
+    return endpoint
   }
 
   /** Notifies the clients that listen. */
   tell(change: Change): void {
-    for (const { handler, news } of this.#doors.values()) {
+    for (const { handler, news } of this.#endpoints.values()) {
       const announced = news(change)
       if (announced?.kind === 'collections') handler.notify.toolsChanged()
       if (announced?.kind === 'resources') handler.notify.resourcesChanged()
@@ -52,8 +52,8 @@ export class StatelessHandler {
 
   /** Ends the streams of keys that were removed or have other collections now. */
   async retain(knows: (principal: KeyHolder) => boolean): Promise<void> {
-    const gone = [...this.#doors].filter(([, { principal }]) => !knows(principal))
-    for (const [id] of gone) this.#doors.delete(id)
+    const gone = [...this.#endpoints].filter(([, { principal }]) => !knows(principal))
+    for (const [id] of gone) this.#endpoints.delete(id)
     await Promise.all(gone.map(([, { handler }]) => handler.close()))
   }
 
