@@ -62,7 +62,21 @@ export function programFor(argv: readonly string[], run: Run): Command {
   program.addHelpText('after', `\nWithout a command: ${chat.summary}.\n${examplesText(chat)}`)
   for (const option of chat.options) program.addOption(optionFor(option))
   if (!isCommandNamed(argv)) setAction(program, chat, parsing)
+  refuseVainHelp(program, argv)
   return program
+}
+
+/** Help about a command that does not exist: commander prints that of the program, and names nothing. */
+function refuseVainHelp(program: Command, [first, name]: readonly string[]): void {
+  const known = ['help', ...program.commands.map((one) => one.name())]
+  if (first !== 'help' || name === undefined || name.startsWith('-') || known.includes(name)) return
+  const refuse = (): never => program.error(`error: unknown command '${name}'`)
+  program
+    .helpCommand(false)
+    .command('help', { hidden: true })
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action(refuse)
 }
 
 interface Parsing {

@@ -120,6 +120,7 @@ describe('--help', () => {
 describe('wrong usage', () => {
   test.each([
     ['sohw', '(Did you mean show?)'],
+    ['help dance', "unknown command 'dance'"],
     ['dance', "unknown command 'dance'"],
     ['mcp tset', '(Did you mean test?)'],
     ['rules dance', "unknown command 'dance'"],
