@@ -383,7 +383,9 @@ class ViewOfSession implements AgentSession {
   async update(update: AgentUpdate): Promise<void> {
     const { log } = await this.#agents.attached
     if (log.closed.aborted) return
-    await log.post({ kind: 'agent_update', agent: this.#name, update }, JSON.stringify(update).length)
+    // Agents tell their usage beside the end of a turn, which would wait until that was stored by itself.
+    const urgency = update.kind === 'usage' || update.kind === 'title' ? 'soon' : 'now'
+    await log.post({ kind: 'agent_update', agent: this.#name, update }, JSON.stringify(update).length, urgency)
   }
 }
 

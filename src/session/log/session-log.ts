@@ -21,6 +21,11 @@ const MAX_PENDING_CHARS = 256 * 1024
 const END_OF_CANCELLED = 8
 /** Entries after which a snapshot is stored in the middle of a turn, so that opening the session stays cheap. */
 const SNAPSHOT_EVERY_ENTRIES = 512
+/**
+ * Characters of a snapshot for each entry that it saves from being read again: a session with a small state stores one after
+ * almost every turn, one whose agent offers 30 kB of commands and options after every tenth.
+ */
+const SNAPSHOT_CHARS_PER_ENTRY = 256
 
 /** Errors after which nothing of this session can be stored any more: another writer came first, the file is damaged, or it lost entries. */
 const ENDS_THE_LOG = ['JOURNAL_CONFLICT', 'JOURNAL_CORRUPT', 'JOURNAL_WENT_BACK'] as const
@@ -76,6 +81,8 @@ export class SessionLog {
   #state: State
   #isClosing = false
   #snapshotAt: number
+  /** Entries after which one is stored between two turns; after the first turn one is. */
+  #snapshotEvery = 0
   #pending: Pending[] = []
   #chars = 0
   #writing: Promise<void> | undefined
@@ -142,8 +149,10 @@ export class SessionLog {
 
   /** Resolves when no command is pending. */
   async settled(): Promise<void> {
-    if (this.#pending.length > 0) this.#begin()
-    while (this.#writing !== undefined) await this.#writing
+    while (this.#pending.length > 0 || this.#writing !== undefined) {
+      this.#begin()
+      await this.#writing
+    }
   }
 
   /** Resolves once `holds` is true of the state, or the log is closed. */
@@ -181,8 +190,12 @@ export class SessionLog {
     if (this.#lost !== undefined) return pending.refused?.(this.#lost.error)
     this.#pending.push(pending)
     this.#chars += pending.chars
-    if (pending.urgency === 'now') this.#begin()
-    else if (this.#writing === undefined) this.#soon ??= this.#ports.clock.setTimer(SOON_MS, () => this.#begin())
+    if (pending.urgency === 'now' || !this.#hasRoom) this.#begin()
+    else if (this.#writing === undefined) this.#beginSoon()
+  }
+
+  #beginSoon(): void {
+    this.#soon ??= this.#ports.clock.setTimer(SOON_MS, () => this.#begin())
   }
 
   #begin(): void {
@@ -194,7 +207,7 @@ export class SessionLog {
   async #write(): Promise<void> {
     // Commands of the same tick become one batch. The last chunk of a turn often comes together with its end.
     await (this.#pending.every(isFireAndForget) ? this.#ports.clock.nextTick() : undefined)
-    while (this.#pending.length > 0) {
+    do {
       for (let left = END_OF_CANCELLED; left > 0 && this.#cancelsTurn(); left -= 1) await this.#ports.clock.nextTick()
       const taken = this.#pending
       this.#keep([])
@@ -207,9 +220,10 @@ export class SessionLog {
       } catch (error) {
         await this.#notStored(taken, error)
       }
-    }
+    } while (this.#pending.some(({ urgency }) => urgency === 'now') || !this.#hasRoom)
     // Cleared synchronously after the last check, so that no command is queued to a loop that has stopped.
     this.#writing = undefined
+    if (this.#pending.length > 0) this.#beginSoon()
   }
 
   /** A cancel of the running turn is pending, and the end of that turn is not. */
@@ -268,9 +282,12 @@ export class SessionLog {
   }
 
   #snapshotOf(state: Existing) {
-    if (state.phase !== 'idle' && state.seq - this.#snapshotAt < SNAPSHOT_EVERY_ENTRIES) return {}
+    const every = state.phase === 'idle' ? this.#snapshotEvery : SNAPSHOT_EVERY_ENTRIES
+    if (state.seq - this.#snapshotAt < every) return {}
+    const encoded = encodeState(state)
     this.#snapshotAt = state.seq
-    return { snapshot: { seq: state.seq, state: encodeState(state) } }
+    this.#snapshotEvery = Math.min(SNAPSHOT_EVERY_ENTRIES, Math.floor(encoded.length / SNAPSHOT_CHARS_PER_ENTRY))
+    return { snapshot: { seq: state.seq, state: encoded } }
   }
 
   async #notStored(taken: readonly Pending[], error: unknown): Promise<void> {
