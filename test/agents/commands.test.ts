@@ -140,6 +140,7 @@ describe('add', () => {
     )
     const asked = await agents('add', '--from', zed)
     expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('add --yes to agree') })
+    expect(asked.stderr).toContain('claude-code: my-claude //acp (with KEY)')
     const added = await agents('add', '--from', zed, '--yes')
     expect(added.stdout).toContain('Added claude-code')
     expect(added.stdout).toContain('Added gemini to')
@@ -246,9 +247,13 @@ describe('an agent', () => {
 
   test.concurrent('answers prompts where that is asked for, and what it did is shown', async () => {
     const long = [{ chunk: '1' }, { untilCancel: true }] as const
-    const { fake, agents } = withFake({ prompts: { '*': [{ if: 'Count', moves: long, else: [{ chunk: 'parley' }] }] } })
+    const { fake, agents } = withFake({
+      prompts: { '*': [{ if: 'Count', moves: long, else: [{ chunk: 'parley' }] }] },
+      textIds: true,
+    })
     const tested = await agents('test', 'fake', '--prompts')
     expect(tested).toMatchObject({ code: 0, stderr: '' })
+    expect(tested.stdout).toContain('! It answers with ids as texts ("3" for 3)')
     expect(tested.stdout).toMatch(/✓ session\/prompt +end_turn after \d+ ms\n✓ lateMs +0 ms \(its row says 0\)/u)
     expect(tested.stdout).toMatch(/✓ session\/cancel +cancelled after \d+ ms\n$/u)
     expect(fake.prompts).toHaveLength(2)

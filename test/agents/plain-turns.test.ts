@@ -255,9 +255,10 @@ test.concurrent('a flood on stderr is bounded, masked, and harms no turn [44]', 
   expect(logs.join('')).not.toContain(key)
 })
 
-test.concurrent('a second response and an unknown id are ignored; an error without a message is reported all the same [45]', async () => {
+test.concurrent('a second response and an unknown id are ignored; an error without a message is reported all the same, and ids may come back as texts [45]', async () => {
   await using stage = new Stage()
   stage.fake({
+    textIds: true,
     prompts: {
       hi: [
         { raw: '{"jsonrpc":"2.0","id":424242,"result":{}}\n' },

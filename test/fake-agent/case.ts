@@ -21,6 +21,8 @@ export interface Case {
   /** A session that never had a prompt cannot be loaded. */
   readonly dropsUnprompted?: boolean
   readonly reusesIds?: boolean
+  /** Its responses have `"3"` for the id 3. */
+  readonly textIds?: boolean
   readonly replay?: Replay
   /** Sessions of one page of `session/list`. Default 50. */
   readonly pageSize?: number

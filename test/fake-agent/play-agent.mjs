@@ -176,7 +176,8 @@ class Scene {
   answer(answer) {
     this.fate.isAnswered = true
     if (this.request?.method === 'session/prompt') endPrompt(this)
-    if (this.request?.id !== undefined) this.wire.send({ id: this.request.id, ...answer })
+    const { id } = this.request ?? {}
+    if (id !== undefined) this.wire.send({ id: this.agent.plan.textIds ? String(id) : id, ...answer })
   }
 
   /** Any JSON with the words of `case.ts` filled in. */

@@ -72,6 +72,8 @@ function differencesOf(launch: AgentLaunch, offers: AgentOffers, tried: string |
       http === true &&
       'It says that it takes MCP servers, and the table says that it ignores them.',
     quirks.mcp === 'front' && http !== true && 'It takes no MCP servers over HTTP: it gets them as they are.',
+    offers.hasTextIds === true &&
+      'It answers with ids as texts ("3" for 3), which JSON-RPC forbids; Parley takes them for the numbers that it sent.',
     capabilities['loadSession'] !== true &&
       'It cannot reopen its sessions: after a restart Parley tells it what was said.',
     modes === undefined &&

@@ -50,6 +50,8 @@ export interface AgentOffers {
   readonly commands: readonly unknown[]
   /** Whether `session/new` was refused until the user logs in. */
   readonly needsLogin: boolean
+  /** It gives the ids of requests back as texts, where they were numbers. */
+  readonly hasTextIds?: true
   /** Milliseconds from the start to the response of `initialize`, and from the request to the response of `session/new`. */
   readonly initMs?: number
   readonly newMs?: number

@@ -20,7 +20,10 @@ export class Agreement {
   async to(question: string): Promise<boolean> {
     if (this.#isGiven) return true
     this.#couldAsk = process.stdin.isTTY && process.stderr.isTTY
-    return this.#couldAsk && (await confirm(question))
+    if (this.#couldAsk) return confirm(question)
+    // Who adds `--yes` next has read what it agrees to.
+    complain(question)
+    return false
   }
 
   refused(): number {

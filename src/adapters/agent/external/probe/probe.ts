@@ -43,7 +43,9 @@ export async function probeAgent(launch: AgentLaunch, parts: ProbeParts): Promis
       const info = await introduced(process, parts)
       const initMs = Math.round(clock.monotonicNow() - began)
       const session = await sessionOf(process, { cwd, info, heard }, parts)
-      return offersOf(launch, info, { initMs, commands: heard.commands, at: clock.now(), ...session })
+      const { hasTextIds } = process.peer
+      const met = { initMs, commands: heard.commands, at: clock.now(), ...(hasTextIds && { hasTextIds }) }
+      return offersOf(launch, info, { ...met, ...session })
     } finally {
       await process.stop()
     }
@@ -166,7 +168,7 @@ function refused(process: AgentProcess, method: string, error: WireError): never
 function offersOf(
   launch: AgentLaunch,
   { agentName, version, protocol, capabilities, authMethods }: AgentInfo,
-  { response, ...met }: Session & Pick<AgentOffers, 'commands' | 'at'> & { readonly initMs: number },
+  { response, ...met }: Session & Pick<AgentOffers, 'commands' | 'at' | 'hasTextIds'> & { readonly initMs: number },
 ): AgentOffers {
   const { modes, configOptions, models } = fieldsOf(response)
   return {

@@ -55,6 +55,7 @@ export class AgentPeer {
   #owed = 0
   #isOver = false
   #isTooLong = false
+  #hasTextIds = false
 
   constructor(child: Child, listener: PeerListener) {
     this.#child = child
@@ -74,6 +75,11 @@ export class AgentPeer {
   /** The agent wrote a line that is longer than any may be; nothing after it was read. */
   get wroteTooLong(): boolean {
     return this.#isTooLong
+  }
+
+  /** It has answered with the id of a request as a text, `"3"` for 3: JSON-RPC wants it unchanged. */
+  get hasTextIds(): boolean {
+    return this.#hasTextIds
   }
 
   /** Reads until stdout ends, or a line is too long. Never throws. */
@@ -151,12 +157,19 @@ export class AgentPeer {
         this.#requested(message)
         return undefined
       case 'response': {
-        const waiter = this.#pending.take(message.id)
+        const waiter = this.#pending.take(this.#ownId(message.id))
         if (waiter === undefined) this.#listener.noise(`a response to request ${String(message.id)}, which is not open`)
         else waiter(message)
         return undefined
       }
     }
+  }
+
+  /** The id as it was sent. */
+  #ownId(id: RequestId): RequestId {
+    const isText = typeof id === 'string' && /^[1-9]\d{0,14}$/u.test(id)
+    this.#hasTextIds ||= isText
+    return isText ? Number(id) : id
   }
 
   #requested({ id, method, params }: Request): void {
