@@ -25,6 +25,13 @@ export function isParleyError<Code extends ErrorCode>(error: unknown, code?: Cod
   return error instanceof CodedError && (code === undefined || error.code === code)
 }
 
+/** What a turn that this error has ended keeps of its details: all of them, or nothing. */
+export function storedDetails(error: unknown): { readonly details?: Readonly<Record<string, unknown>> } {
+  if (!isParleyError(error)) return {}
+  const { storesDetails }: ErrorRow<never> = catalogue[error.code]
+  return storesDetails === true ? { details: { ...error.details } } : {}
+}
+
 /** One line about any thrown value, for a user; never a stack. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)

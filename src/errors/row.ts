@@ -6,6 +6,8 @@ export interface ErrorRow<Details> {
   /** The JSON-RPC code that a protocol edge answers with. */
   readonly rpc: number
   readonly retryable: boolean
+  /** They stay with a turn that this error has ended, and the response of its prompt has them: programs act on them. */
+  readonly storesDetails?: true
 }
 
 export const INVALID_PARAMS = -32602
@@ -21,4 +23,8 @@ export function row<Details extends object = Record<never, never>>(
   sentence: (details: Details) => string,
 ): ErrorRow<Details> {
   return { sentence, rpc, retryable }
+}
+
+export function storingDetails<Details>(of: ErrorRow<Details>): ErrorRow<Details> {
+  return { ...of, storesDetails: true }
 }

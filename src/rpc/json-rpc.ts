@@ -166,12 +166,13 @@ export function errorMessage(id: RequestId, { code, rpc, message, retryable, det
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data } })
 }
 
-/** A failure that was stored: the journal holds its code and sentence alone. */
+/** A failure that was stored: the journal holds its code and sentence, and of a few the details. */
 export function failureMessage(
   id: RequestId,
-  { code, rpc, message }: Omit<ErrorToSend, 'retryable' | 'details'>,
+  { code, rpc, message, details = {} }: Omit<ErrorToSend, 'retryable' | 'details'> & { readonly details?: object },
 ): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data: { code } } })
+  const data = { code, ...clipDetails(details) }
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: rpc, message: singleLine(message), data } })
 }
 
 /** Characters: as long as a path may be. */

@@ -126,12 +126,16 @@ test.concurrent('an editor with a terminal offers the logins of the agent, and r
 
 test.concurrent('an editor sees by the code of the error that a login is needed, and its files are text where an agent takes no files', async () => {
   const home = freshDirectory()
-  const fake = agentIn(home, { needsLogin: true })
+  const methods = [
+    { id: 'key', name: 'A key', description: 'Type it in', type: 'agent' },
+    { id: 'web', name: 'A browser', type: 'terminal' },
+  ]
+  const fake = agentIn(home, { needsLogin: true, authMethods: methods })
   const client = startParley({ home, agent: 'fake' })
   await initialize(client)
   const sessionId = await newSession(client, home)
   const refused = await client.request('session/prompt', promptOf(sessionId, 'one'))
-  expect(refused.error).toMatchObject({ code: -32_000, data: { code: 'AGENT_LOGIN_NEEDED' } })
+  expect(refused.error).toMatchObject({ code: -32_000, data: { code: 'AGENT_LOGIN_NEEDED', agent: 'fake', methods } })
   writeFileSync(join(fake.home, 'logged-in'), '')
   const resource = { uri: 'file:///a.txt', text: 'the words of the file' }
   const prompt = [

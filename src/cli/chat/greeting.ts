@@ -32,9 +32,7 @@ export function greetingRows({ agent, cwd, continued, transcript, whole }: Greet
   return [
     `${paint('bold', 'Parley')} ${paint('dim', oneLine(['', agent, which, cwd].filter(isGiven).join(' · ').trim(), width() - 8))}`,
     paint('dim', oneLine(`Esc stops a turn, Ctrl-D leaves, /help shows more.${commandsHint(transcript)}`, width())),
-    ...(continued === undefined
-      ? [paint('dim', oneLine('In a browser or on a phone: parley web', width()))]
-      : []),
+    ...(continued === undefined ? [paint('dim', oneLine('In a browser or on a phone: parley web', width()))] : []),
     '',
     ...(whole ? allRows(transcript, look) : lastRows(transcript, look)),
   ]

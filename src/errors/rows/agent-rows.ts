@@ -1,5 +1,13 @@
 /** The errors of external agents, which run as processes of their own: rows of the catalogue. */
-import { AUTH_REQUIRED, INTERNAL, INVALID_PARAMS, row } from '../row.ts'
+import { AUTH_REQUIRED, INTERNAL, INVALID_PARAMS, row, storingDetails } from '../row.ts'
+
+/** A way to log in to an agent, as the agent itself offers it. */
+export interface LoginOffer {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  readonly type: string
+}
 
 export const agentRows = {
   AGENT_REFUSED: row<{ agent: string; method: string; reason: string }>(
@@ -44,11 +52,13 @@ export const agentRows = {
     (d) =>
       `${d.agent} answered initialize with ${d.found} of the Agent Client Protocol; Parley speaks version ${d.wanted} with it. Update the older of the two.`,
   ),
-  AGENT_LOGIN_NEEDED: row<{ agent: string; methods: string }>(
-    AUTH_REQUIRED,
-    true,
-    (d) =>
-      `${d.agent} needs you to log in${d.methods}. Type: parley agents login ${d.agent}. The session is kept; prompt again after that.`,
+  AGENT_LOGIN_NEEDED: storingDetails(
+    row<{ agent: string; methods: readonly LoginOffer[] }>(
+      AUTH_REQUIRED,
+      true,
+      (d) =>
+        `${d.agent} needs you to log in${loginNames(d.methods)}. Type: parley agents login ${d.agent}. The session is kept; prompt again after that.`,
+    ),
   ),
   AGENT_SESSION_BUSY: row<{ agent: string; id: string }>(
     INTERNAL,
@@ -113,3 +123,13 @@ export const agentRows = {
     (d) => `${d.agent} offers no login to other programs. Log in with its own command, then prompt again.`,
   ),
 } as const
+
+/** Names that a sentence still can be read with. */
+const MAX_NAMES = 5
+
+/** The document of all errors has the name of the detail in its place. */
+function loginNames(methods: readonly LoginOffer[] | string): string {
+  if (typeof methods === 'string') return ` (${methods})`
+  const names = methods.slice(0, MAX_NAMES).map(({ name }) => name)
+  return names.length === 0 ? '' : ` (${names.join(', ')})`
+}

@@ -29,6 +29,8 @@ export type TurnEnd = StopReason | 'interrupted' | 'error'
 export interface Failure {
   readonly code: string
   readonly message: string
+  /** What programs act on: those of the error, if its row says so. */
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 /** `failed`: the client could not ask the user, left, or sent an invalid answer. */

@@ -1,5 +1,5 @@
 /** One running turn: the operations of its agent, and how the turn ends even if the agent, a tool or the disk fails. */
-import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf, storedDetails } from '../../errors/parley-error.ts'
 import type {
   CheckpointEntry,
   MessagePart,
@@ -388,6 +388,6 @@ function charsOf(event: AgentEvent): number {
 
 /** The end of a turn that an error has ended. */
 export function failedWith(error: unknown): { readonly stopReason: 'error'; readonly error: Failure } {
-  const known = isParleyError(error)
-  return { stopReason: 'error', error: { code: known ? error.code : 'AGENT_FAILED', message: reasonOf(error) } }
+  const code = isParleyError(error) ? error.code : 'AGENT_FAILED'
+  return { stopReason: 'error', error: { code, message: reasonOf(error), ...storedDetails(error) } }
 }

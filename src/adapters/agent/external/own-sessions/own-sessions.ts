@@ -8,9 +8,9 @@ import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { AgentCatalogue } from '../catalogue.ts'
 import { introduced, type ProbeParts } from '../probe/probe.ts'
 import { type AgentInfo, AgentProcess, refusalOf } from '../process/agent-process.ts'
-import { loginWords } from '../process/introduction.ts'
+import { requireLogin } from '../process/introduction.ts'
 import type { PeerListener } from '../process/peer.ts'
-import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
+import { WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from '../reattach/abilities.ts'
 import { untilReplayed } from '../reattach/replay.ts'
@@ -154,7 +154,7 @@ export class OwnSessions {
       return await process.ask(method, params, { silenceMs: SILENCE_MS, signal: this.#parts.signal })
     } catch (error) {
       if (!(error instanceof WireError)) throw error
-      if (error.code === LOGIN_NEEDED) fail('AGENT_LOGIN_NEEDED', { agent, methods: loginWords(info) }, error)
+      requireLogin(error, process, info)
       const reason = `it refused ${method}: ${refusalOf(error, process)}`
       return fail('AGENT_IMPORT', { agent, reason }, error)
     }

@@ -1,10 +1,12 @@
 /** What Parley sends to every agent in `initialize`, and how it reads the logins that the agent offers in return. */
+import type { LoginOffer } from '../../../../errors/rows/agent-rows.ts'
+import { fail } from '../../../../errors/parley-error.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import type { LoginMethod } from '../launch.ts'
 import type { Quirks } from '../quirks.ts'
 import type { AgentInfo, AgentProcess } from './agent-process.ts'
-import { WireError } from './wire-error.ts'
+import { LOGIN_NEEDED, WireError } from './wire-error.ts'
 
 /** What Parley itself can serve, whichever client is attached. */
 export const CLIENT_CAPABILITIES = {
@@ -26,6 +28,27 @@ export function loginIn(method: unknown): readonly LoginMethod[] {
   return [{ id, name: typeof name === 'string' ? name : id, ...about, type: kind, raw }]
 }
 
+/** Logins that an error names. */
+const MAX_OFFERS = 20
+/** Characters of a name, or of the description of it. */
+const MAX_NAME_CHARS = 500
+
+/** Throws AGENT_LOGIN_NEEDED, with the logins that the agent offers, if that is what it says. */
+export function requireLogin(error: WireError, process: AgentProcess, { authMethods }: AgentInfo): void {
+  if (error.code !== LOGIN_NEEDED) return
+  const methods = authMethods
+    .flatMap(loginIn)
+    .slice(0, MAX_OFFERS)
+    .map((login) => offerOf(login, process))
+  fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods }, error)
+}
+
+function offerOf({ id, name, description, type }: LoginMethod, process: AgentProcess): LoginOffer {
+  const clipped = (text: string): string => process.mask(text).slice(0, MAX_NAME_CHARS)
+  const about = description === undefined ? {} : { description: clipped(description) }
+  return { id: clipped(id), name: clipped(name), ...about, type: clipped(type) }
+}
+
 /**
  * Some agents use the login that they have only once it is named, in each process. One that refuses continues: it says itself that
  * it wants a login. Throws AGENT_STUCK and AGENT_START_FAILED, and the signal's reason.
@@ -43,13 +66,4 @@ export async function useLogin(
     if (!(error instanceof WireError)) throw error
     process.note(process.mask(`it refused the login ${authBefore}: ${error.words}`))
   }
-}
-
-/** The ways to log in, for the sentence of an error. */
-export function loginWords({ authMethods }: AgentInfo): string {
-  const names = authMethods.flatMap((one) => {
-    const { name, id } = fieldsOf(one)
-    return typeof name === 'string' ? [name] : typeof id === 'string' ? [id] : []
-  })
-  return names.length === 0 ? '' : ` (${names.slice(0, 5).join(', ')})`
 }

@@ -8,8 +8,8 @@ import type { Clock } from '../../../../ports/clock.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
 import { fieldsOf } from '../../../../rpc/json-rpc.ts'
 import { refusalOf } from '../process/agent-process.ts'
-import { loginWords } from '../process/introduction.ts'
-import { LOGIN_NEEDED, NOT_FOUND, WireError } from '../process/wire-error.ts'
+import { requireLogin } from '../process/introduction.ts'
+import { NOT_FOUND, WireError } from '../process/wire-error.ts'
 import type { Quirks } from '../quirks.ts'
 import { AgentAbilities } from './abilities.ts'
 import { compare } from './compare.ts'
@@ -278,8 +278,7 @@ class Opening {
       return response
     } catch (error) {
       if (!(error instanceof WireError)) throw error
-      if (error.code === LOGIN_NEEDED)
-        fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
+      requireLogin(error, process, info)
       if (method !== 'session/new') throw error
       return fail('AGENT_REFUSED', { agent: process.launch.name, method, reason: refusalOf(error, process) }, error)
     }

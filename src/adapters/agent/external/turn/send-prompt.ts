@@ -4,7 +4,7 @@ import type { StopReason } from '../../../../ports/agent.ts'
 import type { Clock, Timer } from '../../../../ports/clock.ts'
 import { onAbort } from '../../../../async/abort.ts'
 import { refusalOf } from '../process/agent-process.ts'
-import { loginWords } from '../process/introduction.ts'
+import { requireLogin } from '../process/introduction.ts'
 import { LOGIN_NEEDED, WireError } from '../process/wire-error.ts'
 import type { AgentConversation } from '../reattach/conversation.ts'
 import type { TurnUpdates } from '../updates/turn-updates.ts'
@@ -138,11 +138,9 @@ export class OpenPrompt {
   readonly #refused = (error: unknown): never => {
     const { process, quirks, info } = this.#parts.conversation
     if (!(error instanceof WireError)) throw error
-    if (error.code === LOGIN_NEEDED) {
-      // Some notice a login only when they start.
-      void process.stop()
-      fail('AGENT_LOGIN_NEEDED', { agent: process.launch.name, methods: loginWords(info) }, error)
-    }
+    // Some notice a login only when they start.
+    if (error.code === LOGIN_NEEDED) void process.stop()
+    requireLogin(error, process, info)
     // Its next prompt gets a fresh process.
     if (quirks.reloadAfter.some((pattern) => error.fits(pattern))) void process.stop()
     return fail('AGENT_FAILED', { reason: refusalOf(error, process) }, error)

@@ -162,8 +162,8 @@ export class PendingPrompts {
 }
 
 /** As the catalogue has it, so that a client sees by the number that a login is needed. */
-function failed({ code, message }: { readonly code: string; readonly message: string }) {
-  return { code, message, rpc: rpcCodeOf(code) }
+function failed({ code, message, details }: NonNullable<EndedPrompt['error']>) {
+  return { code, message, rpc: rpcCodeOf(code), ...(details !== undefined && { details }) }
 }
 
 /** The option that the client chose; without one it declines, and `why` is what the user should read about that. */
