@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { Network } from './network.ts'
 import { still } from './reader.ts'
-import { PageStage, hurry } from './stage.ts'
+import { PageStage } from './stage.ts'
 
 let stage: PageStage
 let network: Network
@@ -75,7 +75,6 @@ test('a server that does not reach its database says so, for as long as that las
 test('a device that has as many connections as it may is told so, and comes in when there is room', async () => {
   // Another page of the device would have a connection, too.
   const page = await stage.newDevice()
-  await page.addInitScript(hurry)
   const [cookie] = await page.context().cookies()
   const others = Array.from(
     { length: 16 },
