@@ -204,3 +204,27 @@ test('33: a server that was updated under the page offers to reload it', async (
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
+
+test('a reader with 50 kB a second has a page that can be used while others have the whole answer, and all of it in the end', async () => {
+  const page = await sessionThroughNetwork('')
+  const look = (n: number) => ({ toolCallId: `c${n}`, title: `Look ${n}`, kind: 'read', status: 'completed' })
+  const found = { content: [{ type: 'content', content: { type: 'text', text: 'x'.repeat(20_000) } }] }
+  stage.server.play([
+    { chunk: 'It begins. ' },
+    ...Array.from({ length: 80 }, (_one, n) => ({ toolCall: { ...look(n), ...found } })),
+    { chunk: 'word{n} ', times: 1_000 },
+    { chunk: 'The end.' },
+  ])
+  network.slow(50_000)
+  // 1.7 MB, half a minute for this page.
+  await stage.server.prompt(new URL(page.url()).searchParams.get('session') ?? '', 'Go.')
+  await page.getByText('It begins.').waitFor()
+  await message(page).pressSequentially('A draft')
+  expect(await message(page).inputValue()).toBe('A draft')
+  expect(await page.getByText('The end.').count()).toBe(0)
+  network.slow()
+  await page.getByText('The end.').waitFor()
+  const words = (await page.locator('.answer .markdown').last().innerText()).split(/\s+/u)
+  expect(words).toEqual([...Array.from({ length: 1_000 }, (_one, n) => `word${n + 1}`), 'The', 'end.'])
+  await page.getByText('80 steps').waitFor()
+})

@@ -1,6 +1,7 @@
-/** The way between a browser and its server, as bad as a test wants it: cut, frozen, or with handshakes that nobody answers. */
+/** The way between a browser and its server, as bad as a test wants it: cut, frozen, slow, or with handshakes that nobody answers. */
 import { once } from 'node:events'
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net'
+import { Transform } from 'node:stream'
 
 type State = 'open' | 'frozen' | 'mute' | 'away'
 
@@ -10,6 +11,9 @@ export class Network {
   readonly #sockets = new Set<Socket>()
   readonly #unanswered = new Set<Socket>()
   #state: State = 'open'
+  #bytesPerMs = Number.POSITIVE_INFINITY
+  /** Goes on with what waits for its turn. */
+  readonly #waiting = new Set<() => void>()
   /** Counts connections that were taken. */
   taken = 0
 
@@ -47,6 +51,12 @@ export class Network {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /** What comes from the server comes at this rate, on all connections; without one, as fast as it can. */
+  slow(bytesPerSecond = Number.POSITIVE_INFINITY): void {
+    this.#bytesPerMs = bytesPerSecond / 1_000
+    for (const goOn of this.#waiting) goOn()
+  }
+
   open(): void {
     const before = this.#state
     this.#state = 'open'
@@ -77,6 +87,19 @@ export class Network {
     })
     near.once('close', () => far.destroy())
     near.pipe(far)
-    far.pipe(near)
+    far.pipe(this.#paced()).pipe(near)
+  }
+
+  #paced(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        const goOn = (): void => {
+          clearTimeout(timer)
+          if (this.#waiting.delete(goOn)) done(null, chunk)
+        }
+        this.#waiting.add(goOn)
+        const timer = setTimeout(goOn, chunk.length / this.#bytesPerMs)
+      },
+    })
   }
 }

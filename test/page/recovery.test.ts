@@ -1,4 +1,5 @@
 /** A server that dies under the page: nothing that was shown is lost, and the page comes back by itself. */
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -80,3 +81,39 @@ test('31: a journal that ends before what the page has is said, and the session 
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
+
+/** A disk of its own needs them, which not every machine lets a user have. */
+const hasNamespaces = spawnSync('unshare', ['-Urm', 'true']).status === 0
+
+// The last one: what the server has on that disk is gone with it.
+test.runIf(hasNamespaces)(
+  'on a full disk a prompt is refused with the reason and stays in the composer; with room again it is sent, and nothing is lost',
+  async () => {
+    stage.server.play([{ chunk: 'Before.' }])
+    const page = await stage.newDevice()
+    await stage.newSession(page, 'First.')
+    await page.getByText('Before.').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    await stage.server.kill()
+    await stage.server.listenOnSmallDisk()
+    await page.reload()
+    await page.getByText('Before.').waitFor()
+
+    const makeRoom = stage.server.fillDisk()
+    const write = page.getByLabel('Message to the agent')
+    await write.fill('Second.')
+    await write.press('Enter')
+    await page.getByText('The disk is full').waitFor()
+    expect(await write.inputValue()).toBe('Second.')
+    expect(await page.getByText('Before.').count()).toBe(1)
+
+    makeRoom()
+    stage.server.play([{ chunk: 'After.' }])
+    await write.press('Enter')
+    await page.getByText('After.').waitFor()
+    await page.reload()
+    await page.getByText('After.').waitFor()
+    expect(await page.locator('.prompt').count()).toBe(2)
+    expect(await page.getByText('Before.').count()).toBe(1)
+  },
+)

@@ -1,7 +1,7 @@
 /** A server that listens on a port, with an agent that plays a script. One with a process of its own can be killed, and comes back on its port. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
@@ -22,6 +22,13 @@ export interface ServerOptions {
   /** Else it runs in the process of the tests, which costs a fifth. */
   readonly hasProcess?: boolean
 }
+
+const ON_SMALL_DISK = [
+  'cp -a "$PARLEY_HOME" "$0"',
+  'mount -t tmpfs -o size=8m,mode=0700 tmpfs "$PARLEY_HOME"',
+  'cp -a "$0"/. "$PARLEY_HOME"',
+  'exec "$@"',
+].join(' && ')
 
 export class PageServer {
   /** Everything of this server stands below it. */
@@ -113,8 +120,24 @@ export class PageServer {
     return new AccessTokens(this.home, Date)
   }
 
-  /** On the port that it had before, if it had one. */
-  async listen(): Promise<void> {
+  /** On a disk of its own with what was stored so far; needs namespaces. It is gone with this server. */
+  listenOnSmallDisk(): Promise<void> {
+    return this.listen(['unshare', '-Urm', 'sh', '-c', ON_SMALL_DISK, join(this.#directory, 'copy')])
+  }
+
+  /** Fills its small disk, and returns what makes room again. */
+  fillDisk(): () => void {
+    const ballast = join(`/proc/${this.pid}/root`, this.home, 'ballast')
+    try {
+      for (;;) appendFileSync(ballast, Buffer.alloc(4_096))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+    return () => rmSync(ballast)
+  }
+
+  /** On the port that it had before, if it had one. `before`: a program that becomes the server, with its arguments. */
+  async listen(before: readonly string[] = []): Promise<void> {
     const args = ['serve', '--listen', String(this.port)]
     const env = {
       ...cleanEnvironment(),
@@ -123,13 +146,15 @@ export class PageServer {
       XDG_CONFIG_HOME: join(this.home, 'config'),
       PARLEY_AGENT: `script:${this.#script}`,
     }
-    const line = await (this.#options.hasProcess === true ? this.#spawned(args, env) : this.#hostedHere(args, env))
+    const line = await (this.#options.hasProcess === true
+      ? this.#spawned([...before, process.execPath, binary, ...args], env)
+      : this.#hostedHere(args, env))
     this.port = Number(LISTENS.exec(line)?.[1])
   }
 
   /** What it has printed when it listens. */
-  async #spawned(args: readonly string[], env: Record<string, string>): Promise<string> {
-    const child = spawn(process.execPath, [binary, ...args], { cwd: this.work, env })
+  async #spawned([program = '', ...args]: readonly string[], env: Record<string, string>): Promise<string> {
+    const child = spawn(program, args, { cwd: this.work, env })
     this.#children.push(child)
     child.stderr.resume()
     for await (const line of createInterface({ input: child.stdout })) {
