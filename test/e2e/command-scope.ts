@@ -109,6 +109,8 @@ export function runCommand(args: readonly string[], { env, cwd }: CommandPlace):
   const end = (): void => {
     stdout.end()
     stderr.end()
+    // Who has ended hears no signal: the third one to a server ends its process.
+    events.removeAllListeners()
   }
   void ended.then(end, end)
   return {
