@@ -10,7 +10,7 @@ import { PageStage } from './stage.ts'
 let stage: PageStage
 let network: Network
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.openCommon()
   network = await Network.before(() => stage.server.port)
 })
 afterAll(async () => {

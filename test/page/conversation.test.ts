@@ -8,7 +8,7 @@ const LONG = 'A line that is long enough to fill the column of the conversation 
 
 let stage: PageStage
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.openCommon()
 })
 afterAll(() => stage.close())
 

@@ -13,7 +13,7 @@ const RARE = { round: 120, words: 'the heron stood on 一条腿 in the reeds' }
 let stage: PageStage
 let address: string
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.openCommon()
   stage.server.play(
     Array.from({ length: ROUNDS }, (_one, n) => [
       { chunk: `Answer ${n}. ${n === RARE.round ? RARE.words : 'Nothing of note.'}` },

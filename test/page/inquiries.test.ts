@@ -26,7 +26,7 @@ const SCHEMA = {
 
 let stage: PageStage
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.openCommon()
 })
 afterAll(() => stage.close())
 

@@ -21,6 +21,10 @@ let shared: Promise<Browser> | undefined
 let sharedWhole: Promise<Browser> | undefined
 /** Devices of tests that are over, in whichever file. */
 const idle: Page[] = []
+/** For files that do not mind sessions of others, with its devices. It ends with the worker. */
+let common: Promise<{ readonly server: PageServer; readonly warm: Page[] }> | undefined
+/** Given as devices of an admin. */
+const admins = new WeakSet<Page>()
 /** To whom it matters what pages of a device say. */
 const watchers = new WeakMap<BrowserContext, PageStage>()
 const dark = new WeakSet<Page>()
@@ -31,6 +35,14 @@ async function browserHere(whole = false): Promise<Browser> {
   return openBrowser(executablePath)
 }
 
+interface Surroundings {
+  readonly server: PageServer
+  readonly browser: Browser
+  readonly warm: Page[]
+  /** Calls what it is given when the test that runs now is over, if one does. */
+  readonly atEndOfTest: (clean: () => Promise<void>) => boolean
+}
+
 export class PageStage {
   readonly server: PageServer
   readonly browser: Browser
@@ -39,46 +51,61 @@ export class PageStage {
   /** Addresses that pages have asked for. */
   readonly requested = new Set<string>()
   /** Of tests that are over, each with the page of this server in it, signed in: to load it costs more than most tests. */
-  readonly #warm: Page[] = []
-  /** Given as devices of an admin. */
-  readonly #admins = new Set<Page>()
+  readonly #warm: Page[]
 
-  /** Calls what it is given when the test that runs now is over, if one does. */
-  readonly #atEndOfTest: (clean: () => Promise<void>) => boolean
+  readonly #atEndOfTest: Surroundings['atEndOfTest']
   /** What ends with the stage, the last one first. */
-  readonly #ends: (() => Promise<void>)[]
+  readonly #ends: (() => Promise<void>)[] = []
 
-  private constructor(server: PageServer, browser: Browser, atEndOfTest: (clean: () => Promise<void>) => boolean) {
+  private constructor({ server, browser, warm, atEndOfTest }: Surroundings) {
     this.server = server
     this.browser = browser
+    this.#warm = warm
     this.#atEndOfTest = atEndOfTest
-    this.#ends = [() => server.close(), () => this.#coolDown()]
   }
 
   /** For a script, with a browser of its own. */
   static async openAlone(steps: readonly Step[] = []): Promise<PageStage> {
     const [server, browser] = await Promise.all([PageServer.start(steps, { hasProcess: true }), browserHere()])
     // Its devices end with the browser.
-    const stage = new PageStage(server, browser, () => true)
-    stage.#ends.push(() => browser.close())
+    const stage = new PageStage({ server, browser, warm: [], atEndOfTest: () => true })
+    stage.#ends.push(
+      () => server.close(),
+      () => browser.close(),
+    )
     return stage
   }
 
   /** For the tests of a file. */
   static async open(steps: readonly Step[] = [], options: ServerOptions = {}): Promise<PageStage> {
+    const stage = await PageStage.#forTests(await PageServer.start(steps, options), [])
+    stage.#ends.push(
+      () => stage.server.close(),
+      () => stage.#coolDown(),
+    )
+    return stage
+  }
+
+  /** For the tests of a file that may find sessions of other files, and kills nothing. */
+  static async openCommon(): Promise<PageStage> {
+    common ??= PageServer.start().then((server) => ({ server, warm: [] }))
+    const { server, warm } = await common
+    return PageStage.#forTests(server, warm)
+  }
+
+  static async #forTests(server: PageServer, warm: Page[]): Promise<PageStage> {
     // A script has no test runner to load.
     const { TestRunner, onTestFinished } = await import('vitest')
-    shared ??= browserHere()
-    const [server, browser] = await Promise.all([PageServer.start(steps, options), shared])
-    return new PageStage(server, browser, (clean) => {
+    const atEndOfTest = (clean: () => Promise<void>): boolean => {
       if (TestRunner.getCurrentTest() === undefined) return false
       onTestFinished(clean)
       return true
-    })
+    }
+    return new PageStage({ server, browser: await (shared ??= browserHere()), warm, atEndOfTest })
   }
 
   /**
-   * A device that the server knows by its cookie, perhaps one of an earlier test of this file, whose page is still there; it
+   * A device that the server knows by its cookie, perhaps one of an earlier test, whose page is still there; it
    * stores nothing more of that test. What cannot be undone, as init scripts and WebSocket routes, needs `newPage`.
    */
   async device(look: Look = {}): Promise<Page> {
@@ -86,7 +113,7 @@ export class PageStage {
     if (page !== undefined) return this.#given(page, look)
     const cold = await this.stranger(look)
     await this.admit(cold.context())
-    this.#admins.add(cold)
+    admins.add(cold)
     return cold
   }
 
@@ -197,15 +224,16 @@ export class PageStage {
       for (const other of context.pages()) if (other !== page) await other.close()
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       for (const event of ['console', 'websocket'] as const) page.removeAllListeners(event)
-      const isWarm = this.#admins.has(page) && (await page.evaluate(goTo, { url: this.server.url, language: 'en' }))
+      const isWarm = admins.has(page) && (await page.evaluate(goTo, { url: this.server.url, language: 'en' }))
       // The process stays for what is of the same server.
-      if (!isWarm) await page.goto(`${this.server.url}icon.svg`)
+      const cold = `${this.server.url}icon.svg`
+      if (!isWarm && page.url() !== cold) await page.goto(cold)
       await page.evaluate(() => {
         for (const storage of [localStorage, sessionStorage]) storage.clear()
         if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
       })
       if (isWarm) return void this.#warm.push(page)
-      this.#admins.delete(page)
+      admins.delete(page)
       await context.clearCookies()
       idle.push(page)
     } catch {
@@ -218,6 +246,7 @@ export class PageStage {
     for (const page of this.#warm.splice(0)) {
       await page.goto(`${this.server.url}icon.svg`)
       await page.context().clearCookies()
+      admins.delete(page)
       idle.push(page)
     }
   }

@@ -6,7 +6,7 @@ import { PHONE, PageStage } from './stage.ts'
 
 let stage: PageStage
 beforeAll(async () => {
-  stage = await PageStage.open()
+  stage = await PageStage.openCommon()
 })
 afterAll(() => stage.close())
 
