@@ -84,7 +84,7 @@ test('43: a plan of 40 entries that is replaced 50 times is one line, and moves 
   const line = page.locator('.plan')
   expect(await line.count()).toBe(1)
   await line.getByText('Plan 39 of 40').waitFor()
-  await line.getByText('now: Step 39').waitFor()
+  await line.getByText('next: Step 39').waitFor()
 })
 
 test('44: a call that fails stays open with its new content and its duration; one that is done is folded', async () => {

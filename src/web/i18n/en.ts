@@ -111,6 +111,7 @@ export const en = {
   now: 'Now',
   plan: (done: number, all: number) => `Plan ${done} of ${all}`,
   planNow: (what: string) => `now: ${what}`,
+  planNext: (what: string) => `next: ${what}`,
   planDone: 'done',
   context: (percent: number) => `${percent} % of the context`,
   contextLong: (used: string, size: string) => `${used} of ${size} tokens`,

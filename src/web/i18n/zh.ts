@@ -106,6 +106,7 @@ export const zh: Words = {
   now: '立即',
   plan: (done, all) => `计划 ${done}/${all}`,
   planNow: (what) => `当前：${what}`,
+  planNext: (what) => `下一步：${what}`,
   planDone: '完成',
   context: (percent) => `上下文 ${percent} %`,
   contextLong: (used, size) => `已用 ${used}，共 ${size} 个词元`,
