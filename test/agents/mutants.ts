@@ -217,10 +217,10 @@ export const agentMutants: readonly Mutant[] = [
   },
   {
     mechanism: 'reattach: a login that is missing is no reason to begin anew',
-    file: `${EXTERNAL}/reattach/open-conversation.ts`,
-    inside: 'Opening.#ask',
-    find: 'error.code === LOGIN_NEEDED',
-    put: 'false',
+    file: `${EXTERNAL}/process/introduction.ts`,
+    inside: 'requireLogin',
+    find: 'error.code !== LOGIN_NEEDED',
+    put: 'true',
     test: [
       LOGIN,
       'an agent that wants a login says what to type; the session is kept, and goes on after the login [42]',
