@@ -13,7 +13,7 @@ import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
 import { keepUnread, openChild } from './child.ts'
 import { openProcesses } from './open-processes.ts'
 import { processGroup } from './process-group.ts'
-import { exitOf } from './spawn.ts'
+import { abandon, exitOf } from './spawn.ts'
 
 const opened = new PerTest<Processes>(async (all) => {
   await Promise.all(all.map((processes) => processes.close()))
@@ -273,6 +273,16 @@ describe('a start', () => {
     abort.abort(new Error('enough'))
     await expect(started).rejects.toMatchObject({ code: 'PROCESS_SPAWN' })
     expect(carrying(marker)).toEqual([])
+  })
+
+  test.concurrent('whose cancel came before the news that it runs is asked to end, and may put things in order', async () => {
+    const spec = shell(`trap 'sleep 0.1; echo in order; exit' TERM; echo up; while :; do sleep 0.05; done`)
+    const child = await open().processes.spawn(spec)
+    const line = linesOf(child.stdout)
+    expect(await line()).toBe('up')
+    const last = line()
+    await expect(abandon(child, spec, undefined)).rejects.toMatchObject({ code: 'PROCESS_SPAWN' })
+    expect(await last).toBe('in order')
   })
 })
 

@@ -84,8 +84,9 @@ export function whyNot(
     : `its environment variable ${JSON.stringify(name)} has a name that cannot be passed on`
 }
 
+/** The program may have begun: it is asked to end, as any other is, before it is killed. */
 export async function abandon(child: Child, spec: ProcessSpec, signal: Signal | undefined): Promise<never> {
-  await child.stop(0)
+  await child.stop(undefined, 0)
   return fail(
     'PROCESS_SPAWN',
     { command: spec.command, reason: 'it was cancelled as it started, and stopped' },
