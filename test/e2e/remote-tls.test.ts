@@ -129,7 +129,9 @@ test.concurrent('a renewed certificate is shown to new connections; one that is 
   stays.destroy()
 })
 
-test.concurrent('a certificate past its last day is used, with a sentence for the user; another key is refused', async () => {
+test.concurrent('a certificate past its last day is used, with a sentence for the user; another key is refused', async ({
+  expect,
+}) => {
   certify('over')
   const request = ['req', '-new', '-key', at('over.key'), '-subj', '/CN=over', '-out', at('over.csr')]
   execFileSync('openssl', request, { stdio: 'ignore' })

@@ -1,5 +1,5 @@
 /** A new session: where it works and what it is asked first, in one form. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AgentChoice, AgentChoices } from '../../client/sessions/stored-sessions.ts'
 import { words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
@@ -105,8 +105,8 @@ interface FirstPromptProps {
 
 function FirstPrompt({ text, write, submit, hasFocus }: FirstPromptProps) {
   const field = useRef<HTMLTextAreaElement>(null)
-  // The directory is there already, as a rule.
-  useEffect(() => {
+  // The directory is there already, as a rule. Before the form is painted: afterwards the focus may be elsewhere by choice.
+  useLayoutEffect(() => {
     if (hasFocus) field.current?.focus()
   }, [])
   return (
