@@ -76,7 +76,9 @@ test.concurrent.each(['auto', 'legacy'] as const)(
   },
 )
 
-test.concurrent('a directory inside another one has its documents for itself, and none is found twice', async () => {
+test.concurrent('a directory inside another one has its documents for itself, and none is found twice', async ({
+  expect,
+}) => {
   const files = { 'a/top.md': 'alpha', 'a/b/deep.md': 'alpha', 'a/c/left-out.md': 'alpha', 'a/.gitignore': 'c/\n' }
   const parent = await directoryWith(files)
   await symlink(join(parent, 'a'), join(parent, 'same'))
