@@ -43,6 +43,11 @@ test('id and method are those of the outermost object, wherever they stand', () 
   )
 })
 
+test('a value that is the word id or method is no name', () => {
+  expect(jsonOutlineOf('{"id":7,"method":"id"}')).toMatchObject({ id: 7, method: 'id' })
+  expect(jsonOutlineOf('{"method":"id","id":"method"}')).toMatchObject({ id: 'method', method: 'id' })
+})
+
 test('strings may contain quotes, brackets and backslashes', () => {
   const text = JSON.stringify({ 'id\\': '[[[{"id":3', id: '\\"[,,', more: '\\\\' })
   expect(jsonOutlineOf(text)).toEqual({ values: 4, levels: 1, id: '\\"[,,', method: undefined })

@@ -32,7 +32,7 @@ export function jsonOutlineOf(text: string): JsonOutline {
     if (code === QUOTE) {
       const end = endOfString(text, at)
       const name = level === 1 && end - at < 8 ? text.slice(at + 1, end) : ''
-      if (name === 'id' || name === 'method') named.set(name, memberAt(text, end + 1))
+      if ((name === 'id' || name === 'method') && isName(text, end + 1)) named.set(name, memberAt(text, end + 1))
       at = end
     }
     // Blanks, digits and points have lower codes; most of the rest of a text is in strings.
@@ -55,6 +55,14 @@ function endOfString(text: string, start: number): number {
     if ((end - first) % 2 === 0) return end
   }
   return text.length - 1
+}
+
+const COLON = /\s*:/uy
+
+/** Whether the string that ends before `at` names a member: the value of one may be the same word. */
+function isName(text: string, at: number): boolean {
+  COLON.lastIndex = at
+  return COLON.test(text)
 }
 
 const MEMBER = /\s*:\s*(?:("(?:[^"\\]|\\.){0,200}")|(-?\d{1,16}))\s*[,}]/uy

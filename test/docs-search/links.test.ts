@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { Worker } from 'node:worker_threads'
 import { walk } from '../../src/docs-search/index/collect/walk.ts'
@@ -40,10 +41,14 @@ test.runIf(process.platform === 'linux')(
   'what the system does not list is passed, and costs nothing else',
   async () => {
     // The directory `net` of a process that has ended, and that its parent does not collect, cannot be listed.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const script = 'read line <&3 & echo $!; exec sleep 1000'
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] })
     try {
-      const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+      const [said] = (await once(parent.stdout as Readable, 'data')) as [Buffer]
       const ended = `/proc/${String(said).trim()}`
+      // A shell would still collect it.
+      await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n')
+      ;(parent.stdio[3] as Writable).end('\n')
       await until(() => readFileSync(`${ended}/stat`, 'utf8').includes(') Z '))
       expect(await walk(ended, { files: 10, bytes: 1000 })).toMatchObject({ real: ended, truncated: false })
       const roots = [{ given: ended, real: ended }]
