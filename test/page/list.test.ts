@@ -221,8 +221,13 @@ test('by keys alone: from the list to a session, a question, an answer and the s
   await stage.newSession(asking, 'Wait for keys')
   await asking.locator('.dock .card').waitFor()
   const page = await onlooker()
-  await page.keyboard.press('w')
-  await page.locator('.dock .card').waitFor()
+  // The page may not know yet that it waits.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('w')
+      return page.locator('.dock .card').count()
+    })
+    .toBe(1)
   await expect.poll(() => page.evaluate('document.activeElement?.hasAttribute("data-question")')).toBe(true)
   await expect
     .poll(async () => {

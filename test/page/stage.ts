@@ -262,7 +262,11 @@ async function goTo({ url, language }: { readonly url: string; readonly language
   if (!isThere) return false
   history.pushState('ours', '', url)
   dispatchEvent(new PopStateEvent('popstate'))
-  // What stood there before is gone then.
+  // What stood there before is gone then, what stands there now has its focus and hears keys. A page behind another paints nothing.
+  await Promise.race([
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    new Promise((resolve) => setTimeout(resolve, 200)),
+  ])
   await new Promise((resolve) => setTimeout(resolve))
   return true
 }
