@@ -73,15 +73,24 @@ export function sessionRow(row: SessionSummary, unread: boolean): SessionRow {
 }
 
 function withDetails(row: SessionSummary, unread: boolean): object {
-  return { ...sessionInfo(row), _meta: metaOf(sessionDetails(row, unread)) }
+  const info: SessionInfo & { _meta?: object } = sessionInfo(row)
+  info._meta = metaOf(row, unread)
+  return info
 }
 
 function sessionDetails({ phase, agent, lastSeq, standing }: SessionSummary, unread: boolean): SessionDetails {
   return { phase, agent, lastSeq, ...standing, unread }
 }
 
-function metaOf(details: SessionDetails): object {
-  return Object.fromEntries(Object.entries(details).map(([name, value]) => [`parley/${name}`, value]))
+function metaOf({ phase, agent, lastSeq, standing }: SessionSummary, unread: boolean): object {
+  return {
+    'parley/phase': phase,
+    'parley/agent': agent,
+    'parley/lastSeq': lastSeq,
+    'parley/lastEnd': standing?.lastEnd,
+    'parley/waiting': standing?.waiting,
+    'parley/unread': unread,
+  }
 }
 
 export function sessionInfo({ id, cwd, additionalDirectories, title, updatedAt }: SessionSummary): SessionInfo {
