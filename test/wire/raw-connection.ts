@@ -8,7 +8,7 @@ import { PATIENCE_MS } from './once-soon.ts'
 
 type Listener = (message: Message) => void
 
-/** A stream that breaks has ended: what waits for an answer is refused then. */
+/** Of a stream that breaks, and of an answer that does not come: what waits for it is refused. */
 function isAnEnd(): void {
   // Nothing to do here.
 }
@@ -82,26 +82,14 @@ export abstract class RawConnection {
     return this.until((message) => message.id === id && message.method === undefined)
   }
 
-  /** The first message, received already or yet to come, that fits. Rejects when the connection ends or is silent too long. */
-  async until(fits: (message: Message) => boolean): Promise<Message> {
-    let isLate = false
-    const limit = setTimeout(() => {
-      isLate = true
-      this.#wake()
-    }, PATIENCE_MS)
-    try {
-      for (let from = 0; ;) {
-        const found = this.received.slice(from).find(fits)
-        if (found !== undefined) return found
-        if (this.#isEnded) throw new Error(`the connection ended before that; ${this.#standing()}`)
-        if (isLate)
-          throw new Error(`no such message came within ${PATIENCE_MS} ms: ${String(fits)}; ${this.#standing()}`)
-        from = this.received.length
-        await this.anything()
-      }
-    } finally {
-      clearTimeout(limit)
-    }
+  /**
+   * The first message, received already or yet to come, that fits. Rejects when the connection ends or is silent too long, which
+   * is no error of a test that has ended by then.
+   */
+  until(fits: (message: Message) => boolean): Promise<Message> {
+    const found = this.#until(fits)
+    found.catch(isAnEnd)
+    return found
   }
 
   /** Resolves with the next bytes or the end, whatever comes first. */
@@ -140,6 +128,27 @@ export abstract class RawConnection {
 
   protected lastWords(): string {
     return JSON.stringify(this.received.at(-1))
+  }
+
+  async #until(fits: (message: Message) => boolean): Promise<Message> {
+    let isLate = false
+    const limit = setTimeout(() => {
+      isLate = true
+      this.#wake()
+    }, PATIENCE_MS)
+    try {
+      for (let from = 0; ;) {
+        const found = this.received.slice(from).find(fits)
+        if (found !== undefined) return found
+        if (this.#isEnded) throw new Error(`the connection ended before that; ${this.#standing()}`)
+        if (isLate)
+          throw new Error(`no such message came within ${PATIENCE_MS} ms: ${String(fits)}; ${this.#standing()}`)
+        from = this.received.length
+        await this.anything()
+      }
+    } finally {
+      clearTimeout(limit)
+    }
   }
 
   #standing(): string {
