@@ -38,23 +38,23 @@ async function watched() {
     standing: () => undefined,
   }
   const indexer = new Indexer({ database, unpack, options }, events)
-  /** Long steps are several ticks before the disk has answered the first of them. */
-  const pass = async (ms: number, { step = 2_000, isOver = (): boolean => false } = {}) => {
-    for (let at = 0; at < ms && !isOver(); at += step) {
-      await vi.advanceTimersByTimeAsync(step)
-      await breathe()
-    }
+  let elapsed = 0
+  /** All ticks up to this time, before the disk has answered the first of them; then what they have asked for. */
+  const passUntil = async (ms: number) => {
+    vi.advanceTimersByTime(ms - elapsed)
+    elapsed = ms
+    await breathe()
   }
   return {
     directory,
     looks: () => looks.count,
-    pass,
+    passUntil,
     /** Until the file system is watched, each tick is a scan; after that, ten ticks in a row are none. */
     async settled() {
       let seen = -1
-      while (looks.count < 2 || looks.count > seen) {
+      for (let quiet = 0; looks.count < 2 || quiet < 10; quiet = looks.count > seen ? 0 : quiet + 1) {
         seen = looks.count
-        await pass(20_000)
+        await passUntil(elapsed + 2_000)
       }
       return seen
     },
@@ -67,12 +67,16 @@ async function watched() {
   }
 }
 
-test('without changes the files are scanned after half an hour, then once an hour', async () => {
+test('without changes the files are not scanned after half an hour, and once after an hour', async () => {
   const idle = await watched()
   const before = await idle.settled()
-  await idle.pass(30 * 60_000, { step: 20_000 })
+  const hour = 60 * 60_000
+  // The scan that a tick asks for begins within two seconds.
+  for (const time of [hour / 2, hour / 2 + 1_900, hour - 1]) await idle.passUntil(time)
   expect(idle.looks()).toBe(before)
-  await idle.pass(31 * 60_000, { step: 20_000, isOver: () => idle.looks() > before })
+  for (const time of [hour, hour + 1_900]) await idle.passUntil(time)
+  while (idle.looks() === before) await breathe()
+  await idle.passUntil(hour + 20_000)
   expect(idle.looks()).toBe(before + 1)
   await idle.close()
 })
@@ -83,7 +87,7 @@ test('a change is indexed at once', async () => {
   writeFileSync(join(idle.directory, 'a', 'y.md'), 'beta')
   // The file system has reported the change, and a scan is about to begin without the timer.
   while (vi.getTimerCount() < 2) await breathe()
-  await idle.pass(4_000)
-  expect(idle.looks()).toBeGreaterThan(before)
+  vi.advanceTimersByTime(1_500)
+  while (idle.looks() === before) await breathe()
   await idle.close()
 })
