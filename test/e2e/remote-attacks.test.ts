@@ -181,20 +181,11 @@ describe('a WebSocket', () => {
   })
 })
 
-test.concurrent('who sends headers a byte at a time is let go after ten seconds', async () => {
-  const { port } = await remote()
-  const slow = connect(port, '127.0.0.1')
-  slow.write('GET /acp HTTP/1.1\r\nHo')
-  const answer = await nextBytes(slow)
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /u)
-  slow.destroy()
-})
-
-test.concurrent('thousands who are silent keep nobody out', async () => {
+test('more connections that are silent than may be open keep no client out', async () => {
   const client = await RawWebSocket.greeted(server.url, token)
   const silent: Socket[] = []
-  while (silent.length < 4_000) {
-    const wave = Array.from({ length: 500 }, () => opened().resume())
+  while (silent.length < 1_500) {
+    const wave = Array.from({ length: 100 }, () => opened().resume())
     await Promise.all(wave.map((socket) => onceSoon(socket, 'connect')))
     silent.push(...wave)
   }

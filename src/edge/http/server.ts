@@ -8,11 +8,16 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 
 /** Of one port. Those without a credential make room for each other long before. */
 const MAX_SOCKETS = 8_192
-const HEADERS_MS = 10_000
-const REQUEST_MS = 30_000
 const HEADER_BYTES = 16 * 1024
-/** How late a connection that exceeds one of these may be noticed. */
-const CHECK_MS = 1_000
+
+/** How long the headers of a request, and all of it, may take; and how late a connection that takes longer is noticed. */
+export interface RequestTimes {
+  readonly headersMs: number
+  readonly requestMs: number
+  readonly checkMs: number
+}
+
+const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 }
 /** Longer than proxies keep an idle connection. Otherwise a proxy could use one that was just closed, and lose a request. */
 const KEEP_ALIVE_MS = 75_000
 /** Requests of one HTTP/2 connection that are open at once. */
@@ -39,13 +44,13 @@ export class HttpServer {
   readonly #sessions = new Set<ServerHttp2Session>()
 
   /** Throws CONFIG_INVALID. */
-  constructor(tls: Tls | undefined, handlers: Handlers) {
+  constructor(tls: Tls | undefined, handlers: Handlers, times = REQUEST_TIMES) {
     this.#plain = createServer({
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
+      headersTimeout: times.headersMs,
+      requestTimeout: times.requestMs,
       maxHeaderSize: HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CHECK_MS,
+      connectionsCheckingInterval: times.checkMs,
     })
     this.#plain.on('request', (request, response) => handlers.request(request, response))
     this.#plain.on('upgrade', (request, wire, head) => handlers.upgrade(request, wire, head))
@@ -100,7 +105,7 @@ function http2Server(handlers: Handlers): Http2Server {
     settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: HEADER_BYTES, enableConnectProtocol: false },
     maxHeaderListPairs: 100,
     maxSessionMemory: 32,
-    unknownProtocolTimeout: HEADERS_MS,
+    unknownProtocolTimeout: REQUEST_TIMES.headersMs,
   })
   // Without a stream that sends, the client is gone, or never asks.
   Object.assign(server, { timeout: 2 * KEEP_ALIVE_MS })
@@ -117,7 +122,7 @@ function tlsServer(tls: Tls): TlsServer {
     return createTlsServer({
       ...secure(tls),
       minVersion: 'TLSv1.2',
-      handshakeTimeout: HEADERS_MS,
+      handshakeTimeout: REQUEST_TIMES.headersMs,
       ALPNProtocols: ['h2', 'http/1.1'],
       ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: true }),
     })
