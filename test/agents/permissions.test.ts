@@ -6,7 +6,7 @@ import type { FakeAgent } from '../fake-agent/fake-agent.ts'
 import type { Entry } from '../../src/session/domain/entries.ts'
 import type { Session } from '../../src/session/session.ts'
 import type { Reader } from '../sim/reader.ts'
-import { Stage, endOf, notices, prompted, sent } from './stage.ts'
+import { Stage, endOf, notices, pacedClock, prompted, sent } from './stage.ts'
 
 const OPTIONS = [
   { optionId: 'a', name: 'Always', kind: 'allow_always' },
@@ -141,7 +141,7 @@ test.concurrent('a cancel answers the open question, also for an agent that wait
 const done: Move = { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-1', status: 'completed' } }
 
 test.concurrent('a question outside of a turn makes a turn of the agent, in which it is asked [20]', async () => {
-  await using stage = new Stage()
+  await using stage = new Stage(undefined, undefined, pacedClock(10))
   const fake = stage.fake({
     prompts: {
       go: [

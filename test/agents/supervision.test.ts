@@ -8,8 +8,8 @@ test.concurrent.each([
   ['never answers', { on: { initialize: [{ stderr: 'still thinking\n' }, { silent: true as const }] } }, 'AGENT_STUCK'],
   ['ends at once', { start: [{ stderr: 'no module named x\n' }, { die: 3 }] }, 'AGENT_START_FAILED'],
 ] as const)('an agent that %s is a clear error, and the prompt was not sent [5]', async (_what, plan, code) => {
-  await using stage = new Stage()
-  const fake = stage.fake(plan, { quirks: { initMs: 1_500 } })
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake(plan, { quirks: { initMs: 5_000 } })
   const { session, reader } = await stage.open()
   const { error } = await prompted(session, reader, 'hi')
   expect(error?.code).toBe(code)

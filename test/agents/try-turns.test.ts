@@ -7,6 +7,7 @@ import { openProcesses } from '../../src/adapters/process/open-processes.ts'
 import { freshDirectory } from '../e2e/parley.ts'
 import type { Case, Move } from '../fake-agent/case.ts'
 import { FakeAgent } from '../fake-agent/fake-agent.ts'
+import { pacedClock } from './stage.ts'
 
 const CAN = { loadSession: true, sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} } }
 
@@ -15,14 +16,14 @@ const answers = (...moves: readonly Move[]): NonNullable<Case['prompts']> => ({
   '*': [{ if: 'Count', moves: [{ chunk: '1' }, { untilCancel: true }], else: moves }],
 })
 
-async function tried(plan: Case, own: Partial<Quirks> = {}) {
+async function tried(plan: Case, own: Partial<Quirks> = {}, clock = systemClock) {
   const fake = new FakeAgent(freshDirectory(), plan)
   const boot = { home: 'trial', id: systemClock.id() }
-  const processes = openProcesses({ boot, environment: process.env, clock: systemClock })
+  const processes = openProcesses({ boot, environment: process.env, clock })
   const quirks = { ...SAFE, ...own }
   const launch = { name: 'fake', program: fake.command, args: fake.args, env: {}, quirks, idleMinutes: 1 }
   const { signal } = systemClock.abortSource()
-  const parts = { processes, clock: systemClock, clientInfo: { name: 'parley', version: '0' }, signal }
+  const parts = { processes, clock, clientInfo: { name: 'parley', version: '0' }, signal }
   try {
     return { fake, findings: await tryTurns({ ...launch, mcp: 'front' }, quirks, parts) }
   } finally {
@@ -60,17 +61,22 @@ test.concurrent('an agent that does otherwise is found out', async () => {
       capabilities: { loadSession: true },
       prompts: answers({ chunk: 'parley' }, { answer: { stopReason: 'end_turn' } }, { wait: 200 }, { chunk: 'late' }),
       replay: { when: 'after', everyMs: 100 },
-      ignores: ['eof', 'SIGTERM'],
       on: { 'session/cancel': [] },
     },
     { stableIds: true, cancelKillMs: 300, replayAfterResponseMs: 0 },
   )
   const found = new Map(findings.map(({ what, found: words, row, fits }) => [what, [words, row, fits]]))
   expect(found.get('lateMs')).toEqual([expect.stringMatching(/^[1-9]\d+ ms$/u), '0', false])
-  expect(found.get('stopWith')).toEqual(['kill', '"eof"', false])
   expect(found.get('stableIds')).toEqual(['false', 'true', false])
   expect(found.get('replayAfterResponseMs')).toEqual([expect.stringMatching(/^[1-9]\d+ ms$/u), '0', false])
   expect(found.get('cancelKillMs')).toEqual(['no answer in 300 ms', '300', false])
+  expect(fake.processes).toEqual([])
+})
+
+test.concurrent('an agent that ends by being killed only is found out, and is gone', async () => {
+  const plan: Case = { prompts: answers({ chunk: 'parley' }), ignores: ['eof', 'SIGTERM'] }
+  const { fake, findings } = await tried(plan, {}, pacedClock(3))
+  expect(linesOf(findings)).toContain('differs stopWith kill')
   expect(fake.processes).toEqual([])
 })
 

@@ -1,9 +1,10 @@
 /** What every model promises, whatever its provider speaks: over real HTTP, from a script. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isParleyError, type ParleyError } from '../../src/errors/parley-error.ts'
 import type { AssistantMessage, Model, ModelEnd, ModelMessage, ModelPart, ModelRequest } from '../../src/ports/model.ts'
 import type { Failure, Saying, Script } from '../model-server/script.ts'
 import type { ModelServer } from '../model-server/server.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 
 export interface ModelUnderTest {
   readonly model: Model
@@ -59,14 +60,17 @@ function calls({ parts: said }: AssistantMessage) {
   return said.filter((part) => part.kind === 'call')
 }
 
+/** Its tests may run beside each other. */
 export function modelContract(subject: ModelStart): void {
-  let open: ModelUnderTest | undefined
-  afterEach(async () => {
-    await open?.close()
-    open = undefined
+  const opened = new PerTest<ModelUnderTest>(async (models) => {
+    for (const model of models) await model.close()
   })
-  const start = async (script: Script, idleSeconds?: number): Promise<ModelUnderTest> =>
-    (open = await subject.start(script, idleSeconds))
+  opened.closeAfterEach()
+  const start = async (script: Script, idleSeconds?: number): Promise<ModelUnderTest> => {
+    const model = await subject.start(script, idleSeconds)
+    opened.add(model)
+    return model
+  }
   const ask = async (...say: readonly Saying[]): Promise<ModelEnd> => end((await start([say])).model.stream(request()))
 
   describe('what it says', () => {

@@ -15,7 +15,7 @@ const subjects: readonly (readonly [ProviderKind, string, string])[] = [
   ['google', '/v1beta', 'gemini-2.5-pro'],
 ]
 
-describe.each(subjects)('a model over %s', (kind, path, name) => {
+describe.concurrent.each(subjects)('a model over %s', (kind, path, name) => {
   modelContract(subjectOf(kind, path, name))
 })
 

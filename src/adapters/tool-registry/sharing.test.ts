@@ -74,7 +74,7 @@ describe('registries of one session', () => {
   })
 
   test.concurrent('a server that is needed again while it ends is started after its end', async () => {
-    const made = bench(1500)
+    const made = bench(300)
     const first = made.open([stdioServer('a', { stubborn: true })], 'one')
     const pid = await pidOf(first, 'a')
     const closing = first.close()

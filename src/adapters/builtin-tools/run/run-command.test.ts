@@ -2,15 +2,24 @@
 import { symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Terminal, TerminalCommand } from '../../../ports/client-peer.ts'
+import { PerTest } from '../../../../test/fixtures/process/per-test.ts'
 import { runs, until } from '../../../../test/fixtures/process/running.ts'
 import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
 
-let stage: Stage
-afterEach(() => stage.close())
+const stages = new PerTest<Stage>(async (opened) => {
+  for (const stage of opened) await stage.close()
+})
+stages.closeAfterEach()
 
-async function pidOf(id: string): Promise<number> {
+async function openedStage(setting?: Parameters<typeof openStage>[0]): Promise<Stage> {
+  const stage = await openStage(setting)
+  stages.add(stage)
+  return stage
+}
+
+async function pidOf(stage: Stage, id: string): Promise<number> {
   let said = ''
   await until(async () => pidsIn((said += await stage.say('command_output', { id }))).length > 0)
   return pidsIn(said)[0] ?? 0
@@ -20,14 +29,17 @@ function pidsIn(text: string): readonly number[] {
   return [...text.matchAll(/pid (\d+)/gu)].map(([, pid]) => Number(pid))
 }
 
-async function effectOf(command: string): Promise<string | undefined> {
+async function effectOf(stage: Stage, command: string): Promise<string | undefined> {
   const preview = await stage.preview('run_command', { command })
   return preview.command?.effect
 }
 
-describe('a command', () => {
+describe.concurrent('a command', () => {
   test('returns its output and its exit status', async () => {
-    stage = await openStage({ files: { 'd/a.txt': 'A' }, environment: { ...process.env, ANTHROPIC_API_KEY: 'secret' } })
+    const stage = await openedStage({
+      files: { 'd/a.txt': 'A' },
+      environment: { ...process.env, ANTHROPIC_API_KEY: 'secret' },
+    })
     expect(await stage.say('run_command', { command: 'cat a.txt; echo; echo err >&2', cwd: 'd' })).toBe('A\nerr')
     expect(await stage.say('run_command', { command: 'true' })).toBe('[It printed nothing.]\n[Exit code 0.]')
     expect(await stage.say('run_command', { command: 'echo x; exit 3' })).toBe('Error: x\n[Exit code 3.]')
@@ -38,14 +50,14 @@ describe('a command', () => {
   })
 
   test('with a NUL in it is refused', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     expect(await stage.say('run_command', { command: 'echo a\0b' })).toBe(
       'Error: A command cannot hold a NUL character.',
     )
   })
 
   test('with long output returns its beginning and its end; the rest can be read', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     const result = await stage.call('run_command', { command: 'seq 1 40000' })
     const brief = textOf(result)
     expect(brief.length).toBeLessThan(31_000)
@@ -63,7 +75,7 @@ describe('a command', () => {
   })
 
   test('shows its output while it runs', async () => {
-    stage = await openStage({ files: {} })
+    const stage = await openedStage({ files: {} })
     const call = stage.call('run_command', { command: 'echo begun; until [ -e go ]; do sleep 0.05; done; echo done' })
     await until(() => JSON.stringify(stage.reports).includes('begun'))
     await stage.write({ go: '' })
@@ -71,7 +83,7 @@ describe('a command', () => {
   })
 
   test.each(['cancelled', 'late'])('that is %s ends with all processes that it started', async (why) => {
-    stage = await openStage()
+    const stage = await openedStage()
     const abort = new AbortController()
     const command =
       'trap "" TERM; echo pid $$; (setsid sh -c "trap \\"\\" TERM; echo pid \\$\\$; sleep 300") & sleep 300'
@@ -87,7 +99,7 @@ describe('a command', () => {
   })
 
   test('in the background is read, waited for and stopped, and ends with its session', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     const other = stage.open()
     const command = 'echo pid $$; until [ -e go ]; do sleep 0.05; done; echo done; exit 4'
     expect(await stage.say('run_command', { command, background: true })).toContain('as b1')
@@ -100,7 +112,7 @@ describe('a command', () => {
     expect(await stage.say('command_output', { id: 'b9' })).toContain('there are: b1.')
     await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
     await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
-    const [stopped, kept] = [await pidOf('b2'), await pidOf('b3')]
+    const [stopped, kept] = [await pidOf(stage, 'b2'), await pidOf(stage, 'b3')]
     expect(await stage.say('command_output', { id: 'b2', stop: true })).toContain('[It was ended by SIGTERM.]')
     expect([runs(stopped), runs(kept)]).toEqual([false, true])
     await stage.registry.close()
@@ -110,11 +122,11 @@ describe('a command', () => {
   })
 
   test('in the background whose processes leave its group ends them when its session is closed', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     const leaves = `setsid sh -c 'trap "" TERM HUP; echo pid $$; while :; do setsid sleep 0.05; done' &`
     await stage.call('run_command', { command: `${leaves} sleep 300`, background: true })
     await stage.call('run_command', { command: `${leaves} until [ -e go ]; do sleep 0.05; done`, background: true })
-    const pids = [await pidOf('b1'), await pidOf('b2')]
+    const pids = [await pidOf(stage, 'b1'), await pidOf(stage, 'b2')]
     await stage.write({ go: '' })
     expect(runs(pids[0] ?? 0)).toBe(true)
     await stage.registry.close()
@@ -122,7 +134,7 @@ describe('a command', () => {
   })
 
   test('in the background is dropped from the list when many others have ended after it', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     for (const id of ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8', 'b9', 'b10']) {
       await stage.call('run_command', { command: `echo ${id}`, background: true })
       expect(await stage.say('command_output', { id, wait: 60 })).toContain('exit code 0')
@@ -135,18 +147,18 @@ describe('a command', () => {
   })
 
   test('is previewed with the prefix that “always allow” would cover', async () => {
-    stage = await openStage()
+    const stage = await openedStage()
     expect(await stage.preview('run_command', { command: 'npm test -- x' })).toMatchObject({
       title: 'Run npm test -- x',
       kind: 'execute',
       command: { line: 'npm test -- x', approvalPrefix: 'npm test', effect: 'changes', extras: [], isDeep: false },
       paths: [stage.dir],
     })
-    expect(await effectOf('rm -rf x')).toBe('destroys')
+    expect(await effectOf(stage, 'rm -rf x')).toBe('destroys')
   })
 
   test('is previewed as reading where it is known to only read, inside the directories of the session', async () => {
-    stage = await openStage({ files: { 'a.txt': '', 'd/b.txt': '' } })
+    const stage = await openedStage({ files: { 'a.txt': '', 'd/b.txt': '' } })
     symlinkSync('/etc', stage.path('away'))
     for (const line of [
       'cat a.txt',
@@ -154,7 +166,7 @@ describe('a command', () => {
       'git diff HEAD -- d',
       'grep -rn x d | sort | uniq -c',
     ])
-      expect([line, await effectOf(line)]).toEqual([line, 'reads'])
+      expect([line, await effectOf(stage, line)]).toEqual([line, 'reads'])
     for (const line of [
       'cat /etc/passwd',
       'cat ../x',
@@ -164,11 +176,11 @@ describe('a command', () => {
 
       'cd .. && ls',
     ])
-      expect([line, await effectOf(line)]).toEqual([line, 'changes'])
+      expect([line, await effectOf(stage, line)]).toEqual([line, 'changes'])
   })
 
   test('is previewed with the paths in its words, however they are spelled', async () => {
-    stage = await openStage({ files: { 'a.txt': '' } })
+    const stage = await openedStage({ files: { 'a.txt': '' } })
     symlinkSync('/etc', stage.path('away'))
     const places = async (command: string) => {
       const { command: previewed } = await stage.preview('run_command', { command })
@@ -196,7 +208,7 @@ describe('a command', () => {
   })
 })
 
-describe('a terminal of the client', () => {
+describe.concurrent('a terminal of the client', () => {
   function terminals(end: Promise<{ exitCode: number; signal: null }>, saysTwice = true) {
     const told: unknown[] = []
     const terminal: Terminal = {
@@ -222,7 +234,7 @@ describe('a terminal of the client', () => {
     'runs the command where the client serves terminals, and returns output and exit status: %s',
     async (twice) => {
       const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }), twice)
-      stage = await openStage()
+      const stage = await openedStage()
       stage.client = { ...stage.client, terminals: lent }
       const result = await stage.call('run_command', { command: 'echo hello' })
       expect(textOf(result)).toBe('hello')
@@ -234,7 +246,7 @@ describe('a terminal of the client', () => {
 
   test('is killed when the time is over', async () => {
     const { told, terminals: lent } = terminals(new Promise(() => {}))
-    stage = await openStage()
+    const stage = await openedStage()
     stage.client = { ...stage.client, terminals: lent }
     expect(await stage.say('run_command', { command: 'sleep 9', timeout: 1 })).toContain('did not end within 1 seconds')
     expect(told.slice(1)).toEqual(['kill', 'release'])
