@@ -3,5 +3,6 @@
 const argv = process.argv.slice(2)
 const isRelay = argv[0] === 'acp' && !argv.includes('--embedded')
 const relayed = isRelay ? await (await import('../dist/relay.cjs')).default.main(argv) : undefined
+const early = argv[0] === 'serve' ? (await import('./server-start.mjs')).journalThread : undefined
 
-process.exitCode = relayed ?? (await (await import('../dist/main.cjs')).default.main(argv))
+process.exitCode = relayed ?? (await (await import('../dist/main.cjs')).default.main(argv, early))

@@ -3,6 +3,7 @@ import { closeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { Command, CommanderError, Option } from 'commander'
 import { reasonOf } from '../errors/parley-error.ts'
+import { type EarlyWorker, offerWorker } from '../threads/early-worker.ts'
 import type { CommandInput, CommandRow, OptionRow } from './runtime/command.ts'
 import { FAILED, OK, USAGE, exitOfError, isReaderGone } from './runtime/exit-codes.ts'
 import { chat, commands } from './command-table.ts'
@@ -10,7 +11,9 @@ import { noteCommand, requireHere } from './runtime/running-command.ts'
 import { textOption } from './runtime/options.ts'
 import { complain, printable } from './say.ts'
 
-export async function main(argv: readonly string[]): Promise<number> {
+/** `early`: the journal's thread, where a server has started it already. */
+export async function main(argv: readonly string[], early?: EarlyWorker): Promise<number> {
+  offerWorker(early)
   const output = outliveReaders()
   outliveTerminals()
   if (argv[0] === '--version' || argv[0] === '-V') return printVersion(argv.includes('--json'))

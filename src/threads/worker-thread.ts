@@ -2,8 +2,9 @@
  * Calls to a worker thread. Calls of one turn of the event loop travel in one message; each is answered or refused, whatever
  * happens to the thread. The thread's side of it is worker-port.ts.
  */
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { ParleyError, reasonOf } from '../errors/parley-error.ts'
+import { startWorker } from './early-worker.ts'
 import type { CallAnswer, AnswerTo, AskOf, CallRefusal } from './worker-port.ts'
 
 export interface WorkerListener {
@@ -33,10 +34,9 @@ export class WorkerThread<Calls> {
   /** Resolves when the thread is gone. */
   readonly exited: Promise<void>
 
-  /** The flags of this process, such as those of a debugger, are not passed on unless `options` says so. */
   constructor(url: URL, options: WorkerOptions, listener: WorkerListener) {
     this.#listener = listener
-    this.#worker = new Worker(url, { execArgv: [], ...options })
+    this.#worker = startWorker(url, options)
     this.#worker.on('message', (answers: readonly CallAnswer[]) => this.#receive(answers))
     this.#worker.on('error', (error) => this.#fail(reasonOf(error), error))
     this.exited = new Promise((resolve) => {

@@ -131,6 +131,7 @@ export const walls: Readonly<Record<string, Wall>> = {
       'config',
       'form',
       'text',
+      'threads',
       'async',
       'errors',
       'workspace',

@@ -1,5 +1,6 @@
 /** What a bundle does never depends on the code that was stored of it. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,4 +88,37 @@ test('only its owner may write what is stored, whatever the mask is', () => {
 test('where nothing can be stored, nothing is missing', () => {
   writeFileSync(join(packaged, 'cache'), 'no directory')
   expect(run()).toBe('one')
+})
+
+const program = fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url))
+
+/** Loaded before all else: says which stored code V8 did not take back. */
+const TELLING = `const vm = require('node:vm')
+const { Script } = vm
+vm.Script = class extends Script {
+  constructor(source, options) {
+    super(source, options)
+    if (this.cachedDataRejected) console.error('rejected', options.filename)
+  }
+}`
+
+/** The stderr of a server that has started and stopped. */
+async function served(): Promise<string> {
+  const home = mkdtempSync(join(work, 'home-'))
+  const telling = join(home, 'telling.cjs')
+  writeFileSync(telling, TELLING)
+  const env = { PATH: process.env['PATH'], HOME: home, PARLEY_HOME: home, XDG_CONFIG_HOME: home }
+  const server = spawn(process.execPath, ['--require', telling, program, 'serve'], { env })
+  let errors = ''
+  server.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const closed = once(server, 'close')
+  await once(server.stdout, 'data')
+  server.kill('SIGTERM')
+  await closed
+  return errors
+}
+
+test('a server sets its flags before it loads a bundle, so that V8 takes back all that was stored', async () => {
+  expect(await served()).not.toContain('Error')
+  expect(await served()).toBe('')
 })

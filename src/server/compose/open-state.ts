@@ -16,6 +16,7 @@ import { SharedActivity } from '../../adapters/watchdog/shared-activity.ts'
 import type { Config } from '../../config/settings.ts'
 import type { FaultsSpec } from '../../ports/fault.ts'
 import type { SearchIndex } from '../../ports/search.ts'
+import { endOfferedWorker } from '../../threads/early-worker.ts'
 import { readPidFile } from '../daemon/pid-file.ts'
 import { searchOptions } from '../cluster/search/index-order.ts'
 import { logPathIn } from '../log/log-line.ts'
@@ -54,10 +55,14 @@ export interface OwnJournal {
 /** Its thread starts while the bundles of a server are loaded. */
 export function openOwnJournal({ home, cluster, faults, maxStallSeconds }: Config): OwnJournal {
   const activity = new SharedActivity(systemClock)
-  if (cluster !== undefined) return { opened: undefined, activity }
+  const url = workerUrl('journal-worker')
+  if (cluster !== undefined) {
+    endOfferedWorker(url)
+    return { opened: undefined, activity }
+  }
   const opened = openSqliteJournal({
     directory: home,
-    workerUrl: workerUrl('journal-worker'),
+    workerUrl: url,
     faults: faults as FaultsSpec,
     watch: { memory: activity.memory, logPath: logPathIn(home), maxStallSeconds },
   })

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BroadcastChannel } from 'node:worker_threads'
+import { BroadcastChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { journalContract } from '../../../../test/contracts/journal.ts'
 import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Append } from '../../../ports/journal.ts'
 import { openDatabase } from '../../../sqlite/database.ts'
+import { offerWorker } from '../../../threads/early-worker.ts'
 import { openJournalSource } from './file/source.ts'
 import { openSqliteJournal, openSqliteReader } from './sqlite-journal.ts'
 
@@ -41,6 +42,17 @@ test('a journal that is closed and opened again has everything', async () => {
   expect(idsOf(await second.list({ limit: 9 }))).toEqual(['s', 't'])
   await second.append(appendOf('s', 300, 1))
   await second.close()
+})
+
+test('a thread that was started before its state was known opens the journal', async () => {
+  const worker = new Worker(workerUrl, { execArgv: [] })
+  const { threadId } = worker
+  offerWorker({ url: workerUrl, worker, hasEnded: false })
+  const journal = await openSqliteJournal({ directory, workerUrl })
+  await journal.append(appendOf('s', 0, 3))
+  expect(await journal.head('s')).toMatchObject({ row: { lastSeq: 3 } })
+  await journal.close()
+  expect([threadId > 0, worker.threadId]).toEqual([true, -1])
 })
 
 test('only its owner may read the files, and a closed journal is one file', async () => {

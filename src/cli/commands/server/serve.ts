@@ -1,6 +1,5 @@
 /** `parley serve`: runs the server, in the foreground until a signal, or as the background process of another command. */
 import { isIP } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import { configFor } from '../../configured.ts'
 import type { RemoteAccess } from '../../../config/listen.ts'
 import { fail, isParleyError, reasonOf } from '../../../errors/parley-error.ts'
@@ -15,15 +14,7 @@ import { FAILED, OK, TRY_AGAIN } from '../../runtime/exit-codes.ts'
 import { dieAtOnce } from '../../connect/exit-on-journal-loss.ts'
 import { complain } from '../../say.ts'
 
-/**
- * How much of a function V8 runs before it optimizes it, in bytes of its bytecode; four times its own choice. While models speak at
- * their pace, a fifth of a server's processor time would go into optimizing. V8 of Node 22 and later has no such flag, and would
- * write a line about it.
- */
-const V8_PATIENCE = '--interrupt-budget=500000'
-
 export async function run({ options }: CommandInput): Promise<number> {
-  if (process.versions.v8.startsWith('11.')) setFlagsFromString(V8_PATIENCE)
   const background = options['background'] === true
   const server = await startOrExplain(background, options)
   if (server === undefined) return EXIT_UNRECOVERABLE

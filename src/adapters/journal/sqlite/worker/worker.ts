@@ -3,12 +3,13 @@
  * one group of writes, and begins again; when there is nothing to do it empties the WAL once and sleeps.
  */
 import { lstatSync, statSync } from 'node:fs'
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Faults } from '../../../../ports/fault.ts'
 import type { Database } from '../../../../sqlite/database.ts'
 import { rollBack } from '../../../../sqlite/statements.ts'
 import { makeDirectory } from '../../../../state-files/make-directory.ts'
+import { whenOrdered } from '../../../../threads/early-worker.ts'
 import { type CallAnswer, sendEvent } from '../../../../threads/worker-port.ts'
 import { systemClock } from '../../../clock.ts'
 import { faultsFrom } from '../../../fault.ts'
@@ -446,4 +447,5 @@ function identityOf(path: string): string {
 }
 
 // At the end of the file, where the classes above are defined.
-if (parentPort !== null) void run(parentPort, workerData as WorkerOrder)
+const port = parentPort
+if (port !== null) whenOrdered(port, (order: WorkerOrder) => void run(port, order))
