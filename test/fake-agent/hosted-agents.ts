@@ -8,6 +8,7 @@ import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../../src/errors/parley-error.ts'
 import type { Child, ProcessExit, Processes, ProcessSpec } from '../../src/ports/process.ts'
+import { hostedChild } from '../fixtures/process/hosted-child.ts'
 import { PROGRAM, hosted } from './fake-agent.ts'
 import { playAgent } from './play-agent.mjs'
 
@@ -33,42 +34,29 @@ export function hostedAgents(processes: Processes): Processes {
   }
 }
 
-/** Numbers that no process of this machine has. */
-let lastPid = 2 ** 30
-
 function host({ command, cwd, env }: ProcessSpec, home: string, own: Map<number, () => void>): Child {
-  const pid = (lastPid += 1)
-  const [input, stdout, over] = [new PassThrough(), new PassThrough(), new AbortController()]
-  let ended: (how: ProcessExit) => void = () => undefined
-  const exited = new Promise<ProcessExit>((resolve) => (ended = resolve))
-  const end = (how: ProcessExit): void => {
+  const { pid, exited, isOver, say, end, child } = hostedChild()
+  const [input, over] = [new PassThrough(), new AbortController()]
+  const finish = (how: ProcessExit): void => {
     for (const all of [own, hosted]) all.delete(pid)
     over.abort()
-    stdout.end()
-    ended(how)
+    end(how)
   }
-  const kill = (signal = 'SIGKILL'): void => end({ code: null, signal })
+  const kill = (signal = 'SIGKILL'): void => finish({ code: null, signal })
   for (const all of [own, hosted]) all.set(pid, kill)
-  const exit = (code: number): void => end({ code, signal: null })
-  const write = (bytes: Uint8Array): void => void (over.signal.aborted || stdout.write(bytes))
-  const world = { home, pid, cwd, env, input, over: over.signal, write, complain: write, exit, kill }
+  const exit = (code: number): void => finish({ code, signal: null })
+  const world = { home, pid, cwd, env, input, over: over.signal, write: say, complain: say, exit, kill }
   playAgent({ ...world, crash: () => exit(1) }).catch(() => exit(1))
-  return {
-    pid,
-    stdout,
-    exited,
-    stderrRead: Promise.resolve(),
-    stderrTail: () => '',
-    usage: async () => undefined,
+  return child({
     write: async (bytes) => {
-      if (over.signal.aborted) fail('PROCESS_GONE', { command, reason: 'it has ended' })
+      if (isOver()) fail('PROCESS_GONE', { command, reason: 'it has ended' })
       input.write(bytes)
     },
     async stop() {
       input.end()
       // One that reads nothing yet is sent a signal.
       await Promise.race([exited, sleep(50)])
-      if (!over.signal.aborted) exit(143)
+      if (!isOver()) exit(143)
     },
-  }
+  })
 }
