@@ -29,7 +29,6 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-1',
     name: 'a cancelled turn stops at once',
-    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ ms, answer }) =>
@@ -56,7 +55,6 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-2',
     name: 'the prompt of a cancelled turn is answered cancelled, never with an error',
-    carried: true,
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ answer }) => unless(answer.result?.['stopReason'] === 'cancelled', JSON.stringify(answer).slice(0, 160)),
@@ -91,7 +89,6 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CA-4',
     name: 'cancelling nothing, or what is not there, is ignored',
-    carried: true,
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.a.quiet(150)
@@ -114,7 +111,6 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-1',
     name: '`$/cancel_request` of an unknown request is ignored, and so is any other `$/` notification',
-    carried: true,
     play: async (stage) => {
       stage.a.notify('$/cancel_request', { requestId: 'none' })
       stage.a.notify('$/cancel_request', { requestId: {} })
@@ -178,7 +174,6 @@ export const cancelCases: readonly Case[] = [
   one({
     row: 'A-CR-4',
     name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one continues',
-    carried: true,
     ours: true,
     script: [{ chunk: 'w{n} ', times: 20, everyMs: 10 }],
     play: async (stage) => {

@@ -156,7 +156,6 @@ export const terminalCases: readonly Case[] = [
   one({
     row: 'A-TM-3',
     name: 'a command that takes too long is killed, then asked for its output, then released',
-    carried: true,
     client: { terminal: true },
     script: [],
     play: async (stage) => {
@@ -261,7 +260,6 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-4',
     name: 'a form says its mode, and belongs to a session or to a request',
-    carried: true,
     client: FORMS,
     script: [],
     play: async (stage) => turn(stage, FORM, accept),
@@ -323,7 +321,6 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-7',
     name: 'the end of a link is sent once, and to no other client of the session',
-    carried: true,
     company: true,
     client: URLS,
     script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],
@@ -371,7 +368,6 @@ export const elicitationCases: readonly Case[] = [
   one({
     row: 'A-EL-8',
     name: 'a client whose answer is an error has not accepted',
-    carried: true,
     client: FORMS,
     script: [],
     play: async (stage) =>

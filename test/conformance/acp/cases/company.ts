@@ -52,7 +52,6 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-CA-1',
     name: 'a cancel by another client ends the running turn, and not the sender’s queued prompts',
-    carried: true,
     company: true,
     ours: true,
     script: SLOW,
@@ -88,7 +87,6 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-PM-1',
     name: 'a permission request with no client attached waits, and is sent to the next client',
-    carried: true,
     company: true,
     ours: true,
     script: [{ permission: { toolCallId: 'ask', title: 'May I?' } }, { chunk: 'Gone on.' }],
@@ -112,7 +110,6 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-CL-4',
     name: 'a client is notified when another closes and reopens the session, and continues in it',
-    carried: true,
     company: true,
     ours: true,
     play: async (stage) => {
@@ -131,7 +128,6 @@ export const companyCases: readonly Case[] = [
   one({
     row: 'A-DL-3',
     name: 'deleting a session that another client has open ends it for both',
-    carried: true,
     company: true,
     ours: true,
     play: async (stage) => {

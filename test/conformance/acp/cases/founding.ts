@@ -87,7 +87,6 @@ export const foundingCases: readonly Case[] = [
   one({
     row: 'A-LD-1',
     name: 'founding exchange B: another process loads what one process stored, and continues it',
-    carried: true,
     script: TALK,
     play: async (stage) => {
       const sessionId = await stage.session()

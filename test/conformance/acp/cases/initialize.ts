@@ -56,7 +56,6 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-3',
     name: 'a version from the future is answered with a supported one',
-    carried: true,
     raw: true,
     play: asked(65_535, { capabilities: {}, info: { name: 'x', version: '1' } }),
     check: ({ result }) =>
@@ -96,7 +95,6 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-5',
     name: 'a client without capabilities gets no requests that need one',
-    carried: true,
     script: [{ readFile: { path: '/etc/hostname' } }, { terminal: { command: 'true' } }, { chunk: 'Done.' }],
     play: async (stage) => stage.prompt(await stage.session()),
     check: law('A-IN-5'),
@@ -187,7 +185,6 @@ export const initializeCases: readonly Case[] = [
   one({
     row: 'A-IN-11',
     name: 'a second initialize is answered like the first, and changes no session',
-    carried: true,
     ours: true,
     play: async (stage) => {
       const sessionId = await stage.session()

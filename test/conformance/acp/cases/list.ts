@@ -242,7 +242,6 @@ export const endCases: readonly Case[] = [
   one({
     row: 'A-CL-1',
     name: 'closing a session ends its turn as cancelled',
-    carried: true,
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -282,7 +281,6 @@ export const endCases: readonly Case[] = [
   one({
     row: 'A-CL-4',
     name: 'a closed session is listed, and can be loaded',
-    carried: true,
     play: async (stage) => {
       stage.needs(can('close'), 'agentCapabilities.loadSession')
       const sessionId = await talked(stage)

@@ -135,7 +135,6 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-6',
     name: 'messages of a replay have the ids that they had live',
-    carried: true,
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) => {
@@ -191,7 +190,6 @@ export const loadCases: readonly Case[] = [
   one({
     row: 'A-LD-4',
     name: 'a load with other MCP servers keeps those of the attached clients',
-    carried: true,
     company: true,
     ours: true,
     script: [{ chunk: 'Here.' }],
