@@ -45,7 +45,7 @@ export class SessionPresence {
    * Resolves when the server has sent the state of the turn, which it does once at the beginning. A server that does not
    * send it counts as idle: a prompt that is sent too early waits in the queue of the server.
    */
-  async known(client: Client): Promise<void> {
+  async known(client: Pick<Client, 'notices' | 'closed'>): Promise<void> {
     if (!client.notices('turn')) return
     let noLonger = (): void => undefined
     const late = new Promise<void>((resolve) => (noLonger = after(PRESENCE_TIMEOUT_MS, resolve)))

@@ -7,7 +7,7 @@ import { updateIn } from '../../../src/client/incoming/updates.ts'
 import { paintFor } from '../../../src/cli/output/terminal/colors.ts'
 import { plainScreen } from '../../../src/cli/output/terminal/screen.ts'
 import { View } from '../../../src/cli/output/view/view.ts'
-import { type Book, CLOSED, ENDS, NEW, Scene, able, says, update } from './scene.ts'
+import { type Book, CLOSED, ENDS, NEW, Scene, says, update } from './scene.ts'
 
 const scenes = new PerTest<Scene>(async (opened) => {
   for (const made of opened) made.close()
@@ -78,15 +78,6 @@ describe('an agent that', () => {
     const foreign = { method: 'session/update', params: told }
     const { stdout } = await scene({ 'session/prompt': [{ say: foreign }, says('Said.'), ENDS] }).run()
     expect(stdout).toBe('Said.\n')
-  })
-
-  test.concurrent('promises to tell how its turns stand, and does not, is asked all the same', async () => {
-    const parley = { methods: [], notifications: ['turn', 'queue', 'presence'] }
-    const initialize = able({ _meta: { parley } })
-    expect(await scene({ initialize, 'session/prompt': [says('Said.'), ENDS] }).run()).toMatchObject({
-      code: 0,
-      stdout: 'Said.\n',
-    })
   })
 
   test.concurrent('never answers is left by Ctrl-C, and ends', async () => {
