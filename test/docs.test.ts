@@ -1,7 +1,6 @@
 /** The documents say what the source says, their links lead somewhere, and what they tell people to type exists. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { agentsDocument } from '../scripts/agents-document.ts'
 import { errorsDocument } from '../scripts/errors-document.ts'
@@ -11,16 +10,7 @@ import { commands } from '../src/cli/command-table.ts'
 import { quirkFields } from '../src/config/agents/agent-entries.ts'
 import { catalogue } from '../src/errors/catalogue.ts'
 import { isTest, listFiles, parse, read, readSources } from './architecture/source.ts'
-import {
-  blocksOf,
-  deadLinks,
-  deadPaths,
-  deadTests,
-  longLines,
-  unknownCommands,
-  type Block,
-  type Page,
-} from './docs/page.ts'
+import { blocksOf, deadLinks, deadPaths, deadTests, longLines, unknownCommands, type Page } from './docs/page.ts'
 
 const root = new URL('..', import.meta.url).pathname
 const there = (path: string) => existsSync(join(root, path))
@@ -89,13 +79,6 @@ describe('every page', () => {
   test('shows JSON that parses', () => {
     const json = blocks.filter(({ language }) => language === 'json')
     expect(json.filter(({ text }) => !isJson(text)).map(({ at }) => at)).toEqual([])
-  })
-  test('shows TypeScript that type-checks, as a block that does not shows', () => {
-    const wrong = blocksOf({ path: 'docs/a.md', text: '```ts\nconst five: number = "five"\n```\n' })
-    const said = typeErrors([...wrong, ...blocks.filter((block) => block.language === 'ts')])
-    expect(said.match(/^\S.*/gmu)).toEqual([
-      expect.stringMatching(/example-0\.ts.*Type 'string' is not assignable to type 'number'/u),
-    ])
   })
 })
 
@@ -167,34 +150,4 @@ function faultPoints(): readonly string[] {
       type.type === 'TSLiteralType' && type.literal.type === 'Literal' ? [String(type.literal.value)] : [],
     )
   })
-}
-
-/** What the compiler says of the blocks, each a module of its own that may import the package. */
-function typeErrors(examples: readonly Block[]): string {
-  if (examples.length === 0) return ''
-  const folder = join(root, '.types/docs')
-  rmSync(folder, { recursive: true, force: true })
-  for (const [index, { text }] of examples.entries()) {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, `example-${index}.ts`), `${text}\nexport {}\n`)
-  }
-  const paths = {
-    '@parley-sessions/parley': ['../../src/index.ts'],
-    '@parley-sessions/parley/client': ['../../src/client.ts'],
-  }
-  const config = {
-    extends: '../../tsconfig.test.json',
-    compilerOptions: { paths, noUnusedLocals: false },
-    include: ['*.ts'],
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  return outputOf(join(root, 'node_modules/.bin/tsc'), ['-p', join(folder, 'tsconfig.json')])
-}
-
-function outputOf(command: string, args: readonly string[]): string {
-  try {
-    return execFileSync(command, args, { cwd: dirname(command), encoding: 'utf8' })
-  } catch (error) {
-    return error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error)
-  }
 }
