@@ -12,15 +12,17 @@ const alone = [
 
 /**
  * `npm run heavy`, which `.ci/run` runs too: what costs as much as dozens of others, because it kills and starts servers again
- * and again, fills disks, or gives readers what is made to be costly.
+ * and again, fills disks, plays a hundred MCP servers that misbehave, or gives readers what is made to be costly.
  */
 const heavy = [
   'test/conformance/acp/embedded.test.ts',
   'test/conformance/fuzz/*.test.ts',
-  ...['formats', 'killed'].map((name) => `test/docs-search/${name}.test.ts`),
+  ...['formats', 'killed', 'page/costly'].map((name) => `test/docs-search/${name}.test.ts`),
   ...['attached', 'kill', 'chaos/chaos'].map((name) => `test/kill/${name}.test.ts`),
   ...['hostile', 'kill', 'prefix'].map((name) => `test/model/${name}.test.ts`),
-  ...['leaks', 'many-sessions', 'sizes'].map((name) => `test/torture/${name}.test.ts`),
+  ...['call', 'http', 'http-newest', 'leaks', 'list', 'many-sessions', 'sizes', 'sse', 'stdio'].map(
+    (name) => `test/torture/${name}.test.ts`,
+  ),
   ...[
     'disk',
     'mcp-pause',
@@ -30,6 +32,7 @@ const heavy = [
     'server-silent',
     'server-version',
     'stall',
+    'status-watch',
   ].map((name) => `test/e2e/${name}.test.ts`),
   'test/eval/*.test.ts',
   // It builds, packs and installs the package, and compiles against it.

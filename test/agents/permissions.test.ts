@@ -141,7 +141,7 @@ test.concurrent('a cancel answers the open question, also for an agent that wait
 const done: Move = { update: { sessionUpdate: 'tool_call_update', toolCallId: 'call-1', status: 'completed' } }
 
 test.concurrent('a question outside of a turn makes a turn of the agent, in which it is asked [20]', async () => {
-  await using stage = new Stage(undefined, undefined, pacedClock(10))
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
   const fake = stage.fake({
     prompts: {
       go: [

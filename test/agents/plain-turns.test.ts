@@ -279,7 +279,7 @@ test.concurrent('a second response and an unknown id are ignored; an error witho
 })
 
 test.concurrent('an agent that goes on by itself has a turn of its own; a prompt meanwhile waits for its end [46]', async () => {
-  await using stage = new Stage(undefined, undefined, pacedClock(10))
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
   stage.fake({
     prompts: {
       hi: [
@@ -307,7 +307,7 @@ test.concurrent('an agent that goes on by itself has a turn of its own; a prompt
 })
 
 test.concurrent('a permission that is asked for in one write with the end of a turn is asked all the same [20]', async () => {
-  await using stage = new Stage(undefined, undefined, pacedClock(10))
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
   const params = { sessionId: '{session}', ...('permission' in asks && asks.permission) }
   const request = { jsonrpc: '2.0', id: 'q', method: 'session/request_permission', params }
   const both: Move = { glue: [{ answer: { stopReason: 'end_turn' } }, { raw: `${JSON.stringify(request)}\n` }] }
@@ -320,7 +320,7 @@ test.concurrent('a permission that is asked for in one write with the end of a t
 })
 
 test.concurrent('a permission that is asked for outside a turn has a turn of its own, and is answered [20]', async () => {
-  await using stage = new Stage(undefined, undefined, pacedClock(10))
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
   stage.fake({
     prompts: {
       hi: [

@@ -9,7 +9,7 @@ test.concurrent.each([
   ['ends at once', { start: [{ stderr: 'no module named x\n' }, { die: 3 }] }, 'AGENT_START_FAILED'],
 ] as const)('an agent that %s is a clear error, and the prompt was not sent [5]', async (_what, plan, code) => {
   await using stage = new Stage(undefined, undefined, pacedClock(5))
-  const fake = stage.fake(plan, { quirks: { initMs: 5_000 } })
+  const fake = stage.fake(plan, { quirks: { initMs: 10_000 } })
   const { session, reader } = await stage.open()
   const { error } = await prompted(session, reader, 'hi')
   expect(error?.code).toBe(code)

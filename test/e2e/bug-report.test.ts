@@ -1,11 +1,10 @@
-/** `parley doctor --bundle` and `parley status --watch`: what is seen of a server from outside, and what must not be. */
+/** `parley doctor --bundle`: what a report has of a server, and what it must not have. */
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { logPathIn } from '../../src/server/log/log-line.ts'
 import { reportRedactor } from '../../src/server/doctor/redact.ts'
-import { until } from '../fixtures/process/running.ts'
-import { Cli, endServers, parley } from './cli.ts'
+import { endServers, parley } from './cli.ts'
 import { freshDirectory, scriptAgent } from './parley.ts'
 
 endServers()
@@ -92,29 +91,3 @@ describe.concurrent('what looks like a secret is removed', () => {
     ['a plain sentence.', 'a plain sentence.'],
   ])('%s', (text, expected) => expect(redact(text)).toBe(expected))
 })
-
-describe.concurrent('parley status --watch', () => {
-  test('shows the server again and again until it is interrupted, and the next one too, with its memory and its journal', async () => {
-    const home = freshDirectory()
-    const agent = await scriptAgent(home, [{ chunk: 'Hello.' }])
-    await parley(['run', 'Hi'], { home, agent })
-    const watching = new Cli(['status', '--watch', '--json'], { home })
-    const seen = () => watching.stdout.split('\n').filter((line) => line !== '')
-    await until(() => seen().length > 0)
-    expect(JSON.parse(seen()[0] ?? '')).toMatchObject({
-      queued: 0,
-      residentBytes: expect.any(Number),
-      journalBytes: expect.any(Number),
-    })
-    const former = pidOf(seen()[0])
-    await parley(['stop'], { home })
-    await parley(['run', 'Hi'], { home, agent })
-    await until(() => pidOf(seen().at(-1)) !== former)
-    watching.child.kill('SIGINT')
-    expect(await watching.finished).toMatchObject({ code: 0, stderr: '' })
-  })
-})
-
-function pidOf(line = '{}'): unknown {
-  return (JSON.parse(line) as { readonly pid?: unknown }).pid
-}

@@ -215,10 +215,11 @@ test('a reader with 50 kB a second has a page that can be used while others have
     { chunk: 'word{n} ', times: 1_000 },
     { chunk: 'The end.' },
   ])
-  network.slow(50_000)
-  // 1.7 MB, half a minute for this page.
+  network.slow(300_000)
   await stage.server.prompt(new URL(page.url()).searchParams.get('session') ?? '', 'Go.')
   await page.getByText('It begins.').waitFor()
+  // Of 1.7 MB more than one is left, half a minute for this page.
+  network.slow(50_000)
   await message(page).pressSequentially('A draft')
   expect(await message(page).inputValue()).toBe('A draft')
   expect(await page.getByText('The end.').count()).toBe(0)

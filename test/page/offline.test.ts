@@ -58,8 +58,8 @@ test('33, 34: a newer page that the browser has fetched is offered, and comes wi
   let version = 1
   const proxy = await withOwnWorker(() => version)
   await stage.admit(device.context())
-  // Its timers are as they are.
   const page = await stage.tab(device.context())
+  await page.addInitScript(hurry)
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`
   await page.goto(url)
   await page.locator('.list').waitFor()

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
 import { openSqliteJournal } from '../../src/adapters/journal/sqlite/sqlite-journal.ts'
 import { followJournal, openSearchIndex } from '../../src/adapters/search/worker/search-client.ts'
@@ -11,22 +10,23 @@ import type { SearchIndex, SearchRequest } from '../../src/ports/search.ts'
 import { type Body, type Entry, encodeBody } from '../../src/session/domain/entries.ts'
 import { evolve } from '../../src/session/domain/evolve.ts'
 import { type State, absent, rowOf } from '../../src/session/domain/state.ts'
+import { PerTest } from '../fixtures/process/per-test.ts'
 
 const journalWorker = new URL('../../dist/journal-worker.cjs', import.meta.url)
 const searchWorker = new URL('../../dist/search-worker.cjs', import.meta.url)
 
-const endings: (() => Promise<void> | void)[] = []
+const endings = new PerTest<() => Promise<void> | void>(async (opened) => {
+  for (const end of opened.toReversed()) await end()
+})
 
 /** Call once in a test file. */
 export function cleanUp(): void {
-  afterEach(async () => {
-    for (const end of endings.splice(0).toReversed()) await end()
-  })
+  endings.closeAfterEach()
 }
 
 export function freshHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'parley-search-'))
-  endings.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
+  endings.add(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
   return home
 }
 
@@ -40,7 +40,7 @@ export async function openGiven(home: string): Promise<Given> {
   const { index, reports } = openIndex(home)
   const journal = await openSqliteJournal({ directory: home, workerUrl: journalWorker })
   followJournal(journal, index)
-  endings.push(() => journal.close())
+  endings.add(() => journal.close())
   return { journal, index, reports }
 }
 
@@ -53,7 +53,7 @@ export function openIndex(home: string): Pick<Given, 'index' | 'reports'> {
     clock: systemClock,
     report: (error) => reports.push(error),
   })
-  endings.push(() => index.close())
+  endings.add(() => index.close())
   return { index, reports }
 }
 

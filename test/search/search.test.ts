@@ -17,7 +17,7 @@ async function marked(index: SearchIndex, query: string): Promise<readonly (read
   return (await found(index, query)).map(({ text, highlights }) => highlights.map(([from, to]) => text.slice(from, to)))
 }
 
-describe('what was said', () => {
+describe.concurrent('what was said', () => {
   test('is found with its session, its turn and its place, the words marked', async () => {
     const { journal, index } = await openGiven(freshHome())
     const teller = new Teller(journal, 's')
@@ -88,7 +88,7 @@ describe('what was said', () => {
   })
 })
 
-describe('the order and the bounds', () => {
+describe.concurrent('the order and the bounds', () => {
   test('newest first, no more than asked for, of one directory if wanted', async () => {
     const { journal, index } = await openGiven(freshHome())
     await new Teller(journal, 'late', 2_000_000_000_000).tell(created('/a'), ...turn(1, 'needle'))
@@ -109,7 +109,7 @@ describe('the order and the bounds', () => {
   })
 })
 
-describe('a session', () => {
+describe.concurrent('a session', () => {
   test('that is deleted vanishes at once; one that is forked is found on its own', async () => {
     const { journal, index } = await openGiven(freshHome())
     const teller = new Teller(journal, 's')
@@ -132,7 +132,7 @@ describe('a session', () => {
   })
 })
 
-describe('the index', () => {
+describe.concurrent('the index', () => {
   test('that is lost, damaged or of another program is made anew from the journal', async () => {
     const home = freshHome()
     const { journal, index, reports } = await openGiven(home)

@@ -9,7 +9,7 @@ import { failureOf } from './report.ts'
 import { knownSeeds } from './seeds.ts'
 
 /** `.ci/run` plays fresh ones. */
-const SEEDS = 30
+const SEEDS = 10
 const CLIENTS = 100
 
 let simulation: typeof Play

@@ -214,27 +214,6 @@ test('an excerpt is shown as what its Markdown means, its heading apart from its
   expect(text).not.toContain('there.example/p.png')
 })
 
-test('Markdown that is made to be costly is shown as text as far as it is too deep or too long', async () => {
-  const costly = {
-    'quotes.md': `${'> '.repeat(20_000)}alpha`,
-    'items.md': `${'- '.repeat(10_000)}alpha`,
-    'deep.md': Array.from({ length: 10_000 }, (_, i) => `${' '.repeat(2 * Math.min(i, 150))}- alpha ${i}`).join('\n'),
-    'open.md': `alpha ${'['.repeat(60_000)}`,
-    'stars.md': `alpha ${'*a **b '.repeat(9_000)}`,
-    'ticks.md': `alpha ${Array.from({ length: 300 }, (_, i) => '`'.repeat(i)).join(' ')}`,
-    'table.md': `alpha\n\n${'|a'.repeat(100)}\n${'|-'.repeat(100)}\n${'|b\n'.repeat(19_000)}`,
-    'large.md': `# alpha\n\n${'- **alpha** [x](y.md) `z`\n'.repeat(190_000)}`,
-  }
-  const { server } = await serve(costly)
-  const visitor = await Visitor.signedIn(server)
-  await indexed(visitor)
-  for (const file of Object.keys(costly)) {
-    const name = /href="(\/in\/[^"]+)"/.exec((await visitor.get('/')).text)?.[1]?.slice(4) ?? ''
-    const read = await page(visitor, `/doc/${name}/${file}?q=alpha`)
-    expect([file, named(read, 'mark').length > 0]).toEqual([file, true])
-  }
-})
-
 test('in code too a link leads to the very passage', async () => {
   const { visitor } = await library()
   const { text } = await visitor.get('/doc/notes/server.ts?q=session')
