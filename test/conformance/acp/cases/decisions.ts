@@ -1,6 +1,6 @@
 /** What the standard leaves open and docs/internals/protocol.md decides, as far as one client can see it; the page names each by its name. */
 import { rmSync } from 'node:fs'
-import type { Fields } from '../../../e2e/message.ts'
+import type { Fields, Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { accepting, onResult, onUpdate, refusing, update } from '../mutant.ts'
 import { fieldsOf, textOf, updatesOf } from '../record.ts'
@@ -10,15 +10,16 @@ import { isRefused } from './json-rpc.ts'
 const QUEUE = 32
 const WORDS: readonly Fields[] = [{ chunk: 'w{n} ', times: 5 }]
 
-/** A session that has had a turn, and the place of its last entry. */
+/** A session with a turn, and the place of its last word: what follows that, a title for example, comes when it comes. */
 async function talked(stage: Stage) {
   const sessionId = await stage.session()
-  const { params } = await stage.prompt(sessionId).then(() => lastUpdate(stage))
+  await stage.prompt(sessionId)
+  const { params } = stage.a.received.findLast(isWord) ?? {}
   return { sessionId, seq: Number(fieldsOf(fieldsOf(params)['_meta'])['parley/seq']) }
 }
 
-function lastUpdate(stage: Stage) {
-  return stage.a.received.findLast(({ method }) => method === 'session/update') ?? { params: {} }
+function isWord({ method, params }: Message): boolean {
+  return method === 'session/update' && fieldsOf(params?.['update'])['sessionUpdate'] === 'agent_message_chunk'
 }
 
 const seqs = (stage: Stage, mark: number): readonly unknown[] =>
@@ -77,7 +78,7 @@ export const decisionCases: readonly Case[] = [
       const { sessionId, seq } = await talked(stage)
       await stage.again()
       const { mark } = stage.a
-      const params = { sessionId, cwd: stage.cwd, _meta: { 'parley/after': seq - 3 } }
+      const params = { sessionId, cwd: stage.cwd, _meta: { 'parley/after': seq - 1 } }
       stage.mustWork(await stage.a.request('session/resume', params), 'session/resume')
       await stage.a.quiet(120)
       return { seq, told: textOf(updatesOf(stage.a.since(mark))), places: seqs(stage, mark) }
