@@ -4,7 +4,8 @@
  */
 import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
-import { CredentialFile, isUseDue } from './credential-file.ts'
+import { type CredentialDocument, type CredentialPlace, documentIn } from './credential-documents.ts'
+import { isUseDue } from './credential-file.ts'
 import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
 import { hashOf, isHash, newToken } from './secret.ts'
@@ -44,11 +45,11 @@ interface TokensFile {
 const TOKEN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 
 export class AccessTokens {
-  readonly #file: CredentialFile<TokensFile>
+  readonly #file: CredentialDocument<TokensFile>
   readonly #now: Clock['now']
 
-  constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'access-tokens.json', { empty: { tokens: [] }, isContent: isTokensFile })
+  constructor(place: CredentialPlace, clock: Pick<Clock, 'now'>) {
+    this.#file = documentIn(place, 'access-tokens', { empty: { tokens: [] }, isContent: isTokensFile })
     this.#now = () => clock.now()
   }
 
@@ -82,6 +83,16 @@ export class AccessTokens {
     return this.#file.read().tokens
   }
 
+  /** Takes those that it does not have, with another name if theirs is taken. Returns how many. Throws TOKENS_UNUSABLE. */
+  adopt(others: readonly StoredToken[]): number {
+    return this.#file.change(({ tokens }) => {
+      const all = [...tokens]
+      for (const other of others)
+        if (!all.some(({ sha256 }) => sha256 === other.sha256)) all.push({ ...other, name: freeName(other.name, all) })
+      return { content: { tokens: all }, result: all.length - tokens.length }
+    })
+  }
+
   /** Notes that a client has connected with it. Nothing waits for this: where another process changes the file, it is left out. */
   used(sha256: string): void {
     if (!this.stored().some((one) => one.sha256 === sha256 && isUseDue(one.lastUsed, this.#now()))) return
@@ -93,6 +104,14 @@ export class AccessTokens {
 
   #time(): string {
     return new Date(this.#now()).toISOString()
+  }
+}
+
+/** The second "phone" is "phone-2". */
+function freeName(wanted: string, tokens: readonly AccessToken[]): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted.slice(0, 58)}-${number}`
+    if (!tokens.some((one) => one.name === name)) return name
   }
 }
 

@@ -4,7 +4,8 @@
  */
 import { ParleyError, fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
-import { CredentialFile, isUseDue } from './credential-file.ts'
+import { type CredentialDocument, type CredentialPlace, documentIn } from './credential-documents.ts'
+import { isUseDue } from './credential-file.ts'
 import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
 import { hashOf, isHash, linkIdOf, newPublicId, newLinkCode, newToken } from './secret.ts'
@@ -71,11 +72,11 @@ export interface Paired {
 }
 
 export class Devices {
-  readonly #file: CredentialFile<DevicesFile>
+  readonly #file: CredentialDocument<DevicesFile>
   readonly #now: Clock['now']
 
-  constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'devices.json', {
+  constructor(place: CredentialPlace, clock: Pick<Clock, 'now'>) {
+    this.#file = documentIn(place, 'devices', {
       empty: { devices: [], codes: [] },
       isContent: isDevicesFile,
     })
@@ -162,6 +163,18 @@ export class Devices {
   /** With their hashes. Throws TOKENS_UNUSABLE. */
   stored(): readonly StoredDevice[] {
     return this.#current(this.#file.read()).devices
+  }
+
+  /** Takes those that it does not have, with another name if theirs is taken. Returns how many. Throws TOKENS_UNUSABLE. */
+  adopt(others: readonly StoredDevice[]): number {
+    return this.#file.change((content) => {
+      const { devices, codes } = this.#current(content)
+      const all = [...devices]
+      for (const other of others)
+        if (!all.some(({ id, sha256 }) => sha256 === other.sha256 || id === other.id))
+          all.push({ ...other, name: freeName(other.name, all) })
+      return { content: { devices: all, codes }, result: all.length - devices.length }
+    })
   }
 
   /** Notes that it has connected. Nothing waits for this: where another process changes the file, it is left out. */

@@ -1,5 +1,6 @@
 /** All credentials of a server: recognises a secret, says what it gives access to, and whether it is still valid. */
 import type { Clock } from '../ports/clock.ts'
+import type { CredentialPlace } from './credential-documents.ts'
 import { AccessTokens, type TokenHolder } from './access-tokens.ts'
 import { Devices } from './devices.ts'
 import type { Role } from './roles.ts'
@@ -41,7 +42,7 @@ export class KeyRing {
   }
 }
 
-/** The files of one state directory. */
+/** The credentials of one state directory, or of a cluster. */
 export class Credentials {
   readonly tokens: AccessTokens
   readonly devices: Devices
@@ -49,10 +50,10 @@ export class Credentials {
   /** Of each file, what was read last. */
   readonly #read = new Map<string, readonly Key[]>()
 
-  constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.tokens = new AccessTokens(home, clock)
-    this.devices = new Devices(home, clock)
-    this.shares = new ShareLinks(home, clock)
+  constructor(place: CredentialPlace, clock: Pick<Clock, 'now'>) {
+    this.tokens = new AccessTokens(place, clock)
+    this.devices = new Devices(place, clock)
+    this.shares = new ShareLinks(place, clock)
   }
 
   /**
@@ -84,6 +85,22 @@ export class Credentials {
   used({ id, kind }: TokenHolder): void {
     if (kind === 'token') this.tokens.used(hashIn(id))
     if (kind === 'device') this.devices.used(hashIn(id))
+  }
+
+  /** The hashes of all. Throws TOKENS_UNUSABLE. */
+  hashes(): readonly string[] {
+    return [this.tokens, this.devices, this.shares].flatMap((one) => one.stored().map(({ sha256 }) => sha256))
+  }
+
+  /** Takes what others have, but not codes of pairing. Returns how many. Throws TOKENS_UNUSABLE. */
+  adopt({ tokens, devices, shares }: Credentials, except: ReadonlySet<string> = new Set()): number {
+    const wanted = <Stored extends { readonly sha256: string }>(stored: readonly Stored[]): readonly Stored[] =>
+      stored.filter(({ sha256 }) => !except.has(sha256))
+    return (
+      this.tokens.adopt(wanted(tokens.stored())) +
+      this.devices.adopt(wanted(devices.stored())) +
+      this.shares.adopt(wanted(shares.stored()))
+    )
   }
 
   /** A device leaves. Throws TOKENS_UNUSABLE. */

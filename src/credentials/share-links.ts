@@ -4,7 +4,7 @@
  */
 import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
-import { CredentialFile } from './credential-file.ts'
+import { type CredentialDocument, type CredentialPlace, documentIn } from './credential-documents.ts'
 import { hashOf, isHash, linkIdOf, newLinkCode } from './secret.ts'
 
 export interface ShareLink {
@@ -37,11 +37,11 @@ interface ShareLinksFile {
 const LONGEST_SHARE_MS = 30 * 24 * 60 * 60_000
 
 export class ShareLinks {
-  readonly #file: CredentialFile<ShareLinksFile>
+  readonly #file: CredentialDocument<ShareLinksFile>
   readonly #now: Clock['now']
 
-  constructor(home: string, clock: Pick<Clock, 'now'>) {
-    this.#file = new CredentialFile(home, 'share-links.json', { empty: { links: [] }, isContent: isShareLinksFile })
+  constructor(place: CredentialPlace, clock: Pick<Clock, 'now'>) {
+    this.#file = documentIn(place, 'share-links', { empty: { links: [] }, isContent: isShareLinksFile })
     this.#now = () => clock.now()
   }
 
@@ -70,6 +70,15 @@ export class ShareLinks {
   /** In the order in which they were made, without those that have ended. Throws TOKENS_UNUSABLE. */
   all(): readonly ShareLink[] {
     return this.stored().map(publicLink)
+  }
+
+  /** Takes those that it does not have. Returns how many. Throws TOKENS_UNUSABLE. */
+  adopt(others: readonly StoredLink[]): number {
+    return this.#file.change((content) => {
+      const { links } = this.#current(content)
+      const added = others.filter((other) => !links.some(({ id }) => id === other.id))
+      return { content: { links: [...links, ...added] }, result: added.length }
+    })
   }
 
   /** Undefined where no link has this code. Throws TOKENS_UNUSABLE. */

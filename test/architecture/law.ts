@@ -223,6 +223,7 @@ export const composers: readonly string[] = [
   'src/server/telemetry/open-telemetry.ts', // where a collector of telemetry is set: nothing of it is loaded elsewhere
   'src/server/push/open-web-push.ts', // for devices that want notifications: nothing of it is loaded elsewhere
   'src/server/cluster/cluster-reading.ts', // for commands that look at a cluster
+  'src/server/cluster/shared-credentials.ts', // for nodes and for commands about their clients
   'src/server/cluster/copy-sessions.ts', // for commands that copy between a cluster and a state directory
   'src/server/cluster/search/reader-worker.ts', // likewise, for the thread that reads a cluster for the search index
   'src/server/cluster/search/index-order.ts', // for all who open the search index

@@ -11,6 +11,7 @@ export class DatabaseProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #losesAfter: ((sent: Buffer) => boolean) | undefined
+  #watch: (sent: Buffer) => void = () => undefined
   /** How many connections were cut with the answer on its way. */
   lost = 0
   connections = 0
@@ -27,6 +28,7 @@ export class DatabaseProxy {
       let isLosing = false
       client.on('data', (sent) => {
         if (this.isStalled) return
+        this.#watch(sent)
         if (this.#losesAfter?.(sent) === true) {
           isLosing = true
           this.#losesAfter = undefined
@@ -71,6 +73,11 @@ export class DatabaseProxy {
   /** The server does what is sent next and contains `text`, and its answer never comes. */
   loseAnswerTo(text: string): void {
     this.#losesAfter = (sent) => sent.includes(text)
+  }
+
+  /** Sees what is sent to the server from now on. */
+  watch(sent: (bytes: Buffer) => void): void {
+    this.#watch = sent
   }
 
   async close(): Promise<void> {

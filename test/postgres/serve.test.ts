@@ -70,21 +70,23 @@ describe('a cluster', () => {
     expect((await json(['cluster', 'status'], two)).map(({ name }) => name)).toEqual(['two'])
   })
 
-  test('takes in the sessions of one machine, and gives them back', async () => {
+  test('takes in the sessions and the clients of one machine, and gives them back', async () => {
     const alone = { home: join(freshDirectory(), 'home'), cwd, agent: 'guide', env: {} }
     const made = await parley(['run', '--embedded', 'How does a session survive a crash?'], alone)
     expect(made.code).toBe(0)
     const before = await parley(['ls', '--json'], alone)
+    expect(await parley(['token', 'add', 'laptop', '--role', 'read'], alone)).toMatchObject({ code: 0 })
     const node = machine('one')
     const given = ['cluster', 'import', '--from', alone.home]
-    expect(await json(given, node)).toMatchObject([{ sessions: 1, skipped: 0 }])
-    expect(await json(given, node)).toMatchObject([{ sessions: 0, skipped: 1 }])
+    expect(await json(given, node)).toMatchObject([{ sessions: 1, skipped: 0, credentials: 1 }])
+    expect(await json(given, node)).toMatchObject([{ sessions: 0, skipped: 1, credentials: 0 }])
     expect((await parley(['ls', '--json'], node)).stdout).toBe(before.stdout)
     const [{ sessionId } = {}] = await json(['ls'], node)
     expect(await parley(['run', '--session', String(sessionId), 'And then?'], node)).toMatchObject({ code: 0 })
     await parley(['stop'], node)
     const back = { ...alone, home: join(freshDirectory(), 'home') }
-    expect(await json(['cluster', 'export', back.home], node)).toMatchObject([{ sessions: 1 }])
+    expect(await json(['cluster', 'export', back.home], node)).toMatchObject([{ sessions: 1, credentials: 1 }])
+    for (const run of [node, back]) expect((await parley(['token', 'ls'], run)).stdout).toMatch(/^laptop .*read/mu)
     const [here, there] = [
       await parley(['show', String(sessionId)], back),
       await parley(['show', String(sessionId)], node),

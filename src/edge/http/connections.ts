@@ -12,8 +12,8 @@ export interface RemoteTransport extends Transport {
 
 /** Decides about remote clients, and serves them. */
 export interface RemoteClientele {
-  /** Undefined for a wrong token. */
-  holderOf(token: string): TokenHolder | undefined
+  /** Undefined for a wrong token. Throws CLUSTER_UNREACHABLE where that cannot be known now. */
+  holderOf(token: string): Promise<TokenHolder | undefined>
   connected(transport: Transport, holder: TokenHolder, over: 'websocket' | 'http'): void
   /** Whether the session exists for the holder, as far as its scope says: for one that reaches all, any does. */
   mayRead(holder: TokenHolder, sessionId: string): Promise<boolean>

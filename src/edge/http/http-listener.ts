@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
-import { fail, reasonOf } from '../../errors/parley-error.ts'
+import { fail, isParleyError, reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { AcpEndpoint } from './acp-endpoint.ts'
 import { Connections, type RemoteClientele } from './connections.ts'
@@ -15,7 +15,7 @@ import { Exchange } from './exchange.ts'
 import { Gate } from './admission/gate.ts'
 import { SilentSockets } from './admission/silent-sockets.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
-import { PREFLIGHT, type Reachable, type Refusal, cookieName, isPreflight } from './request-checks.ts'
+import { DATABASE_AWAY, PREFLIGHT, type Reachable, type Refusal, cookieName, isPreflight } from './request-checks.ts'
 import type { RemoteLimits } from './admission/remote-limits.ts'
 import { type Handlers, HttpServer, type Tls } from './server.ts'
 import type { TrustedProxies } from './admission/client-address.ts'
@@ -155,14 +155,19 @@ export class HttpListener {
           response.destroy()
         })
       },
-      upgrade: (request, wire, head) => this.#upgrade(request, { wire, head }, context()),
+      upgrade: (request, wire, head) => {
+        this.#upgrade(request, { wire, head }, context()).catch((error: unknown) => {
+          this.#options.clients.report(error)
+          wire.destroy()
+        })
+      },
     }
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, context: ListenerContext): Promise<void> {
     const { reachable } = context
     const path = pathOf(request, reachable)
-    const admitted = this.#admit(request, path, context)
+    const admitted = await this.#admit(request, path, context)
     const holder = 'status' in admitted ? undefined : admitted.holder
     const refuseWrong = (refusal: Refusal): Refusal => this.#gate.refuseWrong(request, refusal)
     const exchange = new Exchange(request, response, { path, reachable, holder, refuseWrong })
@@ -173,6 +178,7 @@ export class HttpListener {
     try {
       await admitted.route.handle(exchange)
     } catch (error) {
+      if (isParleyError(error, 'CLUSTER_UNREACHABLE')) return exchange.refuse(DATABASE_AWAY)
       this.#options.clients.report(error)
       exchange.refuse({ status: 500, sentence: 'The server could not answer; its log says why.' })
     }
@@ -184,14 +190,14 @@ export class HttpListener {
     for (const end of ['end', 'close']) request.once(end, () => late.cancel())
   }
 
-  #upgrade(
+  async #upgrade(
     request: IncomingMessage,
     { wire, head }: { readonly wire: Duplex; readonly head: Buffer },
     context: ListenerContext,
-  ): void {
+  ): Promise<void> {
     // A connection that breaks harms no other.
     wire.on('error', () => wire.destroy())
-    const admitted = this.#admit(request, pathOf(request, context.reachable), context)
+    const admitted = await this.#admit(request, pathOf(request, context.reachable), context)
     if ('status' in admitted) return refuseUpgrade(wire, admitted)
     const { route, holder } = admitted
     if (route.upgrade === undefined || holder === undefined) return refuseUpgrade(wire, NOT_FOUND)
@@ -199,17 +205,17 @@ export class HttpListener {
   }
 
   /** The route, and who asks for it; undefined where that does not matter. */
-  #admit(
+  async #admit(
     request: IncomingMessage,
     path: string,
     { reachable, silent }: ListenerContext,
-  ): { readonly route: Route; readonly holder: TokenHolder | undefined } | Refusal {
+  ): Promise<{ readonly route: Route; readonly holder: TokenHolder | undefined } | Refusal> {
     const route = this.#routes.find(path)
     if (route === HEALTH) return { route, holder: undefined }
     const refusal = this.#gate.refusalOf(request.headers, reachable)
     if (refusal !== undefined) return refusal
     if (route?.access === 'public') return { route, holder: undefined }
-    const holder = this.#gate.holderOf(request, reachable)
+    const holder = await this.#gate.holderOf(request, reachable)
     if ('status' in holder)
       return route?.access === 'optional' && holder.status === 401 ? { route, holder: undefined } : holder
     silent.admitted(request.socket)

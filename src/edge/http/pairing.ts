@@ -14,12 +14,12 @@ import type { Route } from './routes.ts'
 
 /** The credentials of the server, as far as requests change them. */
 export interface DeviceDesk {
-  /** Throws PAIRING_CODE_INVALID and TOKENS_UNUSABLE. */
-  pair(code: string, name: string): Paired
+  /** Throws PAIRING_CODE_INVALID, TOKENS_UNUSABLE and, as the others, CLUSTER_UNREACHABLE. */
+  pair(code: string, name: string): Promise<Paired>
   /** Undefined where no share link has this code. */
-  shareOf(code: string): ShareLink | undefined
+  shareOf(code: string): Promise<ShareLink | undefined>
   /** Removes the device of this holder. Throws TOKENS_UNUSABLE. */
-  leave(holder: TokenHolder): void
+  leave(holder: TokenHolder): Promise<void>
   now(): number
 }
 
@@ -51,7 +51,8 @@ class PairingEndpoint {
     const { code, name } = fieldsIn(body)
     if (typeof code !== 'string') return exchange.refuse(MALFORMED)
     try {
-      if (!this.#share(exchange, code)) this.#pairDevice(exchange, { code, name: typeof name === 'string' ? name : '' })
+      if (!(await this.#share(exchange, code)))
+        await this.#pairDevice(exchange, { code, name: typeof name === 'string' ? name : '' })
     } catch (error) {
       if (!isParleyError(error, 'PAIRING_CODE_INVALID')) throw error
       // A right code is accepted even after wrong ones from the same network.
@@ -67,23 +68,26 @@ class PairingEndpoint {
     answer(exchange, { known: false }, cookieFor(exchange, { secret: '', seconds: 0, share: shareIn(request.url) }))
   }
 
-  leave(exchange: Exchange): void {
+  async leave(exchange: Exchange): Promise<void> {
     const { holder } = exchange
     if (holder === undefined || holder.kind === 'token') return exchange.refuse(ONLY_DEVICES)
-    if (holder.kind === 'device') this.#desk.leave(holder)
+    if (holder.kind === 'device') await this.#desk.leave(holder)
     const share = holder.kind === 'share' ? holder.name : undefined
     answer(exchange, {}, cookieFor(exchange, { secret: '', seconds: 0, share }))
   }
 
-  #pairDevice(exchange: Exchange, { code, name }: { readonly code: string; readonly name: string }): void {
-    const { device, token } = this.#desk.pair(code, name)
+  async #pairDevice(
+    exchange: Exchange,
+    { code, name }: { readonly code: string; readonly name: string },
+  ): Promise<void> {
+    const { device, token } = await this.#desk.pair(code, name)
     const about = { kind: 'device', name: device.name, role: device.role, scope: device.scope ?? 'all' }
     give(exchange, about, { secret: token, seconds: COOKIE_SECONDS })
   }
 
   /** False where no share link has this code. */
-  #share(exchange: Exchange, code: string): boolean {
-    const link = this.#desk.shareOf(code)
+  async #share(exchange: Exchange, code: string): Promise<boolean> {
+    const link = await this.#desk.shareOf(code)
     if (link === undefined) return false
     const { id, sessionId, until, tools } = link
     const seconds = Math.ceil((Date.parse(until) - this.#desk.now()) / 1000)

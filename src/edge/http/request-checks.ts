@@ -165,6 +165,13 @@ export const NO_CREDENTIAL: Refusal = {
 
 export const WRONG_CREDENTIAL: Refusal = { ...NO_CREDENTIAL, sentence: 'This credential is not valid here.' }
 
+/** It may be right: nothing is said against it, and nothing is granted. */
+export const DATABASE_AWAY: Refusal = {
+  status: 503,
+  sentence: 'The database of the cluster does not answer, so credentials cannot be checked. Try again in a moment.',
+  headers: { 'Retry-After': '2' },
+}
+
 export function tooManyTries(seconds: number): Refusal {
   return {
     status: 429,

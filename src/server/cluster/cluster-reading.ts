@@ -9,6 +9,7 @@ import type { JournalReader } from '../../adapters/journal/sqlite/sqlite-journal
 import type { ClusterSettings, Config } from '../../config/settings.ts'
 import { fail } from '../../errors/parley-error.ts'
 import type { ReachableNode } from './links/node-link.ts'
+import { SharedCredentials } from './shared-credentials.ts'
 
 /** Throws CONFIG_INVALID where none is configured. */
 export function clusterOf({ cluster }: Config): ClusterSettings {
@@ -111,6 +112,11 @@ export async function nodesOf(
   } finally {
     await journal.close()
   }
+}
+
+/** Those of all its nodes. Throws CLUSTER_UNREACHABLE and CLUSTER_ABSENT. */
+export function openClusterCredentials(cluster: ClusterSettings): Promise<SharedCredentials> {
+  return SharedCredentials.open({ ...placeOf(cluster), isReplicated: cluster.minDurability === 'replicated' })
 }
 
 /** By which the nodes know each other. */

@@ -1,4 +1,7 @@
-/** Copies whole sessions between the state directory of a machine and a cluster. A session that is there already is left as it is. */
+/**
+ * Copies whole sessions and the credentials of clients between the state directory of a machine and a cluster. What is there already is
+ * left as it is.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../adapters/clock.ts'
@@ -6,10 +9,11 @@ import { openPostgresJournal } from '../../adapters/journal/postgres/postgres-jo
 import { journalExists } from '../../adapters/journal/sqlite/file/journal-exists.ts'
 import { openSqliteJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import type { ClusterSettings } from '../../config/settings.ts'
+import { Credentials } from '../../credentials/key-ring.ts'
 import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { ImportingJournal, Journal, SessionSummary, StoredEntry } from '../../ports/journal.ts'
 import { workerUrl } from '../compose/workers.ts'
-import { clusterNodes, shownDatabases } from './cluster-reading.ts'
+import { clusterNodes, openClusterCredentials, shownDatabases } from './cluster-reading.ts'
 
 const COPY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
@@ -18,6 +22,8 @@ export interface Copied {
   readonly entries: number
   /** Sessions that were there already. */
   readonly skipped: number
+  /** Access tokens, devices and share links. */
+  readonly credentials: number
 }
 
 /** Throws STATE_IN_USE while a server uses the directory, and FILE_MISSING where it has no journal. */
@@ -27,9 +33,19 @@ export async function importSessions(cluster: ClusterSettings, directory: string
   // As its owner, so that nothing is appended meanwhile.
   const from = await openSqliteJournal({ directory, workerUrl: workerUrl('journal-worker') })
   try {
-    return await withCluster(cluster, (to) => copySessions(from, to))
+    const copied = await withCluster(cluster, (to) => copySessions(from, to))
+    return { ...copied, credentials: await importCredentials(cluster, directory) }
   } finally {
     await from.close()
+  }
+}
+
+async function importCredentials(cluster: ClusterSettings, directory: string): Promise<number> {
+  const credentials = await openClusterCredentials(cluster)
+  try {
+    return await credentials.adopt(new Credentials(directory, systemClock))
+  } finally {
+    await credentials.close()
   }
 }
 
@@ -41,9 +57,19 @@ export async function exportSessions(cluster: ClusterSettings, directory: string
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const to = await openSqliteJournal({ directory, workerUrl: workerUrl('journal-worker') })
   try {
-    return await withCluster(cluster, (from) => copySessions(from, to))
+    const copied = await withCluster(cluster, (from) => copySessions(from, to))
+    return { ...copied, credentials: await exportCredentials(cluster, directory) }
   } finally {
     await to.close()
+  }
+}
+
+async function exportCredentials(cluster: ClusterSettings, directory: string): Promise<number> {
+  const credentials = await openClusterCredentials(cluster)
+  try {
+    return new Credentials(directory, systemClock).adopt(credentials.known)
+  } finally {
+    await credentials.close()
   }
 }
 
@@ -69,7 +95,7 @@ async function withCluster<Result>(
   }
 }
 
-async function copySessions(from: Journal, to: ImportingJournal): Promise<Copied> {
+async function copySessions(from: Journal, to: ImportingJournal): Promise<Omit<Copied, 'credentials'>> {
   let [sessions, entries, skipped] = [0, 0, 0]
   const rows = await from.list({ limit: Number.MAX_SAFE_INTEGER })
   // The oldest first: after an interruption, copying continues with the newest.

@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs'
 import { systemClock } from '../../adapters/clock.ts'
 import { ChangesElsewhere } from '../../adapters/journal/postgres/ownership/changes-elsewhere.ts'
 import { claimingJournal } from '../../adapters/journal/postgres/ownership/claiming-journal.ts'
-import type { NodeRecord } from '../../adapters/journal/postgres/ownership/heartbeat.ts'
 import {
   type PostgresOwnership,
   acquirePostgresOwnership,
@@ -19,19 +18,22 @@ import { takeLock } from '../../adapters/journal/sqlite/lock/lock.ts'
 import type { OwnedJournal } from '../../adapters/journal/sqlite/sqlite-journal.ts'
 import type { RemoteAccess } from '../../config/listen.ts'
 import type { ClusterSettings, Config } from '../../config/settings.ts'
-import { fail } from '../../errors/parley-error.ts'
+import { fail, isParleyError } from '../../errors/parley-error.ts'
 import type { SessionOwnership } from '../../ports/ownership.ts'
-import { serverInfo } from '../server-info.ts'
 import { ClusterNode, type ClusterTables } from './cluster-node.ts'
 import { openListener } from './links/open-listener.ts'
 import { requireOwnName } from './links/own-name.ts'
+import { recordOf } from './node-record.ts'
 import { suits } from './placement.ts'
+import { SharedCredentials } from './shared-credentials.ts'
 
 export interface ClusterOrder {
   /** How the other nodes come in; absent: they cannot. */
   readonly access?: RemoteAccess | undefined
   readonly report: (error: unknown) => void
 }
+
+const startedAt = systemClock.now()
 
 const SILENT = 'it has acknowledged nothing for some seconds: commands are paused, and prompts wait'
 
@@ -41,6 +43,7 @@ export type DatabaseState = Pick<ShardFitness, 'address' | 'durability' | 'warni
 export interface ClusterJournal extends OwnedJournal {
   readonly claims: SessionOwnership
   readonly node: ClusterNode
+  readonly credentials: SharedCredentials
   databases(): Promise<readonly DatabaseState[]>
 }
 
@@ -57,6 +60,7 @@ export async function openClusterJournal(config: Config, order: ClusterOrder): P
     opened = await openNode(config, cluster, order)
     return journalOf(opened, () => lock.release())
   } catch (error) {
+    await opened?.credentials.close()
     await opened?.ownership.release()
     await opened?.journal.close()
     lock.release()
@@ -69,13 +73,15 @@ interface OpenNode {
   readonly ownership: PostgresOwnership
   readonly claims: SessionClaims
   readonly node: ClusterNode
+  readonly credentials: SharedCredentials
 }
 
-function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () => void): ClusterJournal {
+function journalOf({ journal, ownership, claims, node, credentials }: OpenNode, unlock: () => void): ClusterJournal {
   const elsewhere = new ChangesElsewhere(journal, systemClock)
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     node.close()
+    await credentials.close()
     await elsewhere.close()
     // What this node does not own any more is claimed by the others at once; a row that it leaves behind is of no more use.
     if (!ownership.lost.aborted) await journal.disown(ownership.boot).catch(() => undefined)
@@ -88,6 +94,7 @@ function journalOf({ journal, ownership, claims, node }: OpenNode, unlock: () =>
     ...claimingJournal(journal, { ownership, claims, elsewhere }),
     claims,
     node,
+    credentials,
     databases: () => databasesOf(journal, ownership),
     close: release,
     ownership: { lost: ownership.lost, release },
@@ -112,6 +119,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
   const listener = access && (await openListener(cluster, access, systemClock))
   const journal = await openPostgresJournal({ ...shared, urls, unsafe, report })
   let ownership: PostgresOwnership | undefined
+  let credentials: SharedCredentials | undefined
   try {
     const [url = ''] = urls
     const purpose = { name: cluster.node, serves: cluster.serves, labels: cluster.labels }
@@ -138,7 +146,7 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
       ...shared,
       url,
       timeline: journal.timeline,
-      record: () => recordOf(config, cluster, { address, appendMs: journal.appendTimes(), ...node?.load }),
+      record: () => recordOf(config, cluster, { address, startedAt, appendMs: journal.appendTimes(), ...node?.load }),
       renewed: (ms) => claims?.renewed(ms),
       silent: report,
       buried: (dead) => void inherit(dead).catch(report),
@@ -149,6 +157,9 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     await inheritDrafts(journal, ownership)
     const token = cluster.token ?? (await ownership.token(randomBytes(32).toString('base64url')))
     await requireOwnName(ownership, { name: cluster.node, token })
+    credentials = await SharedCredentials.open({ ...shared, url, timeline: journal.timeline })
+    await adoptFiles(credentials, config, report)
+    credentials.follow()
     const located = claims
     const tables: ClusterTables = {
       locate: (session) => located.locate(session),
@@ -164,43 +175,27 @@ async function openNode(config: Config, cluster: ClusterSettings, { access, repo
     claims.whenWentBack(async (_session, error) => report(error))
     claims.whenLost((session) => serving.lost(session))
     claims.whenRenewed((ms) => serving.renewed(ms))
-    return { journal, ownership, claims, node }
+    return { journal, ownership, claims, node, credentials }
   } catch (error) {
     listener?.close()
+    await credentials?.close()
     await ownership?.release()
     await journal.close()
     throw error
   }
 }
 
-const startedAt = systemClock.now()
-
-interface Standing {
-  readonly address: string
-  readonly appendMs: NodeRecord['appendMs']
-  readonly sessions?: number
-  readonly working?: number
-  readonly isDraining?: boolean
-}
-
-function recordOf(
-  { listen }: Config,
-  { node, serves, labels }: ClusterSettings,
-  { address, appendMs, sessions = 0, working = 0, isDraining = false }: Standing,
-): NodeRecord {
-  return {
-    name: node,
-    pid: process.pid,
-    version: serverInfo.version,
-    listen: listen.map(({ host, port }) => `${host}:${port}`),
-    address,
-    startedAt,
-    sessions,
-    working,
-    ...(appendMs !== undefined && { appendMs }),
-    isDraining,
-    ...(serves !== undefined && { serves }),
-    labels,
+/** What this machine had before it became a node. Files that cannot be used keep no node from serving. */
+async function adoptFiles(
+  credentials: SharedCredentials,
+  { home }: Config,
+  report: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await credentials.adoptFiles(home)
+  } catch (error) {
+    if (!isParleyError(error, 'TOKENS_UNUSABLE')) throw error
+    report(error)
   }
 }
 

@@ -10,6 +10,7 @@ import type { OwnedModels } from '../../adapters/model/providers/models.ts'
 import type { ArgumentSuggestions, TypedArgument } from '../../adapters/tool-registry/completions.ts'
 import type { SessionServers } from '../../adapters/tool-registry/host.ts'
 import { agentName } from '../../config/agent-choice.ts'
+import type { CredentialStore } from '../../credentials/credential-store.ts'
 import { promptDirectory } from '../../config/places.ts'
 import { wantsTelemetry } from '../../config/telemetry.ts'
 import { readProviderTables } from '../../config/models/configured-providers.ts'
@@ -52,6 +53,8 @@ export interface Owner {
   readonly log: Log
   /** Undefined where this process has all sessions. */
   cluster(): Promise<ClusterNode | undefined>
+  /** Of all who may connect. */
+  credentials(): Promise<CredentialStore>
   /** Where sessions are kept in a cluster: what an acknowledgement means in each of its databases. */
   databases(): Promise<readonly DatabaseState[]>
   readonly activity: Activity
@@ -156,6 +159,7 @@ async function openAround(own: OwnJournal, config: Config, access: RemoteAccess 
     log,
     telemetry,
     cluster: async () => (await journal).node,
+    credentials: async () => (await journal).credentials ?? openFiles(config.home),
     databases: async () => (await journal).databases?.() ?? [],
     activity,
     clock: systemClock,
@@ -204,6 +208,12 @@ async function openJournal(
 async function openCluster(config: Config, order: ClusterOrder): Promise<ClusterJournal> {
   const { openClusterJournal } = await import('../cluster/open-cluster.ts')
   return openClusterJournal(config, order)
+}
+
+/** Loaded with the first client that needs one. */
+async function openFiles(home: string): Promise<CredentialStore> {
+  const { CredentialFiles } = await import('../../credentials/credential-store.ts')
+  return new CredentialFiles(home, systemClock)
 }
 
 /** Nothing of it is loaded where the environment names no collector. */

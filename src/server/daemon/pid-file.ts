@@ -6,19 +6,21 @@ export interface ServerProcess {
   readonly pid: number
   /** A server listens, or is about to, or is stopping; any other owner serves one client in its own process. */
   readonly isServer: boolean
+  /** It is a node of a cluster. */
+  readonly isNode: boolean
 }
 
 /** The owner of the lock notes in the pid file that it is a server. Releasing the lock removes the file. */
-export function noteServer(home: string): void {
+export function noteServer(home: string, isNode: boolean): void {
   const draft = join(home, 'server.pid.server')
-  writeFileSync(draft, `${process.pid} server\n`, { mode: 0o600 })
+  writeFileSync(draft, `${process.pid} server\n${isNode ? 'node\n' : ''}`, { mode: 0o600 })
   renameSync(draft, join(home, 'server.pid'))
 }
 
 /** Undefined when the noted process does not live or does not own the lock: the file was copied or left behind. */
 export function readPidFile(home: string): ServerProcess | undefined {
-  const [, pid, role] = /^(\d+)(?: (\w+))?\n/u.exec(noteIn(home)) ?? []
-  const holder = { pid: Number(pid), isServer: role === 'server' }
+  const [, pid, role, kind] = /^(\d+)(?: (\w+))?\n(?:(\w+)\n)?/u.exec(noteIn(home)) ?? []
+  const holder = { pid: Number(pid), isServer: role === 'server', isNode: kind === 'node' }
   return pid !== undefined && isAlive(holder.pid) && mayHold(holder.pid, home) ? holder : undefined
 }
 

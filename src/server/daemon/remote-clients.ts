@@ -2,7 +2,7 @@
 import type { ListenAddress, RemoteAccess } from '../../config/listen.ts'
 import { isLoopback } from '../../net-policy/loopback.ts'
 import type { TokenHolder } from '../../credentials/access-tokens.ts'
-import { Credentials, KeyRing } from '../../credentials/key-ring.ts'
+import { type CredentialStore, LiveKeyRing } from '../../credentials/credential-store.ts'
 import { reaches } from '../../credentials/scope.ts'
 import type { Principal } from '../../edge/method-access.ts'
 import { type CertificateFiles, changesOf, readTls, remarkOn } from '../../edge/http/certificate-files.ts'
@@ -16,11 +16,10 @@ import { RequestRate } from '../../edge/http/admission/request-rate.ts'
 import { type DeviceDesk, pairingRoutes } from '../../edge/http/pairing.ts'
 import type { Transport } from '../../edge/transport/transport.ts'
 import { withoutToolOutput } from '../../edge/without-tool-output.ts'
-import { reasonOf } from '../../errors/parley-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { PushDesk, type PushSurroundings } from '../push/push-desk.ts'
 
-/** Revocation takes effect within a second; commands change the tokens, which are a small file. */
+/** Revocation takes effect within a second; commands change the credentials, which are small. */
 const TOKEN_POLL_MS = 250
 /** How soon a renewed certificate is used. */
 const RENEW_MS = 5_000
@@ -28,6 +27,7 @@ const RENEW_MS = 5_000
 export interface RemoteSurroundings {
   readonly limits: RemoteLimits
   readonly clock: Clock
+  readonly credentials: CredentialStore
   readonly push: Pick<PushSurroundings, 'sessions' | 'services'>
   serve(transport: Transport, principal: Principal): void
   report(error: unknown): void
@@ -35,11 +35,9 @@ export interface RemoteSurroundings {
 }
 
 export class RemoteClients implements RemoteClientele {
-  readonly #credentials: Credentials
+  readonly #credentials: CredentialStore
   readonly #around: RemoteSurroundings
-  #ring = new KeyRing([])
-  /** Of files of credentials that cannot be used. They are reported once. */
-  #problems: ReadonlySet<string> = new Set()
+  readonly #ring: LiveKeyRing
   readonly #listener: HttpListener
   readonly #newSessions: RequestRate
 
@@ -57,14 +55,15 @@ export class RemoteClients implements RemoteClientele {
     const { tls, publicUrl, allowedOrigins = [], trustedProxies = [] } = access
     this.#access = access
     this.#certified = tls === undefined ? '' : changesOf(tls)
-    const { clock } = around
-    this.#credentials = new Credentials(home, clock)
+    const { clock, credentials } = around
+    this.#credentials = credentials
+    this.#ring = new LiveKeyRing(credentials, (error) => around.report(error))
     this.#around = around
     const push = new PushDesk({
       ...around.push,
       home,
       clock,
-      ring: () => this.#ring,
+      ring: () => this.#ring.current,
       report: (error) => around.report(error),
     })
     const { sessionsPerMinute: burst } = around.limits
@@ -77,7 +76,7 @@ export class RemoteClients implements RemoteClientele {
       limits: around.limits,
       clock,
       clients: this,
-      routes: [...pageRoutes(), ...pairingRoutes(deskOf(this.#credentials, clock)), ...notificationRoutes(push)],
+      routes: [...pageRoutes(), ...pairingRoutes(deskOf(credentials, clock)), ...notificationRoutes(push)],
     })
     this.#look()
     if (tls !== undefined) this.#renewLater()
@@ -96,8 +95,7 @@ export class RemoteClients implements RemoteClientele {
     this.#listener.stopListening(address)
   }
 
-  holderOf(token: string): TokenHolder | undefined {
-    this.#refresh()
+  holderOf(token: string): Promise<TokenHolder | undefined> {
     return this.#ring.holderOf(token)
   }
 
@@ -137,8 +135,8 @@ export class RemoteClients implements RemoteClientele {
 
   /** Goes on after `close`: a token can be removed while turns end. */
   #look(): void {
-    this.#refresh()
-    this.#listener.recheck((holder) => this.#ring.changeFor(holder))
+    const ring = this.#ring.look()
+    this.#listener.recheck((holder) => ring.changeFor(holder))
     this.#around.clock.setTimer(TOKEN_POLL_MS, () => this.#look())
   }
 
@@ -172,23 +170,19 @@ export class RemoteClients implements RemoteClientele {
     if (this.remark !== undefined) this.#around.note(this.remark, {})
     return tls
   }
-
-  #refresh(): void {
-    const problems = new Set<string>()
-    this.#ring = this.#credentials.ring((error) => {
-      const problem = reasonOf(error)
-      problems.add(problem)
-      if (!this.#problems.has(problem)) this.#around.report(error)
-    })
-    this.#problems = problems
-  }
 }
 
-function deskOf(credentials: Credentials, clock: Pick<Clock, 'now'>): DeviceDesk {
+function deskOf(credentials: CredentialStore, clock: Pick<Clock, 'now'>): DeviceDesk {
   return {
-    pair: (code, name) => credentials.devices.pair(code, name),
-    shareOf: (code) => credentials.shares.find(code),
-    leave: (holder) => credentials.leave(holder),
+    pair: (code, name) => credentials.change(({ devices }) => devices.pair(code, name)),
+    async shareOf(code) {
+      const { refresh } = credentials
+      const link = credentials.known.shares.find(code)
+      if (link !== undefined || refresh === undefined || credentials.known.devices.isOffered(code)) return link
+      await refresh()
+      return credentials.known.shares.find(code)
+    },
+    leave: (holder) => credentials.change((all) => all.leave(holder)),
     now: () => clock.now(),
   }
 }

@@ -5,20 +5,25 @@ import { fail, reasonOf } from '../../errors/parley-error.ts'
 import { replaceFile } from '../../state-files/atomic-file.ts'
 import { readTextSync } from '../../state-files/bounded-read.ts'
 import type { ListenAnswer, ListenOrder } from '../admin/admin-methods.ts'
+import type { CredentialStore } from '../../credentials/credential-store.ts'
 import type { RemoteClients, RemoteSurroundings } from './remote-clients.ts'
+
+interface PortSurroundings extends Omit<RemoteSurroundings, 'credentials'> {
+  credentials(): Promise<CredentialStore>
+}
 
 export class RemotePorts {
   readonly #home: string
   /** The ports that are open without being in the settings, for the next server: a page and its devices come back to the same one. */
   readonly #path: string
-  readonly #around: RemoteSurroundings
+  readonly #around: PortSurroundings
   #access: RemoteAccess = { insecureHttp: false }
   /** Loaded only where it is wanted. */
   #clients: Promise<RemoteClients> | undefined
   #opened: RemoteClients | undefined
   #settings: readonly string[] = []
 
-  constructor(home: string, around: RemoteSurroundings) {
+  constructor(home: string, around: PortSurroundings) {
     this.#home = home
     this.#path = join(home, 'ports.json')
     this.#around = around
@@ -115,7 +120,7 @@ export class RemotePorts {
 
   async #load(): Promise<RemoteClients> {
     const { RemoteClients: Clients } = await import('./remote-clients.ts')
-    return new Clients(this.#home, this.#access, this.#around)
+    return new Clients(this.#home, this.#access, { ...this.#around, credentials: await this.#around.credentials() })
   }
 }
 

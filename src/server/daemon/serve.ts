@@ -65,7 +65,7 @@ export async function openServer(config: Config, options: ServeOptions): Promise
     owner.prepare()
     await Promise.all([owner.ownership, loadVersions()])
     putLongLogAside(config.home)
-    noteServer(config.home)
+    noteServer(config.home, config.cluster !== undefined)
     const server = new Server(config, owner)
     await server.open(options)
     return server
@@ -117,6 +117,7 @@ class Server implements RunningServer {
       clock: owner.clock,
       report: owner.log.report,
       note: (sentence, details) => owner.log.note(sentence, details),
+      credentials: () => owner.credentials(),
       push: { sessions: owner.sessions.then((opened) => this.#everywhere(opened)), services: config.pushServices },
       limits: {
         connections: config.remoteConnections,

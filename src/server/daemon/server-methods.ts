@@ -22,7 +22,7 @@ interface Caller {
 export function serverMethods(owner: Owner, orders: ServerControl, { config, scope, agents }: Caller): OwnMethods {
   return {
     ...adminMethods(orders),
-    ...accessMethods(config.home, owner),
+    ...accessMethods(owner),
     ...searchMethod(owner.search, scope),
     ...importMethods(owner, config.home),
     ...mcpMethod(owner),
@@ -70,10 +70,10 @@ export class AgentsOfServer {
 /** Few connections call them, and no start waits for what they load. */
 const ACCESS_METHODS = ['list', 'pair', 'token', 'share', 'role', 'remove'] as const
 
-function accessMethods(home: string, { clock }: Owner): OwnMethods {
+function accessMethods(owner: Owner): OwnMethods {
   const call = (name: (typeof ACCESS_METHODS)[number]) => async (params: unknown) => {
     const { accessMethods: load } = await import('../admin/access-methods.ts')
-    return load(home, clock)[`_parley/access/${name}`](params)
+    return load(await owner.credentials())[`_parley/access/${name}`](params)
   }
   return Object.fromEntries(ACCESS_METHODS.map((name) => [`_parley/access/${name}`, call(name)]))
 }

@@ -7,6 +7,8 @@ import type { Scope } from '../../../credentials/scope.ts'
 import type { ShareLink } from '../../../credentials/share-links.ts'
 import { type AccessMethod, accessMethods } from '../../../server/admin/access-methods.ts'
 import { askAccess } from '../../../server/admin/admin-client.ts'
+import { withCredentials } from '../../../server/admin/open-credentials.ts'
+import { readPidFile } from '../../../server/daemon/pid-file.ts'
 import { remoteOf } from '../../remote/dial-remote.ts'
 
 interface Entries {
@@ -64,7 +66,13 @@ export class AccessDesk {
 
   async #ask(method: AccessMethod, params: object): Promise<unknown> {
     const config = this.#config
-    if (config.server === undefined) return accessMethods(config.home, Date)[`_parley/access/${method}`](params)
+    if (isHere(config))
+      return withCredentials(config, (credentials) => accessMethods(credentials)[`_parley/access/${method}`](params))
     return askAccess({ ...config, ...(await remoteOf(config)) }, method, params)
   }
+}
+
+/** False where a server changes the credentials: a remote one, or a node of this machine whose cluster these settings do not name. */
+export function isHere({ server, cluster, home }: Config): boolean {
+  return server === undefined && (cluster !== undefined || readPidFile(home)?.isNode !== true)
 }

@@ -1,10 +1,12 @@
 /** A one-time link that pairs a device, as the commands show it: an address, a text, and a QR code. */
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../../../config/settings.ts'
-import { Devices, type PairingGrant } from '../../../credentials/devices.ts'
+import type { CredentialStore } from '../../../credentials/credential-store.ts'
+import type { PairingGrant } from '../../../credentials/devices.ts'
 import { fail, isParleyError } from '../../../errors/parley-error.ts'
 import { askToListen } from '../../../server/admin/admin-client.ts'
 import type { ListenAnswer } from '../../../server/admin/admin-methods.ts'
+import { withCredentials } from '../../../server/admin/open-credentials.ts'
 import { printJson } from '../../output/json.ts'
 import { after } from '../../output/terminal/pace.ts'
 import { isTerminal } from '../../output/terminal-io.ts'
@@ -13,7 +15,7 @@ import { watchStops } from '../../runtime/shutdown-signals.ts'
 import { remoteOf } from '../../remote/dial-remote.ts'
 import { isSsh, serverOf } from '../../remote/known-servers.ts'
 import { complain } from '../../say.ts'
-import { AccessDesk } from './access-desk.ts'
+import { AccessDesk, isHere } from './access-desk.ts'
 
 export interface Invitation {
   readonly config: Config
@@ -53,30 +55,35 @@ export async function invite(invitation: Invitation): Promise<number> {
     process.stdout.write(`${(await linkFor(invitation)).link}\n`)
     return OK
   }
-  if (config.server !== undefined) {
+  if (!isHere(config)) {
     const { link } = await linkFor(invitation)
     process.stdout.write(`${await qrCode(link)}\n${link}\n\nOpen it on the device, once, within ten minutes.\n`)
     return OK
   }
   const stops = watchStops()
   try {
-    return await inviteAtTerminal(invitation, stops.signal)
+    const { signal } = stops
+    return await withCredentials(config, (credentials) => inviteAtTerminal({ invitation, credentials }, signal))
   } finally {
     stops.release()
     process.stdin.pause()
   }
 }
 
-async function inviteAtTerminal(invitation: Invitation, stopped: AbortSignal): Promise<number> {
-  const devices = new Devices(invitation.config.home, Date)
+interface Inviting {
+  readonly invitation: Invitation
+  readonly credentials: CredentialStore
+}
+
+async function inviteAtTerminal({ invitation, credentials }: Inviting, stopped: AbortSignal): Promise<number> {
   for (;;) {
-    const known = new Set(devices.all().map(({ id }) => id))
+    const known = new Set(credentials.known.devices.all().map(({ id }) => id))
     const { link, code } = await linkFor(invitation)
     process.stdout.write(`${await qrCode(link)}\n${link}\n\n${HINT}\n`)
-    const next = await nextOf(stopped, () => devices.isOffered(code))
+    const next = await nextOf(stopped, () => isOffered(code, credentials))
     if (next === 'stopped') return stopped.reason === TURN_CANCELLED ? OK : (stopped.reason as number)
     if (next === 'enter') continue
-    const paired = devices.all().filter(({ id }) => !known.has(id))
+    const paired = credentials.known.devices.all().filter(({ id }) => !known.has(id))
     for (const { name, role } of paired) process.stdout.write(`Paired: ${name}, with the role ${role}.\n`)
     if (paired.length > 0) return OK
     process.stdout.write('The link is too old; here is a fresh one.\n')
@@ -85,13 +92,25 @@ async function inviteAtTerminal(invitation: Invitation, stopped: AbortSignal): P
 
 const HINT = 'Open it on the device, once, within ten minutes. Enter makes a fresh link; Ctrl-C leaves.'
 
+/** While the database of a cluster is away, it still may be. */
+async function isOffered(code: string, credentials: CredentialStore): Promise<boolean> {
+  try {
+    await credentials.refresh?.()
+  } catch {
+    return true
+  }
+  return credentials.known.devices.isOffered(code)
+}
+
 /** How often the terminal looks whether the link was used. Milliseconds. */
 const POLL_MS = 300
 
-function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter' | 'used' | 'stopped'> {
-  return new Promise((resolve) => {
+function nextOf(stopped: AbortSignal, isUnused: () => Promise<boolean>): Promise<'enter' | 'used' | 'stopped'> {
+  return new Promise((resolve, reject) => {
+    let isOver = false
     let cancel: () => void = () => undefined
     const end = (how: 'enter' | 'used' | 'stopped'): void => {
+      isOver = true
       cancel()
       process.stdin.off('data', enter).off('end', stop)
       stopped.removeEventListener('abort', stop)
@@ -99,7 +118,13 @@ function nextOf(stopped: AbortSignal, isOffered: () => boolean): Promise<'enter'
     }
     const enter = (): void => end('enter')
     const stop = (): void => end('stopped')
-    const look = (): void => (isOffered() ? void (cancel = after(POLL_MS, look)) : end('used'))
+    const look = (): void => {
+      const asked = isUnused().then((still) => {
+        if (!still) end('used')
+        else if (!isOver) cancel = after(POLL_MS, look)
+      })
+      asked.catch(reject)
+    }
     process.stdin.on('data', enter).once('end', stop)
     stopped.addEventListener('abort', stop)
     look()

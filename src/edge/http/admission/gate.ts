@@ -6,7 +6,9 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { TrustedProxies } from './client-address.ts'
 import type { RemoteClientele } from '../connections.ts'
 import type { RemoteLimits } from './remote-limits.ts'
+import { isParleyError } from '../../../errors/parley-error.ts'
 import {
+  DATABASE_AWAY,
   NO_CREDENTIAL,
   type Reachable,
   type Refusal,
@@ -49,14 +51,19 @@ export class Gate {
   }
 
   /** A right token is accepted even after wrong ones from the same network. */
-  holderOf(request: IncomingMessage, reachable: Reachable): TokenHolder | Refusal {
+  async holderOf(request: IncomingMessage, reachable: Reachable): Promise<TokenHolder | Refusal> {
     const { method = '', headers } = request
     const credential = credentialIn(request, reachable)
     if (credential === undefined) return NO_CREDENTIAL
     const refusal = credential.kind === 'cookie' ? refusalOfCookie(method, headers, reachable) : undefined
     if (refusal !== undefined) return refusal
-    const holder = this.#clients.holderOf(credential.token)
-    if (holder !== undefined) return this.#tooFast(holder) ?? holder
+    try {
+      const holder = await this.#clients.holderOf(credential.token)
+      if (holder !== undefined) return this.#tooFast(holder) ?? holder
+    } catch (error) {
+      if (isParleyError(error, 'CLUSTER_UNREACHABLE')) return DATABASE_AWAY
+      throw error
+    }
     return this.refuseWrong(request, WRONG_CREDENTIAL)
   }
 
