@@ -1,11 +1,10 @@
 /** Of more silent connections than may be open the oldest make room, and no other. */
-import type { Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { SilentSockets } from './silent-sockets.ts'
 
 function connection(remotePort: number): Socket {
-  return Object.assign(new PassThrough(), { remoteAddress: '127.0.0.1', remotePort }) as unknown as Socket
+  return Object.defineProperty(new Socket(), 'remotePort', { value: remotePort })
 }
 
 test('the oldest make room for the newest, and what has shown a credential or is closed takes none', () => {
