@@ -23,6 +23,12 @@ const late = new URL('../../../test/fixtures/process/late.ts', import.meta.url).
 const children = new PerTest<ChildProcess>(async (opened) => opened.forEach((child) => child.kill('SIGKILL')))
 children.closeAfterEach()
 
+/** Of the processes of these tests, where the same tests may run more than once on a machine. */
+const MINE = `guard${process.pid}`
+
+/** Seconds that nothing else on this machine sleeps. */
+const LONG = `1001.${process.pid}`
+
 const SLEEPER = { command: 'sleep', args: ['1000'], cwd: '/', env: {} }
 
 async function startedByHand(script: string, channel: Writable) {
@@ -37,7 +43,7 @@ async function startedByHand(script: string, channel: Writable) {
 
 describe.concurrent('the guard', () => {
   test('ends a child that has registered but not yet executed its program', async () => {
-    const guard = openGuard({ marker: 'test-window', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-window`, path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand(
       'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done',
       await guard.channel(),
@@ -48,7 +54,7 @@ describe.concurrent('the guard', () => {
   })
 
   test('that was closed refuses a child before it executes its program', async () => {
-    const guard = openGuard({ marker: 'test-late', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-late`, path: process.env.PATH, clock: systemClock })
     const script = 'echo before; while echo "#" >&3; do sleep 0.01; done'
     const { child } = await startedByHand(script, await guard.channel())
     const ended = once(child, 'exit')
@@ -57,14 +63,15 @@ describe.concurrent('the guard', () => {
   })
 
   test('ends a child that is about to execute its program when the server is killed', async () => {
-    const server = spawn(process.execPath, ['--import', 'tsx', late], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const args = ['--import', 'tsx', late, `${MINE}-killed`]
+    const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     children.add(server)
     const child = Number(await linesOf(server.stdout)())
     server.kill('SIGKILL')
     await once(server, 'exit')
     await until(() => stateOf(child) === 'T')
     process.kill(child, 'SIGCONT')
-    await until(() => !runs(child) && running('test-killed').length === 0)
+    await until(() => !runs(child) && running(`${MINE}-killed`).length === 0)
   })
 
   test('that cannot start for lack of descriptors fails, and affects no other child', async () => {
@@ -78,7 +85,7 @@ describe.concurrent('the guard', () => {
   })
 
   test('does not touch a process group that was unregistered', async () => {
-    const guard = openGuard({ marker: 'test-forget', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-forget`, path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     const pid = child.pid as number
     guard.remember(pid)
@@ -90,38 +97,47 @@ describe.concurrent('the guard', () => {
   test('stops its groups, and what has left them, when it is no more renewed; a group that comes then too; all go on when it is', async () => {
     let renew: (ms: number) => void = () => undefined
     const processes = openProcesses({
-      boot: { home: 'test', id: 'lease' },
+      boot: { home: MINE, id: 'lease' },
       environment: process.env,
       clock: systemClock,
       whenRenewed: (listener) => (renew = listener),
     })
-    const child = await processes.spawn({ ...SLEEPER, command: 'sh', args: ['-c', 'setsid sleep 1001 & wait'] })
-    const away = () => running('sleep\u00001001')[0] ?? 0
+    const child = await processes.spawn({ ...SLEEPER, command: 'sh', args: ['-c', `setsid sleep ${LONG} & wait`] })
+    const away = () => running(`sleep\u0000${LONG}`)[0] ?? 0
     await until(() => runs(away()))
     const states = (...pids: readonly number[]) => pids.map(stateOf).join('')
     renew(1)
     await until(() => states(child.pid, away()) === 'TT')
     const late = processes.spawn(SLEEPER)
-    await until(() => carrying('PARLEY_CHILD=test-lease-2').some((pid) => stateOf(pid) === 'T'))
+    await until(() => carrying(`PARLEY_CHILD=${MINE}-lease-2`).some((pid) => stateOf(pid) === 'T'))
     renew(60_000)
     await until(() => states(child.pid, away()) === 'SS')
-    expect(stateOf((await late).pid)).toBe('S')
+    const { pid } = await late
+    // It may still be becoming its program.
+    await until(() => stateOf(pid) === 'S')
     renew(1)
     await until(() => states(child.pid, away()) === 'TT')
     await processes.close()
-    expect(carrying('PARLEY_CHILD=test-lease')).toEqual([])
+    expect(carrying(`PARLEY_CHILD=${MINE}-lease`)).toEqual([])
   })
 
   test('renewed often has one timer and no zombie, and once it has ended neither', async () => {
-    const guard = openGuard({ marker: 'test-timer', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-timer`, path: process.env.PATH, clock: systemClock })
     await guard.channel()
-    const shell = running('PARLEY_CHILD=test-timer')[0] ?? 0
-    const sleeps = () => running('sleep\u000070.0').map(commandOf)
+    const shell = running(`PARLEY_CHILD=${MINE}-timer`)[0] ?? 0
+    const sleeps = () => {
+      const all = running('sleep\u000070.0').filter((pid) => commandOf(parentOf(pid)).includes(`${MINE}-timer`))
+      return all.map(commandOf)
+    }
     for (let ms = 70_001; ms <= 70_010; ms++) guard.renew(ms)
     await until(() => sleeps().includes('sleep 70.010'))
     expect(sleeps()).toEqual(['sleep 70.010'])
-    const { stdout } = await promisify(execFile)('ps', ['--ppid', String(shell), '-o', 'stat='])
-    expect(stdout.trim()).toMatch(/^S\w*$/)
+    const states = async () => {
+      const { stdout } = await promisify(execFile)('ps', ['--ppid', String(shell), '-o', 'stat='])
+      return stdout.trim()
+    }
+    // The timer waits for its sleep as soon as it has a processor.
+    await until(async () => /^S\w*$/u.test(await states()))
     await guard.close()
     expect(sleeps()).toEqual([])
   })
@@ -130,26 +146,26 @@ describe.concurrent('the guard', () => {
     const code = `
       import { systemClock } from ${JSON.stringify(new URL('../clock.ts', import.meta.url).pathname)}
       import { openGuard } from ${JSON.stringify(new URL('guard.ts', import.meta.url).pathname)}
-      const guard = openGuard({ marker: 'test-unawaited', path: process.env.PATH, clock: systemClock })
+      const guard = openGuard({ marker: '${MINE}-unawaited', path: process.env.PATH, clock: systemClock })
       await guard.channel()
       guard.renew(2_000)
       setInterval(() => undefined, 1_000)`
     const server = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: 'ignore' })
     children.add(server)
-    const ofGuard = () => running('parley-guard\u0000PARLEY_CHILD=test-unawaited')
-    const guardOf = () => ofGuard().find((pid) => parentOf(pid) === server.pid)
-    await until(() => ofGuard().length === 2)
-    const shell = guardOf() ?? 0
+    const ofGuard = () => running(`parley-guard\u0000PARLEY_CHILD=${MINE}-unawaited`)
+    const isTimed = () => running('sleep\u00002.000').some((pid) => ofGuard().includes(parentOf(pid)))
+    await until(isTimed)
+    const shell = ofGuard().find((pid) => parentOf(pid) === server.pid) ?? 0
     server.kill('SIGSTOP')
+    await until(() => stateOf(server.pid ?? 0) === 'T')
     process.kill(shell, 'SIGKILL')
     await until(() => stateOf(shell) === 'Z')
-    expect(ofGuard()).toHaveLength(1)
     await until(() => ofGuard().length === 0)
     expect(stateOf(shell)).toBe('Z')
   })
 
   test('that replaces one that stopped its groups lets them go on only when they may', async () => {
-    const guard = openGuard({ marker: 'test-lapse', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-lapse`, path: process.env.PATH, clock: systemClock })
     guard.renew(60_000)
     const { child, lines } = await startedByHand(
       // One that starts processes may be stopped while it waits for one of them to become its program, and then its state is not T.
@@ -158,7 +174,7 @@ describe.concurrent('the guard', () => {
     )
     const pid = child.pid as number
     guard.remember(pid)
-    const shell = () => running('PARLEY_CHILD=test-lapse').find((one) => parentOf(one) === process.pid)
+    const shell = () => running(`PARLEY_CHILD=${MINE}-lapse`).find((one) => parentOf(one) === process.pid)
     const replaced = async (whenDead: () => void) => {
       const before = shell() as number
       process.kill(before, 'SIGKILL')
@@ -177,13 +193,13 @@ describe.concurrent('the guard', () => {
 
   test('ignores HUP, INT and TERM', async () => {
     const processes = openProcesses({
-      boot: { home: 'test', id: 'shrug' },
+      boot: { home: MINE, id: 'shrug' },
       environment: process.env,
       clock: systemClock,
     })
     const child = await processes.spawn(SLEEPER)
     // It starts processes of its own name for a moment.
-    const guard = running('PARLEY_CHILD=test-shrug').find((pid) => parentOf(pid) === process.pid) ?? 0
+    const guard = running(`PARLEY_CHILD=${MINE}-shrug`).find((pid) => parentOf(pid) === process.pid) ?? 0
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal)
     // It handles its input in order, so once the next child is registered it has lived through the signals.
     await (await processes.spawn(SLEEPER)).stop(0)
@@ -193,13 +209,29 @@ describe.concurrent('the guard', () => {
   })
 
   test('that is killed is replaced by one that knows every child', async () => {
-    const guard = openGuard({ marker: 'test-again', path: process.env.PATH, clock: systemClock })
+    const guard = openGuard({ marker: `${MINE}-again`, path: process.env.PATH, clock: systemClock })
     const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     guard.remember(child.pid as number)
-    const first = running('PARLEY_CHILD=test-again')[0] ?? 0
+    const first = running(`PARLEY_CHILD=${MINE}-again`)[0] ?? 0
     process.kill(first, 'SIGKILL')
-    await until(() => running('PARLEY_CHILD=test-again').some((pid) => pid !== first))
+    await until(() => running(`PARLEY_CHILD=${MINE}-again`).some((pid) => pid !== first))
     expect(runs(child.pid as number)).toBe(true)
+    const ended = once(child, 'exit')
+    await guard.close()
+    expect((await ended)[1]).toBe('SIGTERM')
+  })
+
+  test('whose death shows before its exit is noticed is replaced for the next child', async () => {
+    const guard = openGuard({ marker: `${MINE}-died`, path: process.env.PATH, clock: systemClock })
+    await guard.channel()
+    const first = running(`PARLEY_CHILD=${MINE}-died`)[0] ?? 0
+    process.kill(first, 'SIGKILL')
+    // Without a turn of the event loop, which would tell of the exit.
+    while (runs(first));
+    guard.remember(first)
+    guard.forget(first)
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     const ended = once(child, 'exit')
     await guard.close()
     expect((await ended)[1]).toBe('SIGTERM')
@@ -207,7 +239,7 @@ describe.concurrent('the guard', () => {
 
   test('that dies while a child is starting does not prevent the start', async () => {
     const processes = openProcesses({
-      boot: { home: 'test', id: 'dying' },
+      boot: { home: MINE, id: 'dying' },
       environment: process.env,
       // A guard that ended at once is replaced a fifth of a second later, which forty rounds need not wait for.
       clock: { ...systemClock, setTimer: (ms, run) => systemClock.setTimer(ms === 200 ? 0 : ms, run) },
@@ -215,8 +247,8 @@ describe.concurrent('the guard', () => {
     const keeper = await processes.spawn(SLEEPER)
     // The start takes some steps; killing the guard a little later each time meets it in each of them.
     for (let round = 0; round < 40; round++) {
-      await until(() => running('PARLEY_CHILD=test-dying').length === 1)
-      const guard = running('PARLEY_CHILD=test-dying')[0] ?? 0
+      await until(() => running(`PARLEY_CHILD=${MINE}-dying`).length === 1)
+      const guard = running(`PARLEY_CHILD=${MINE}-dying`)[0] ?? 0
       const starting = processes.spawn(SLEEPER)
       for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setImmediate(resolve))
       process.kill(guard, 'SIGKILL')
@@ -225,6 +257,6 @@ describe.concurrent('the guard', () => {
       await Promise.all([child.stop(0), until(() => !runs(guard))])
     }
     await processes.close()
-    expect(carrying('PARLEY_CHILD=test-dying')).toEqual([])
+    expect(carrying(`PARLEY_CHILD=${MINE}-dying`)).toEqual([])
   })
 })

@@ -153,7 +153,8 @@ export function openGuard(options: GuardOptions): Guard {
 
   return {
     async channel() {
-      const current = running ?? start()
+      // One that has just died may be known as running until its exit is noticed.
+      const current = running === undefined || running.input.destroyed ? start() : running
       if (current.process.pid === undefined) {
         const [error] = (await once(current.process, 'error')) as [Error]
         throw error

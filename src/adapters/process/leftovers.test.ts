@@ -4,6 +4,8 @@ import { afterEach, expect, test } from 'vitest'
 import { runs } from '../../../test/fixtures/process/running.ts'
 import { killLeftovers } from './leftovers.ts'
 
+/** Not that of the same test elsewhere on this machine. */
+const home = `ledger${process.pid}`
 const started: ChildProcess[] = []
 afterEach(() => started.splice(0).forEach((child) => child.kill('SIGKILL')))
 
@@ -18,12 +20,12 @@ async function sleeper(marker: string): Promise<ChildProcess> {
 }
 
 test('a new owner ends the processes that earlier owners of its state directory left, and no others', async () => {
-  const old = await sleeper('ledger-old')
-  const own = await sleeper('ledger-new')
-  const foreign = await sleeper('ledgerbook-old')
+  const old = await sleeper(`${home}-old`)
+  const own = await sleeper(`${home}-new`)
+  const foreign = await sleeper(`${home}book-old`)
   const ended = once(old, 'exit')
-  expect(await killLeftovers({ home: 'ledger', id: 'new' })).toBe(1)
+  expect(await killLeftovers({ home, id: 'new' })).toBe(1)
   expect((await ended)[1]).toBe('SIGKILL')
   expect([runs(Number(own.pid)), runs(Number(foreign.pid))]).toEqual([true, true])
-  expect(await killLeftovers({ home: 'ledger', id: 'new' })).toBe(0)
+  expect(await killLeftovers({ home, id: 'new' })).toBe(0)
 })

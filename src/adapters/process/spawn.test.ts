@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DESERTED, STUBBORN } from '../../../test/fixtures/process/owner.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
-import { carrying, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
+import { carrying, commandOf, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
 import { systemClock } from '../clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Child, Processes, ProcessSpec } from '../../ports/process.ts'
@@ -31,6 +31,11 @@ function shell(script: string, more: Partial<ProcessSpec> = {}): ProcessSpec {
   return { command: 'sh', args: ['-c', script], cwd: '/', env: {}, ...more }
 }
 
+/** While a process becomes its program, the kernel shows no environment. */
+function untilDeserted(marker: string, pid: number): Promise<void> {
+  return until(() => commandOf(pid) === 'sleep 1000' && carrying(marker).includes(pid))
+}
+
 async function textOf(child: Child): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of child.stdout) chunks.push(chunk)
@@ -42,7 +47,7 @@ describe('a child', () => {
     const child = await open().processes.spawn(shell('cat'))
     await child.write(Buffer.from('hello\n'))
     expect(await linesOf(child.stdout)()).toBe('hello')
-    await child.stop(5000)
+    await child.stop(60_000)
     expect(await child.exited).toEqual({ code: 0, signal: null })
   })
 
@@ -181,7 +186,8 @@ describe('stopping', () => {
   test.concurrent('sends SIGTERM before SIGKILL [S3]', async () => {
     const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
     await linesOf(child.stdout)()
-    await child.stop(50)
+    // On a busy machine the shell may take its time.
+    await child.stop(60_000, 50)
     expect(await child.exited).toEqual({ code: 7, signal: null })
   })
 
@@ -193,10 +199,11 @@ describe('stopping', () => {
   })
 
   test.concurrent('one child ends its processes that left the group too, and none of the others', async () => {
-    const { processes } = open()
+    const { processes, marker } = open()
     const [child, other] = await Promise.all([processes.spawn(shell(DESERTED)), processes.spawn(shell(DESERTED))])
     const deserter = Number(await linesOf(child.stdout)())
     const stays = Number(await linesOf(other.stdout)())
+    await untilDeserted(marker, deserter)
     await child.stop(50)
     await until(() => !runs(deserter))
     expect([runs(other.pid), runs(stays)]).toEqual([true, true])
@@ -206,8 +213,7 @@ describe('stopping', () => {
     const { processes, marker } = open()
     const child = await processes.spawn(shell(DESERTED))
     const deserter = Number(await linesOf(child.stdout)())
-    // While it becomes its program, the kernel shows no environment.
-    await until(() => carrying(marker).includes(deserter))
+    await untilDeserted(marker, deserter)
     await processes.close()
     expect(carrying(marker)).toEqual([])
     expect(running(marker)).toEqual([])
@@ -277,7 +283,13 @@ describe('a start', () => {
 
   test.concurrent('whose cancel came before the news that it runs is asked to end, and may put things in order', async () => {
     const spec = shell(`trap 'sleep 0.1; echo in order; exit' TERM; echo up; while :; do sleep 0.05; done`)
-    const child = await open().processes.spawn(spec)
+    // Its time to end is never over: on a busy machine it may take long to put things in order.
+    const never = { cancel: () => undefined }
+    const patient = {
+      ...systemClock,
+      setTimer: (ms: number, run: () => void) => (ms > 0 ? never : systemClock.setTimer(ms, run)),
+    }
+    const child = await open(process.env, patient).processes.spawn(spec)
     const line = linesOf(child.stdout)
     expect(await line()).toBe('up')
     const last = line()
