@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { TestClock } from '../../test/sim/clock.ts'
 import { systemClock } from '../adapters/clock.ts'
 import { coalesce } from './coalesce.ts'
 
@@ -47,7 +48,8 @@ test('a pause lies between two runs, and the signal ends it', async () => {
 test('pauses grow while runs find nothing to do, and are short again after one that does', async () => {
   const over = new AbortController()
   const pauses: number[] = []
-  const clock = { ...systemClock, sleep: async (ms: number) => void pauses.push(Math.ceil(ms / 10) * 10) }
+  const clock = new TestClock()
+  clock.sleep = async (ms) => void pauses.push(ms)
   let runs = 0
   const done = new Promise<void>((resolve) => {
     const work = async (): Promise<boolean> => {

@@ -31,7 +31,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
       const first = registry.list()
       expect(first.tools).toEqual([])
       expect(first.servers.map((server) => server.state)).toEqual(['connecting'])
-      const list = await registry.ready(20_000, never)
+      const list = await registry.ready(60_000, never)
       expect(list.servers.map((server) => server.state)).toEqual(['ready'])
       expect(list.tools.map((tool) => tool.name)).toEqual(expect.arrayContaining([tools.say, tools.slow]))
       expect(list.servers[0]?.tools).toBe(list.tools.length)
@@ -40,7 +40,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
 
     test('is a picture: an older one stays as it was', async () => {
       const first = registry.list()
-      const list = await registry.ready(20_000, never)
+      const list = await registry.ready(60_000, never)
       expect(first.tools).toEqual([])
       expect(list.version).toBeGreaterThan(first.version)
       expect(Object.isFrozen(list) && Object.isFrozen(list.tools) && Object.isFrozen(list.servers)).toBe(true)
@@ -49,7 +49,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
     test('is sent to every listener, with versions that grow by one, until it stops', async () => {
       const versions = [registry.list().version]
       const stop = registry.onChange((list) => versions.push(list.version))
-      const list = await registry.ready(20_000, never)
+      const list = await registry.ready(60_000, never)
       expect(versions.at(-1)).toBe(list.version)
       expect(versions).toEqual(versions.map((_, index) => (versions[0] ?? 0) + index))
       stop()
@@ -75,14 +75,14 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
     })
 
     test('of a tool that is not there, or with wrong arguments, is refused', async () => {
-      await registry.ready(20_000, never)
+      await registry.ready(60_000, never)
       await expect(registry.call(`${tools.say}_not`, {}, calmly)).rejects.toMatchObject({ code: 'TOOL_UNKNOWN' })
       await expect(registry.call(tools.say, { text: 1 }, calmly)).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
       await expect(registry.call(tools.say, [], calmly)).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
     })
 
     test('ends when it is cancelled and when its time is over, and others go on', async () => {
-      await registry.ready(20_000, never)
+      await registry.ready(60_000, never)
       const abort = new AbortController()
       const cancelled = registry.call(tools.slow, {}, { signal: abort.signal }).catch((error: unknown) => error)
       const late = registry.call(tools.slow, {}, { signal: never, timeoutMs: 50 }).catch((error: unknown) => error)
@@ -95,7 +95,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
 
   describe('sharing', () => {
     test('a second registry of the session has the tools at once, and outlives the first with its calls', async () => {
-      const before = await registry.ready(20_000, never)
+      const before = await registry.ready(60_000, never)
       const again = tools.again()
       expect(again.list()).toMatchObject({ tools: before.tools, servers: before.servers })
       const [lost, abort] = [
@@ -113,7 +113,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
     })
 
     test('one that retires takes no more calls and closes after the last', async () => {
-      await registry.ready(20_000, never)
+      await registry.ready(60_000, never)
       const abort = new AbortController()
       const open = registry.call(tools.slow, {}, { signal: abort.signal }).catch((error: unknown) => error)
       await registry.call(tools.say, { text: 'sent after it' }, calmly)
@@ -129,7 +129,7 @@ export function toolsContract(start: () => Promise<ToolsUnderTest>): void {
 
   describe('closing', () => {
     test('ends open calls, refuses new ones, and may be asked twice', async () => {
-      await registry.ready(20_000, never)
+      await registry.ready(60_000, never)
       const open = registry.call(tools.slow, {}, calmly).catch((error: unknown) => error)
       await registry.call(tools.say, { text: 'sent after it' }, calmly)
       await Promise.all([registry.close(), registry.close()])

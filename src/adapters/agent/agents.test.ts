@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AgentSession, Agents, Turn } from '../../ports/agent.ts'
 import { modelsOf } from '../../../test/model/puppet-model.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
@@ -215,7 +215,7 @@ test('a tool call of a script waits ten seconds for MCP servers that still conne
   } as unknown as Turn
   const own = openAgents({ ...options(), clock })
   const ended = (await own.open(`script:${path}`, session)).run(waiting)
-  await vi.waitUntil(() => clock.isAwaited)
+  await expect.poll(() => clock.isAwaited).toBe(true)
   await clock.advance(9_999)
   expect(called).toEqual([])
   await clock.advance(1)

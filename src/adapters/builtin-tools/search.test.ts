@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/fixtures/process/running.ts'
 import { openChecker } from '../../../test/fixtures/tools/checker.ts'
 import { Stage, openStage } from '../../../test/fixtures/tools/stage.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { systemClock } from '../clock.ts'
 import { pathTest } from './search/glob.ts'
 import { literalIn } from './search/candidates.ts'
 
@@ -114,11 +117,22 @@ describe('search_text', () => {
   })
 
   test('stops a pattern with nested repetition, and continues with others', async () => {
-    const checker = openChecker({ jobMs: 300 })
+    const jobMs = 123_456
+    const ends: (() => void)[] = []
+    const setTimer: Clock['setTimer'] = (ms, run) => {
+      if (ms !== jobMs) return systemClock.setTimer(ms, run)
+      ends.push(run)
+      return { cancel: () => undefined }
+    }
+    const checker = openChecker({ jobMs }, { ...systemClock, setTimer })
     stage = await openStage({ files: { 'a.txt': `${'a'.repeat(40)}!\nb\n` }, checker })
     const slow = stage.say('search_text', { pattern: '^(a+)+$' })
     expect(await stage.say('search_text', { pattern: 'b' })).toBe('a.txt:2:b')
-    expect(await slow).toContain('The pattern takes too long on a.txt')
+    let isStopped = false
+    const stopped = slow.finally(() => (isStopped = true))
+    // Its thread may have started last, and with it its time.
+    await until(() => (ends.splice(0).forEach((end) => end()), isStopped))
+    expect(await stopped).toContain('The pattern takes too long on a.txt')
     await checker.close()
   })
 

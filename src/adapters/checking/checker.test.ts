@@ -2,7 +2,8 @@ import type { Worker } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
 import { openChecker } from '../../../test/fixtures/tools/checker.ts'
 
-const one = openChecker({ threads: 1 })
+const PATIENT = { jobMs: 60_000, waitMs: 60_000, threads: 1 }
+const one = openChecker(PATIENT)
 afterAll(() => one.close())
 
 test('a thread that has compiled its limit of schemas is replaced, and waiting checks continue', async () => {
@@ -18,7 +19,7 @@ test('a thread that died while idle is replaced', async () => {
   const threads: Worker[] = []
   const note = (thread: Worker) => threads.push(thread)
   process.on('worker', note)
-  const other = openChecker({ threads: 1 })
+  const other = openChecker(PATIENT)
   const check = () => other.checkSchema({ key: 1, schema: { type: 'integer' }, value: 'a text' }, {})
   await check()
   process.off('worker', note)

@@ -11,6 +11,7 @@ import {
   type ScriptedHttpServer,
 } from '../../../test/fixtures/mcp/http-server.ts'
 import { namesOf, openBench, stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
+import { freePort } from '../../../test/fixtures/process/free-port.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { until } from '../../../test/fixtures/process/running.ts'
 import type { McpServer, ToolRegistry } from '../../ports/tools.ts'
@@ -63,7 +64,7 @@ describe('a server over Streamable HTTP', () => {
         ['accept', 'text/plain'],
       ] as const
       const registry = open([web(`${server.url}?api_key=k`, headers)])
-      const list = await registry.ready(5000, signal)
+      const list = await registry.ready(60_000, signal)
       expect(list.servers).toMatchObject([{ name: 'web', title: 'Raw HTTP', state: 'ready', tools: 6, era: 'legacy' }])
       expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
         content: [{ text: '{"a":1}' }],
@@ -91,7 +92,7 @@ describe('a server over Streamable HTTP', () => {
       ],
       { limits: { probeMs: 200 } },
     )
-    const list = await registry.ready(10_000, signal)
+    const list = await registry.ready(60_000, signal)
     expect(list.servers.map((server) => server.state)).toEqual(['ready', 'failed'])
     expect(list.servers[1]?.reason).toBe(
       `Could not connect to MCP server refusing: http://127.0.0.1:${refusing.port}: the server answered HTTP 503.`,
@@ -99,7 +100,7 @@ describe('a server over Streamable HTTP', () => {
   })
 
   test.concurrent('that is unreachable, or has an invalid address, is reported without its secrets [L7]', async () => {
-    const gone = await startHttpServer()
+    const gone = await startHttpServer({ port: await freePort() })
     await gone.close()
     const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
     const registry = open([
@@ -107,7 +108,7 @@ describe('a server over Streamable HTTP', () => {
       web('not a url sentinel-secret'),
       web(gone.url, headers),
     ])
-    const list = await registry.ready(5000, signal)
+    const list = await registry.ready(60_000, signal)
     expect(list.servers.map((server) => server.state)).toEqual(['failed', 'failed', 'failed'])
     expect(list.servers[0]?.reason).toContain('ECONNREFUSED')
     expect(JSON.stringify(list)).not.toContain('sentinel')
@@ -116,7 +117,7 @@ describe('a server over Streamable HTTP', () => {
   test.concurrent('notifies of new tools, also after its stream was lost', async () => {
     const server = await served()
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     await until(() => server.listening() === 1)
     server.addTool('first')
     await until(() => namesOf(registry).includes('web__first'))
@@ -129,7 +130,7 @@ describe('a server over Streamable HTTP', () => {
   test.concurrent('whose answer breaks off fails the call at once, and the call is not repeated', async () => {
     const server = await served({ answers: 'stream' })
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     await expect(registry.call('web__vanish', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
     await expect(registry.call('web__break', {}, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_LOST' })
     expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(2)
@@ -139,7 +140,7 @@ describe('a server over Streamable HTTP', () => {
   test.concurrent('that never stops answering is cut off', async () => {
     const server = await served()
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     const call = registry.call('web__flood', {}, withoutSignal())
     await expect(call).rejects.toThrow(/was lost: the answer is longer than 67108864 bytes/)
     expect(await registry.call('web__echo', {}, withoutSignal())).toMatchObject({ isError: false })
@@ -148,7 +149,7 @@ describe('a server over Streamable HTTP', () => {
   test.concurrent('that has forgotten the session is connected again, once, and the call succeeds', async () => {
     const server = await served()
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     server.forgetSessions()
     const calls = [1, 2, 3, 4, 5].map((n) => registry.call('web__echo', { n }, withoutSignal()))
     expect((await Promise.all(calls)).map((result) => result.content)).toEqual(
@@ -158,21 +159,21 @@ describe('a server over Streamable HTTP', () => {
   })
 
   test.concurrent('that goes away fails, and is connected again when it is needed', async () => {
-    const server = await served()
+    const server = await served({ port: await freePort() })
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     await until(() => server.listening() === 1)
     await server.close()
     await until(() => registry.list().servers[0]?.state === 'failed')
     expect(registry.list().tools).toEqual([])
     await served({ port: server.port })
-    expect((await registry.ready(5000, signal)).servers[0]?.state).toBe('ready')
+    expect((await registry.ready(60_000, signal)).servers[0]?.state).toBe('ready')
   })
 
   test.concurrent('that went away unnoticed was not reached by the call', async () => {
-    const server = await served({ quiet: true })
+    const server = await served({ quiet: true, port: await freePort() })
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     await server.close()
     const call = registry.call('web__echo', {}, withoutSignal())
     await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
@@ -222,7 +223,7 @@ describe('a server of the newest protocol', () => {
   test.concurrent('is used with that protocol, from the handshake to changes of its tools', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
-    const list = await registry.ready(5000, signal)
+    const list = await registry.ready(60_000, signal)
     expect(list.servers[0]).toMatchObject({
       title: 'Modern',
       state: 'ready',
@@ -243,7 +244,7 @@ describe('a server of the newest protocol', () => {
   test.concurrent('notices a cancelled call by its stream [M6]', async () => {
     const server = await modern()
     const registry = open([web(server.url)])
-    await registry.ready(5000, signal)
+    await registry.ready(60_000, signal)
     const abort = new AbortController()
     const call = registry
       .call('web__greet', { who: 'slow' }, withoutSignal({ signal: abort.signal }))
@@ -290,7 +291,7 @@ describe('a server of the first protocol over HTTP', () => {
     })
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`
     const registry = open([{ type: 'sse', name: 'first', url, headers: [['X-Key', 'k']] }])
-    expect((await registry.ready(5000, signal)).servers[0]).toMatchObject({ state: 'ready', title: 'first' })
+    expect((await registry.ready(60_000, signal)).servers[0]).toMatchObject({ state: 'ready', title: 'first' })
     expect(await registry.call('first__old', {}, withoutSignal())).toMatchObject({ content: [{ text: 'still here' }] })
     expect(new Set(seen)).toEqual(new Set(['GET k', 'POST k']))
   })
@@ -299,6 +300,6 @@ describe('a server of the first protocol over HTTP', () => {
 test.concurrent('a configured server that cannot be started affects no other', async () => {
   const locate = (): Promise<McpServer> => Promise.reject(new Error('no index'))
   const docs = { name: 'docs', rules: {}, joins: { rules: {}, isProcess: false, identity: 'docs', locate } }
-  const list = await open([stdioServer('other')], { configured: () => [docs] }).ready(5000, signal)
+  const list = await open([stdioServer('other')], { configured: () => [docs] }).ready(60_000, signal)
   expect(list.servers).toMatchObject([{ state: 'ready' }, { state: 'failed', reason: 'no index' }])
 })

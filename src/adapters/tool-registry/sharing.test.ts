@@ -41,7 +41,7 @@ describe('registries of one session', () => {
     const pid = await pidOf(first, 'a')
     const second = made.open([stdioServer('a'), stdioServer('b')], 'one')
     await first.drain()
-    expect((await second.ready(20_000, signal)).servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
+    expect((await second.ready(60_000, signal)).servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
     expect(await pidOf(second, 'a')).toBe(pid)
     expect(await pidOf(second, 'b')).not.toBe(pid)
     await second.close()
@@ -89,7 +89,7 @@ describe('registries of one session', () => {
   test.concurrent('each get its changes, also after the other has closed', async () => {
     const made = bench()
     const [first, second] = [made.open([stdioServer('a')], 'one'), made.open([stdioServer('a')], 'one')]
-    await Promise.all([first.ready(20_000, signal), second.ready(20_000, signal)])
+    await Promise.all([first.ready(60_000, signal), second.ready(60_000, signal)])
     expect(first.list().tools).toEqual(second.list().tools)
     await first.close()
     const heard = new Promise((resolve) => second.onChange(resolve))
@@ -178,7 +178,7 @@ describe('registries of several sessions', () => {
       const web = (key: string) => ({ type: 'http', name: 'web', url: server.url, headers: [['x-key', key]] }) as const
       const open = async (key: string) => {
         const registry = made.open([web(key)])
-        await registry.ready(20_000, signal)
+        await registry.ready(60_000, signal)
         return registry
       }
       const greetings = () => server.methods().filter((method) => method === 'initialize').length
@@ -192,7 +192,7 @@ describe('registries of several sessions', () => {
         isError: false,
       })
       expect(greetings()).toBe(2)
-      await Promise.all([alone.open([web('one')]), alone.open([web('one')])].map((one) => one.ready(20_000, signal)))
+      await Promise.all([alone.open([web('one')]), alone.open([web('one')])].map((one) => one.ready(60_000, signal)))
       expect(greetings()).toBe(4)
     } finally {
       await Promise.all([made, alone].map((one) => one.close()))

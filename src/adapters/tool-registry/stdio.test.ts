@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toolsContract } from '../../../test/contracts/tools.ts'
 import {
+  gate,
   messageLog,
   namesOf,
   openBench,
@@ -11,7 +12,9 @@ import {
 import { changeTo } from '../../../test/fixtures/mcp/torture.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { carrying, until } from '../../../test/fixtures/process/running.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ToolList, ToolRegistry } from '../../ports/tools.ts'
+import { systemClock } from '../clock.ts'
 import type { ToolHostOptions } from './host.ts'
 
 const benches = new PerTest<Bench>(async (opened) => {
@@ -27,7 +30,7 @@ function bench(options: Partial<ToolHostOptions> = {}): Bench {
 
 const signal = new AbortController().signal
 
-async function readied(registry: ToolRegistry, limitMs = 20_000): Promise<ToolList> {
+async function readied(registry: ToolRegistry, limitMs = 60_000): Promise<ToolList> {
   return await registry.ready(limitMs, signal)
 }
 
@@ -76,8 +79,9 @@ describe('connecting', () => {
 
   test.concurrent('opening never waits, and a slow, a silent and a missing server do not delay the others', async () => {
     const made = bench()
+    const slow = gate()
     const registry = made.open([
-      stdioServer('slow', { slowMs: 1500 }),
+      stdioServer('slow', { awaits: slow.path }),
       stdioServer('silent', { mute: true }),
       { type: 'stdio', name: 'missing', command: 'no-such-server', args: [], env: {} },
       stdioServer('good'),
@@ -93,7 +97,8 @@ describe('connecting', () => {
     expect(await registry.call('good__echo', { text: 'hi' }, withoutSignal())).toMatchObject({
       content: [{ text: 'hi' }],
     })
-    await changeTo(registry, (list) => list.servers[0]?.state === 'ready')
+    slow.open()
+    await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready' && servers[2]?.state === 'failed')
     const list = await readied(registry, 50)
     expect(list.servers.map((server) => server.state)).toEqual(['ready', 'connecting', 'failed', 'ready'])
     expect(list.servers[2]?.reason).toBe(
@@ -103,18 +108,27 @@ describe('connecting', () => {
 
   test.concurrent('a server that timed out once is not waited for again, and others are', async () => {
     const limits = { silenceMs: 3_600_000, connectMs: 3_600_000 }
-    const registry = bench({ limits }).open([
+    // A wait for so long is over when the test says so.
+    const long = 7_200_000
+    const ends: (() => void)[] = []
+    const setTimer: Clock['setTimer'] = (ms, run) => {
+      if (ms !== long) return systemClock.setTimer(ms, run)
+      ends.push(run)
+      return { cancel: () => undefined }
+    }
+    const slow = gate()
+    const registry = bench({ limits, clock: { ...systemClock, setTimer } }).open([
       stdioServer('silent', { mute: true }),
-      stdioServer('slow', { slowMs: 300 }),
+      stdioServer('slow', { awaits: slow.path }),
     ])
     await readied(registry, 0)
     expect((await readied(registry, 10)).servers.map(({ state }) => state)).toEqual(['connecting', 'connecting'])
+    slow.open()
     await changeTo(registry, (list) => list.servers[1]?.state === 'ready')
-    const began = performance.now()
-    await readied(registry, 800)
-    const since = performance.now()
-    expect((await readied(registry, 800)).servers[0]?.state).toBe('connecting')
-    expect(performance.now() - since).toBeLessThan((since - began) / 2)
+    const waiting = readied(registry, long)
+    for (const end of ends.splice(0)) end()
+    expect((await waiting).servers[0]?.state).toBe('connecting')
+    expect((await readied(registry, long)).servers[0]?.state).toBe('connecting')
   })
 
   test.concurrent('a silent server fails in the end, and its process is gone', async () => {
@@ -219,13 +233,23 @@ describe('a call', () => {
   })
 
   test.concurrent('has its timeout restarted by each progress notification', async () => {
-    const registry = await one()
+    const timeoutMs = 123_456
+    const timeouts: { readonly end: () => void; isCancelled: boolean }[] = []
+    const setTimer: Clock['setTimer'] = (ms, end) => {
+      if (ms !== timeoutMs) return systemClock.setTimer(ms, end)
+      const timeout = { end, isCancelled: false }
+      timeouts.push(timeout)
+      return { cancel: () => void (timeout.isCancelled = true) }
+    }
+    const registry = bench({ clock: { ...systemClock, setTimer } }).open([stdioServer('s')])
+    await readied(registry)
     const seen: (string | undefined)[] = []
-    const options = withoutSignal({ timeoutMs: 400, onProgress: (progress) => seen.push(progress.message) })
-    expect(await registry.call('s__think', { ms: 1000, every: 100 }, options)).toMatchObject({
-      content: [{ text: 'thought for 1000' }],
-    })
-    expect(seen.length).toBeGreaterThan(4)
+    const options = withoutSignal({ timeoutMs, onProgress: (progress) => seen.push(progress.message) })
+    const call = registry.call('s__think', { every: 20 }, options).catch((error: unknown) => error)
+    await until(() => timeouts.length > 5)
+    expect(timeouts.map(({ isCancelled }) => isCancelled)).toEqual(timeouts.map((_, at) => at < timeouts.length - 1))
     expect(seen[0]).toBe('still')
+    timeouts.at(-1)?.end()
+    expect(await call).toMatchObject({ code: 'TOOL_TIMEOUT', details: { ms: timeoutMs } })
   })
 })

@@ -19,6 +19,8 @@ let server: Server
 let clock: TestClock
 let transports: WebSocketTransport[]
 let budget: BodyBudget
+/** What the server has counted of the unfinished message of each transport. */
+let counted: number[]
 const webSockets = new WebSocketServer({
   noServer: true,
   clientTracking: false,
@@ -29,11 +31,14 @@ const webSockets = new WebSocketServer({
 beforeEach(async () => {
   clock = new TestClock()
   transports = []
+  counted = []
   budget = new BodyBudget({ ofAll: 8 * MIB, ofOne: 2_300 * KIB })
   server = createServer()
   server.on('upgrade', (request, wire, head) =>
     webSockets.handleUpgrade(request, wire, head, (socket) => {
-      const unfinished = budget.shareOf(request.url ?? '')
+      const share = budget.shareOf(request.url ?? '')
+      const at = transports.length
+      const unfinished = { set: (bytes: number) => share.set((counted[at] = bytes)) }
       transports.push(new WebSocketTransport(socket, wire, { clock, unread: new SharedLimit(256 * MIB), unfinished }))
     }),
   )
@@ -123,8 +128,15 @@ test('unfinished messages of one credential have a common limit, and take no roo
     socket.write(Buffer.concat([BEGUN, Buffer.alloc(PART_BYTES)]))
     return socket
   }
-  const [ada, bob] = [await begin('/ada'), await begin('/bob')]
-  const [, , cut] = [await begin('/ada'), await begin('/ada'), await begin('/ada')]
+  /** Once the server has read it: the connection that is one too many is the last. */
+  const counts = async (path: string): Promise<Socket> => {
+    const socket = await begin(path)
+    await expect.poll(() => counted.at(-1)).toBe(BEGUN.length + PART_BYTES)
+    return socket
+  }
+  const [ada, bob] = [await counts('/ada'), await counts('/bob')]
+  for (const _more of [1, 2]) await counts('/ada')
+  const cut = await begin('/ada')
   const gone = once(cut, 'close')
   expect(((await once(cut, 'data'))[0] as Buffer).readUInt16BE(2)).toBe(4429)
   // Until then it counts.

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Terminal, TerminalCommand } from '../../../ports/client-peer.ts'
 import { PerTest } from '../../../../test/fixtures/process/per-test.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { systemClock } from '../../clock.ts'
 import { runs, until } from '../../../../test/fixtures/process/running.ts'
 import { type Stage, openStage, textOf } from '../../../../test/fixtures/tools/stage.ts'
 
@@ -27,6 +29,17 @@ async function pidOf(stage: Stage, id: string): Promise<number> {
 
 function pidsIn(text: string): readonly number[] {
   return [...text.matchAll(/pid (\d+)/gu)].map(([, pid]) => Number(pid))
+}
+
+/** A clock whose timers of so long end when the test says so. */
+function endedByTest(ms: number) {
+  const ends: (() => void)[] = []
+  const setTimer: Clock['setTimer'] = (given, run) => {
+    if (given !== ms) return systemClock.setTimer(given, run)
+    ends.push(run)
+    return { cancel: () => undefined }
+  }
+  return { clock: { ...systemClock, setTimer }, end: () => ends.splice(0).forEach((run) => run()) }
 }
 
 async function effectOf(stage: Stage, command: string): Promise<string | undefined> {
@@ -83,7 +96,8 @@ describe.concurrent('a command', () => {
   })
 
   test.each(['cancelled', 'late'])('that is %s ends with all processes that it started', async (why) => {
-    const stage = await openedStage()
+    const { clock, end } = endedByTest(2_000)
+    const stage = await openedStage({ clock })
     const abort = new AbortController()
     const command =
       'trap "" TERM; echo pid $$; (setsid sh -c "trap \\"\\" TERM; echo pid \\$\\$; sleep 300") & sleep 300'
@@ -91,6 +105,7 @@ describe.concurrent('a command', () => {
     const call = stage.call('run_command', { command, timeout }, { signal: abort.signal })
     await until(() => pidsIn(JSON.stringify(stage.reports)).length >= 2)
     if (why === 'cancelled') abort.abort()
+    else end()
     const said = textOf(await call)
     expect(said).toContain(why === 'late' ? 'did not end within 3 seconds' : 'It was cancelled and stopped.')
     expect(pidsIn(said).length).toBeGreaterThanOrEqual(2)

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { messageLog, openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
+import { gate, messageLog, openBench, stdioServer, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
 import { PerTest } from '../../../../test/fixtures/process/per-test.ts'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import type { FrontedServer, FrontedSession, OpenFront } from '../../../ports/mcp-front.ts'
@@ -109,10 +109,12 @@ test.concurrent('an address needs the token of its session, and is closed with i
 
 test.concurrent('a slow server has its address at once and its tools later; a dead one is reported', async () => {
   const dead: McpServer = { type: 'http', name: 'dead', url: 'http://127.0.0.1:9/mcp', headers: [] }
-  const { open, notices } = await fronting([stdioServer('slow', { slowMs: 3000 }), dead])
+  const held = gate()
+  const { open, notices } = await fronting([stdioServer('slow', { awaits: held.path }), dead])
   let changed = 0
   const slow = await connect(serverOf(open, 'slow'), () => (changed += 1))
   expect(await slow.listTools()).toMatchObject({ tools: [] })
+  held.open()
   await until(() => changed > 0)
   expect((await slow.listTools()).tools.map(({ name }) => name)).toContain('echo')
 

@@ -36,7 +36,8 @@ test.concurrent('the servers of a session are started a few at a time, and all o
   const { made, started } = bench()
   const since = performance.now()
   made.open(silent(20), 'crowded')
-  await until(() => started.length === 20)
+  // One that never answers is started once more after a while.
+  await until(() => new Set(started.map(({ server }) => server)).size === 20)
   // The ninth may begin when one of the first eight has had its half second.
   expect((started[8]?.at ?? 0) - since).toBeGreaterThan(500)
 })
@@ -46,8 +47,11 @@ test.concurrent('the server of another session starts before the rest of a sessi
   made.open(silent(40), 'crowded')
   await until(() => started.length > 0)
   const other = made.open([stdioServer('honest')], 'other')
+  const place = () => started.findIndex(({ session }) => session === 'other')
+  await until(() => place() !== -1)
+  // Sessions take turns.
+  expect(place()).toBeLessThan(40)
   expect((await other.ready(60_000, signal)).servers).toMatchObject([{ state: 'ready' }])
-  expect(started.filter(({ session }) => session === 'crowded').length).toBeLessThan(40)
 })
 
 test.concurrent('a session that is closed starts none of its queued servers', async () => {
@@ -58,5 +62,5 @@ test.concurrent('a session that is closed starts none of its queued servers', as
   const before = started.length
   const other = made.open([stdioServer('honest')], 'other')
   await other.ready(60_000, signal)
-  expect(started.length).toBe(before + 1)
+  expect(new Set(started.slice(before).map(({ session }) => session))).toEqual(new Set(['other']))
 })

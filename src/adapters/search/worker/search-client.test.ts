@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../../../test/sim/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { openSearchIndex } from './search-client.ts'
@@ -34,7 +34,7 @@ async function running() {
   const scene = followed()
   scene.index.follow()
   await scene.clock.advance(30_000)
-  await vi.waitFor(() => expect(scene.heard.splice(0)).toEqual(['']))
+  await expect.poll(() => scene.heard.splice(0)).toEqual([''])
   return scene
 }
 
@@ -47,7 +47,7 @@ test('starts its thread half a minute after the first change, with all changes u
   await clock.advance(999)
   expect(heard).toEqual([])
   await clock.advance(1)
-  await vi.waitFor(() => expect(heard).toEqual(['a,b']))
+  await expect.poll(() => heard).toEqual(['a,b'])
 })
 
 test('reports all changes at once when there were none for 200 ms', async () => {
@@ -62,7 +62,7 @@ test('reports all changes at once when there were none for 200 ms', async () => 
   await clock.advance(199)
   expect(heard).toEqual([])
   await clock.advance(1)
-  await vi.waitFor(() => expect(heard).toEqual(['a,b']))
+  await expect.poll(() => heard).toEqual(['a,b'])
 })
 
 test('reports changes of a busy session every ten seconds', async () => {
@@ -71,5 +71,5 @@ test('reports changes of a busy session every ten seconds', async () => {
     index.changed(a)
     await clock.advance(100)
   }
-  await vi.waitFor(() => expect(heard).toEqual(['a', 'a', 'a']))
+  await expect.poll(() => heard).toEqual(['a', 'a', 'a'])
 })

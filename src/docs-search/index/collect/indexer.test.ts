@@ -1,6 +1,5 @@
 /** A directory that is watched is looked through when something changes in it, and otherwise once an hour. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -9,9 +8,12 @@ import { openIndexDatabase } from '../store/open.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** Resolves when earlier requests to the disk have been answered. */
+/** Resolves when the disk has answered all requests, also those that followed from its answers. */
 async function breathe(): Promise<void> {
-  for (let n = 0; n < 30; n += 1) await stat(tmpdir())
+  for (let still = 0; still < 10; still += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (process.getActiveResourcesInfo().some((one) => /^(?:FSReq|CloseReq)/u.test(one))) still = -1
+  }
 }
 
 async function watched() {
