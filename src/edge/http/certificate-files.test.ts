@@ -78,9 +78,10 @@ test('a certificate before its first day and after its last is remarked on, and 
 })
 
 test('a change of any of the files is noticed, and so is a file that is missing', () => {
-  const files = { certFile: at('both.pem'), keyFile: at('own.key') }
+  const files = { certFile: at('passing.pem'), keyFile: at('own.key') }
+  writeFileSync(files.certFile, content('both.pem'))
   const before = changesOf(files)
   expect(changesOf(files)).toBe(before)
-  rmSync(at('both.pem'))
+  rmSync(files.certFile)
   expect(changesOf(files)).not.toBe(before)
 })

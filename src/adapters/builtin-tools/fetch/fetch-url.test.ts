@@ -77,7 +77,7 @@ beforeEach(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 afterEach(async () => {
-  await stage.close()
+  await stage?.close()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
 })

@@ -58,13 +58,14 @@ async function said(here: Stage, command: string, expected: string): Promise<voi
 describe('a command in the sandbox', () => {
   test('writes in the directories of the session and nowhere else', async () => {
     const here = await inside()
+    const beside = mkdtempSync(join(outside, 'beside-'))
     await said(here, 'cat a.txt; echo B > b.txt; cat b.txt', 'AB')
     await said(here, 'echo x 2>/dev/null >/etc/parley-x || echo no', 'no')
-    await said(here, `echo x 2>/dev/null >${outside}/x || echo no`, 'no')
+    await said(here, `echo x 2>/dev/null >${beside}/x || echo no`, 'no')
     await said(here, 'echo x 2>/dev/null > .git/hooks/pre-commit || echo no', 'no')
     await said(here, 'echo x > /tmp/parley-x && cat /tmp/parley-x', 'x')
     await said(here, 'cat /tmp/parley-x 2>/dev/null || echo gone', 'gone')
-    expect(readdirSync(outside)).toEqual([])
+    expect(readdirSync(beside)).toEqual([])
     expect(existsSync('/tmp/parley-x')).toBe(false)
     expect(existsSync(here.path('b.txt'))).toBe(isPossible)
   })

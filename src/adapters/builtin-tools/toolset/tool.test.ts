@@ -11,7 +11,7 @@ const NAMES =
 const CHANGING = ['write_file', 'edit_file', 'run_command', 'fetch_url']
 
 let stage: Stage
-afterEach(() => stage.close())
+afterEach(() => stage?.close())
 
 describe('the builtin tools', () => {
   test('are in the list from the beginning, with plain names and strict schemas', async () => {
