@@ -73,7 +73,7 @@ export class AgentProcess {
     this.#child = child
     this.#clock = parts.clock
     this.#stderr = parts.stderr
-    this.peer = new AgentPeer(child, listener)
+    this.peer = new AgentPeer(child, listener, parts.clock)
     this.ended = this.#run()
   }
 

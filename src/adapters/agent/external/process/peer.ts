@@ -17,6 +17,8 @@ import {
   type Unreadable,
 } from '../../../../rpc/json-rpc.ts'
 import type { Child } from '../../../../ports/process.ts'
+import type { Clock } from '../../../../ports/clock.ts'
+import { ReadingPace } from './reading-pace.ts'
 import { METHOD_UNKNOWN, WireError } from './wire-error.ts'
 
 /** Bytes of one line. */
@@ -49,6 +51,7 @@ export class RefusedRequest extends Error {
 export class AgentPeer {
   readonly #child: Child
   readonly #listener: PeerListener
+  readonly #clock: Pick<Clock, 'monotonicNow' | 'sleep'>
   readonly #pending = new PendingRequests('')
   #lastId = 0
   #heard = 0
@@ -57,9 +60,10 @@ export class AgentPeer {
   #isTooLong = false
   #hasTextIds = false
 
-  constructor(child: Child, listener: PeerListener) {
+  constructor(child: Child, listener: PeerListener, clock: Pick<Clock, 'monotonicNow' | 'sleep'>) {
     this.#child = child
     this.#listener = listener
+    this.#clock = clock
   }
 
   /** Counts the lines that came: silence is when it stays the same. */
@@ -85,8 +89,12 @@ export class AgentPeer {
   /** Reads until stdout ends, or a line is too long. Never throws. */
   async read(): Promise<void> {
     const framing = new LineFraming(MAX_LINE_BYTES)
+    const pace = new ReadingPace(this.#clock)
     for await (const chunk of this.#child.stdout) {
-      if (this.#isOver || !(await this.#take(framing.push(chunk)))) return
+      const lines = framing.push(chunk)
+      if (this.#isOver || !(await this.#take(lines))) return
+      const pause = pace.next(lines.length, chunk.length)
+      if (pause !== undefined) await pause
     }
     await this.#take(framing.end())
   }
