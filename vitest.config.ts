@@ -20,6 +20,8 @@ const heavy = [
   ...['formats', 'killed', 'page/costly'].map((name) => `test/docs-search/${name}.test.ts`),
   ...['attached', 'kill', 'chaos/chaos'].map((name) => `test/kill/${name}.test.ts`),
   ...['hostile', 'kill', 'prefix'].map((name) => `test/model/${name}.test.ts`),
+  // They take pages from a browser that keeps them and from a push service.
+  ...['offline', 'push'].map((name) => `test/page/${name}.test.ts`),
   ...['call', 'http', 'http-newest', 'leaks', 'list', 'many-sessions', 'sizes', 'sse', 'stdio'].map(
     (name) => `test/torture/${name}.test.ts`,
   ),
@@ -35,7 +37,8 @@ const heavy = [
     'status-watch',
   ].map((name) => `test/e2e/${name}.test.ts`),
   'test/eval/*.test.ts',
-  // It builds, packs and installs the package, and compiles against it.
+  // They install agents with npm and uv; build, pack and install the package, and compile against it.
+  'test/agents/install.test.ts',
   'test/package/install.test.ts',
   // They need a database server, which not every machine has.
   'test/postgres/*.test.ts',
@@ -98,6 +101,7 @@ export default defineConfig({
           ...common,
           name: 'page',
           include: [page],
+          exclude: heavy,
           isolate: false,
           // Each look at a page costs a message through four processes.
           expect: { poll: { ...common.expect.poll, interval: 50 } },
