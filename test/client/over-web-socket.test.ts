@@ -2,16 +2,19 @@
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type ConnectionEvent, connect, overWebSocket, textIn } from '../../src/client.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 import { remote, remoteProcess } from '../e2e/remote-place.ts'
 import { cleanUpServers, requirePid, pidIn, start } from '../e2e/server.ts'
 
 cleanUpServers()
 
 const info = { name: 'mine', title: 'Mine', version: '1' }
+/** Longer than the test needs it, on a busy machine too. */
+const STEPS = [{ chunk: 'w{n} ', times: 100_000, everyMs: 5 }]
 const open = (url: string, protocols: readonly string[]) => new WebSocket(url, [...protocols])
 
 test('comes back by itself after kill -9, with its session and its one result', async () => {
-  const { place, cli, url, port, token } = await remoteProcess([], [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+  const { place, cli, url, port, token } = await remoteProcess([], STEPS, await freePort())
   const right = token('admin')
   const events: ConnectionEvent['kind'][] = []
   let text = ''

@@ -91,8 +91,13 @@ test.concurrent('ssh that does not come through is said in a sentence', async ()
 async function proxyWanting(header: string, port: number): Promise<number> {
   const proxy = createServer((socket: Socket) => {
     socket.on('error', () => undefined)
-    socket.once('data', (head: Buffer) => {
-      if (!head.toString('latin1').includes(`\r\n${header}\r\n`))
+    let head = Buffer.alloc(0)
+    socket.on('data', function read(bytes: Buffer) {
+      head = Buffer.concat([head, bytes])
+      const text = head.toString('latin1')
+      if (!text.includes('\r\n\r\n')) return undefined
+      socket.off('data', read)
+      if (!text.includes(`\r\n${header}\r\n`))
         return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 17\r\nConnection: close\r\n\r\nLog in to proceed')
       const onward = connect(port, '127.0.0.1').on('error', () => socket.destroy())
       onward.write(head)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Credentials } from '../../src/credentials/key-ring.ts'
 import type { Role } from '../../src/credentials/roles.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 import { jsonLines, parley } from './cli.ts'
 import { type Fields, updatesIn } from './message.ts'
 import { freshDirectory, initialize, promptOf } from './parley.ts'
@@ -244,7 +245,7 @@ describe.concurrent('an editor', () => {
   })
 
   test.concurrent('outlives the server: after kill -9 its prompt is answered once, and the session goes on', async () => {
-    const place = await remoteProcess([], [{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+    const place = await remoteProcess([], [{ chunk: 'w{n} ', times: 100_000, everyMs: 5 }], await freePort())
     const { there, cli, port, editor } = await loggedInTo(place)
     const client = editor()
     await initialize(client)

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { type Guarded, startGuarded } from '../fixtures/mcp/authorization-server.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { Cli, jsonLines, parley } from './cli.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -92,15 +93,14 @@ test.concurrent('a client that cannot is told which command to run', async () =>
 })
 
 test.concurrent('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {
-  const { place, guard } = await guarded()
+  const { place } = await guarded()
   const login = new Cli(['mcp', 'login', 'wiki'], place)
   await login.until('/authorize')
   login.child.kill('SIGINT')
   expect(await login.finished).toMatchObject({ code: 130, stderr: expect.stringContaining('Waiting') as string })
   const nobody = await parley(['mcp', 'login', 'nobody'], place)
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('(configured: wiki)') as string })
-  await guard.close()
-  const away = await parley(['mcp', 'login', guard.url], place)
+  const away = await parley(['mcp', 'login', `http://127.0.0.1:${await freePort()}/mcp`], place)
   expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Not logged in') as string })
   expect(away.stderr).toContain('ECONNREFUSED')
   const config = join(place.home, 'config/parley/parley.toml')

@@ -115,8 +115,9 @@ describe.each(depths)('%i levels', (levels) => {
     say('"id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}')
     say(`"id":1,"method":"no/such","params":${deep}`)
     say(`"id":2,"method":"session/new","params":{"cwd":${JSON.stringify(server.cwd)},"mcpServers":[]}`)
-    await editor.until('"sessionId"')
-    const session = /"sessionId":"([^"]+)"/u.exec(editor.stdout)?.[1]
+    const opened = () => /"sessionId":"([^"]+)"/u.exec(editor.stdout)
+    await editor.untilSo(() => opened() !== null, 'sessionId')
+    const session = opened()?.[1]
     const typed = JSON.stringify(`/call plan ${deep}`)
     say(
       `"id":3,"method":"session/prompt","params":{"sessionId":"${session}","prompt":[{"type":"text","text":${typed}}]}`,

@@ -25,7 +25,8 @@ async function start(
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  // Not `exit`, after which its last words may still be on their way.
+  const exited = once(child, 'close').then(([code]) => code as number | null)
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await exited

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
-import { carrying, until } from '../fixtures/process/running.ts'
+import { runs, until } from '../fixtures/process/running.ts'
 import { parley } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, initialize, newSession, promptOf } from './parley.ts'
@@ -183,10 +183,9 @@ test.concurrent('a wrong command line is explained by the whole program', async 
 test.concurrent('a client that is killed leaves no relay behind', async () => {
   const place = await placeWith(SLOW)
   const client = await connect(place)
-  const before = carrying(`PARLEY_HOME=${place.home}`)
   client.child.stdout.destroy()
   client.child.stdin.destroy()
-  await until(() => carrying(`PARLEY_HOME=${place.home}`).length < before.length)
+  await until(() => !runs(client.child.pid ?? 0))
 })
 
 /** Resident, in MiB. */

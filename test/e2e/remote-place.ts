@@ -26,13 +26,14 @@ export async function remote(
   return remoteOf(place, await serveHere({ ...place, env }, ['--listen', '0', ...args]))
 }
 
-/** The same with a process of its own, which a test may kill. */
+/** The same with a process of its own, which a test may kill; for one that comes back with a `port` that no other takes meanwhile. */
 export async function remoteProcess(
   args: readonly string[] = [],
   script: readonly Fields[] = [{ chunk: 'Hello.' }],
+  port = 0,
 ): Promise<Remote & { readonly cli: Cli }> {
   const place = await placeWith(script)
-  const cli = start(place, ['serve', '--listen', '0', ...args])
+  const cli = start(place, ['serve', '--listen', String(port), ...args])
   await cli.until('/acp')
   return { ...remoteOf(place, cli.stdout), cli }
 }

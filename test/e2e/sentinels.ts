@@ -23,8 +23,8 @@ export function leaksIn(text: string): readonly string[] {
 export function filesBelow(directory: string): readonly (readonly [string, string])[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => [path, readFileSync(path).toString('latin1')] as const)
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => [path, readOrNothing(path, 'latin1')] as const)
 }
 
 export function commandLines(): string {
@@ -32,11 +32,11 @@ export function commandLines(): string {
   return pids.map((pid) => readOrNothing(`/proc/${pid}/cmdline`)).join('\n')
 }
 
-function readOrNothing(path: string): string {
+function readOrNothing(path: string, encoding: BufferEncoding = 'utf8'): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path, encoding)
   } catch {
-    // The process has just ended.
+    // The process has just ended, or a server that runs has removed the file.
     return ''
   }
 }

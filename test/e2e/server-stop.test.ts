@@ -22,7 +22,8 @@ import {
 cleanUpServers()
 
 const SLOW = [{ chunk: 'w{n} ', times: 10_000, everyMs: 5 }]
-const BRIEF = [{ chunk: 'w{n} ', times: 100, everyMs: 10 }, { chunk: 'whole' }]
+/** It runs until its client says that the command has ended. */
+const HELD = [{ chunk: 'w1 ' }, { terminal: { command: 'make' } }, { chunk: 'whole' }]
 
 const said = (messages: readonly Message[]): string => updatesIn(messages).map(textOf).join('')
 const promptOf = (sessionId: string): Fields => ({ sessionId, prompt: [{ type: 'text', text: 'go' }] })
@@ -35,24 +36,43 @@ interface Turn {
 
 /** A client that hears of the server, and a turn of it that runs. */
 async function beginTurn(place: Place): Promise<Turn> {
-  const client = await RawSocket.open(place.socket, { notifications: ['server'] })
+  const client = await RawSocket.open(place.socket, { notifications: ['server'], capabilities: { terminal: true } })
   const sessionId = await openSession(client, place)
   const prompt = client.ask('session/prompt', promptOf(sessionId))
   await client.until((message) => said([message]).startsWith('w'))
   return { client, sessionId, prompt }
 }
 
+/** A turn of `HELD`, and what ends it. */
+async function beginHeldTurn(place: Place): Promise<Turn & { readonly end: () => void }> {
+  const turn = await beginTurn(place)
+  const { client } = turn
+  const answers: Readonly<Record<string, Fields>> = {
+    'terminal/create': { terminalId: 'term-1' },
+    'terminal/output': { output: '', truncated: false },
+    'terminal/release': {},
+  }
+  const answer = ({ id, method = '' }: Message): void => {
+    const result = answers[method]
+    if (result !== undefined) client.reply(id, result)
+  }
+  client.received.forEach(answer)
+  client.listen(answer)
+  const { id } = await client.until(({ method }) => method === 'terminal/wait_for_exit')
+  return { ...turn, end: () => client.reply(id, { exitCode: 0 }) }
+}
+
 const methodsOf = ({ received }: RawSocket): readonly (string | undefined)[] => received.map(({ method }) => method)
 
 describe.concurrent('a server that is to stop', () => {
   test.concurrent('lets a running turn end, takes no new work, and says so before it goes', async () => {
-    const place = await placeWith(BRIEF)
+    const place = await placeWith(HELD)
     const server = await serve(place)
-    const { client, prompt } = await beginTurn(place)
+    const { client, prompt, end } = await beginHeldTurn(place)
     const other = await RawSocket.open(place.socket)
     const known = await openSession(other, place)
 
-    expect((await client.request('_parley/stop', {})).result).toEqual({ stopping: true, working: 1 })
+    expect((await client.request('_parley/stop', { graceMs: 60_000 })).result).toEqual({ stopping: true, working: 1 })
     const refused = [
       await other.request('session/new', { cwd: place.cwd, mcpServers: [] }),
       await other.request('session/prompt', promptOf(known)),
@@ -63,6 +83,7 @@ describe.concurrent('a server that is to stop', () => {
     ])
     expect((await other.request('session/list', {})).error).toBeUndefined()
 
+    end()
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
     await Promise.all([client.closed, other.closed])
     expect(said(client.received)).toMatch(/whole$/u)
@@ -140,10 +161,11 @@ describe.concurrent('a server that is to stop', () => {
   )
 
   test.concurrent('goes on if it was only to stop when idle, and was not', async () => {
-    const place = await placeWith(BRIEF)
+    const place = await placeWith(HELD)
     await serveHere(place)
-    const { client, prompt } = await beginTurn(place)
+    const { client, prompt, end } = await beginHeldTurn(place)
     expect((await client.request('_parley/stop', { ifIdle: true })).result).toEqual({ stopping: false, working: 1 })
+    end()
     expect((await client.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
     expect((await client.request('_parley/stop', { ifIdle: true })).result).toEqual({ stopping: true, working: 0 })
     await client.closed
@@ -309,7 +331,9 @@ describe.concurrent('parley logs', () => {
 
     const { stdout } = await parley(['logs'], place)
     const told = stdout.trim().split('\n')
-    expect(told.map((line) => /^\S+Z (\w+)/u.exec(line)?.[1])).toEqual([
+    // A machine that stands still for seconds is in the log as well.
+    const ofLives = /^\S+Z (started|recovered|stopping|stopped)/u
+    expect(told.flatMap((line) => ofLives.exec(line)?.[1] ?? [])).toEqual([
       'started',
       'started',
       'recovered',

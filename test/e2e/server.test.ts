@@ -176,7 +176,7 @@ describe.concurrent('of many clients', () => {
 })
 
 test.concurrent('sessions belong to the server: the client that prompted may leave, and another finds the turn still running', async () => {
-  const place = await placeWith([{ chunk: 'w{n} ', times: 400, everyMs: 5 }])
+  const place = await placeWith([{ chunk: 'w{n} ', times: 100_000, everyMs: 5 }])
   const server = await serve(place)
   const first = await RawSocket.open(place.socket)
   const sessionId = await openSession(first, place)

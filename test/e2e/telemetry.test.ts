@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Collector, type SeenSpan, attribute, startCollector } from '../fixtures/telemetry/collector.ts'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { startModelServer } from '../model-server/server.ts'
 import { RawSocket } from './raw-socket.ts'
@@ -160,10 +161,8 @@ test.concurrent('a request to a model is part of its turn, with its tokens', asy
 })
 
 test.concurrent('where no collector listens, turns work, and the log says so once, with the spans that were lost', async () => {
-  const collector = await startCollector()
-  await collector.close()
   const home = freshDirectory()
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` }
   const { client, session } = await turnOf(await scriptAgent(home, STEPS), env, home)
   expect(updatesIn(client.received).map(textOf).join('')).toContain('answer-sentinel')
   await client.request('session/prompt', promptOf(session, 'again'))

@@ -11,6 +11,7 @@ import type { Role } from '../../src/credentials/roles.ts'
 import { type RunningCommand, runCommand } from '../e2e/command-scope.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
 import { binary, freshDirectory } from '../e2e/parley.ts'
+import { freePort } from '../fixtures/process/free-port.ts'
 
 const LISTENS = /ws:\/\/127\.0\.0\.1:(\d+)\/acp/u
 
@@ -138,6 +139,8 @@ export class PageServer {
 
   /** On the port that it had before, if it had one. `before`: a program that becomes the server, with its arguments. */
   async listen(before: readonly string[] = []): Promise<void> {
+    // While it is dead no other may take it.
+    if (this.#options.hasProcess === true && this.port === 0) this.port = await freePort()
     const args = ['serve', '--listen', String(this.port)]
     const env = {
       ...cleanEnvironment(),
