@@ -39,7 +39,7 @@ test('60: the link of a QR code makes one device; used again it is a sentence, a
   await phone.getByRole('navigation', { name: 'Sessions' }).waitFor()
   expect(phone.url()).toBe(stage.server.url)
   // There is no session yet, so the list begins with the form of one.
-  expect(await phone.getByLabel('Directory on the server').inputValue()).toBe(stage.server.work)
+  await expect.poll(() => phone.getByLabel('Directory on the server').inputValue()).toBe(stage.server.work)
   await part(page, 'Devices').getByRole('listitem').waitFor()
   expect(await part(page, 'Devices').getByRole('listitem').count()).toBe(1)
 

@@ -45,8 +45,7 @@ test('the first visit of a device that the server does not know leaves no error 
   page.on('console', (said) => said.type() === 'error' && errors.push(said.text()))
   await page.goto(stage.server.url)
   await page.getByRole('heading', { name: 'Connect this device' }).waitFor()
-  await lookAgain(page)
-  await page.waitForResponse(/\/device$/u)
+  await Promise.all([page.waitForResponse(/\/device$/u), lookAgain(page)])
   expect(errors).toEqual([])
 })
 

@@ -82,7 +82,7 @@ test('3, 6: a reader who scrolls up meanwhile stays, and sees that there is more
   await pill.waitFor()
   await wheel(page, 9_000)
   await pill.waitFor({ state: 'detached' })
-  expect(await awayFromEnd(page)).toBeLessThanOrEqual(1)
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
 })
 
 test('4: rows above the view that grow move nothing in it', async () => {
@@ -150,7 +150,7 @@ test('10: after a reload the place, the draft and what was opened are as before'
   const before = await firstSeen(page)
   await page.reload()
   await page.getByText('Deep in thought.').waitFor()
-  expect(await page.getByLabel('Message to the agent').inputValue()).toBe('Half a sen')
+  await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('Half a sen')
   await expect.poll(async () => (await firstSeen(page)).key).toBe(before.key)
 })
 

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { faultsOf } from '../docs-search/page/look.ts'
-import { awayFromEnd, firstSeen } from './reader.ts'
+import { awayFromEnd, firstSeen, still } from './reader.ts'
 import { PageStage } from './stage.ts'
 
 /** Each brings an answer and a call. */
@@ -60,7 +60,7 @@ test('8, 19: a long session opens at its end with one page; prompts, Home, End a
   const { page, asked } = await opened()
   await text(page, `Call ${ROUNDS - 1}`).waitFor()
   expect(asked).toHaveLength(1)
-  expect(await awayFromEnd(page)).toBeLessThanOrEqual(1)
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
   // The outline has every prompt, however little is loaded.
   await page.locator('.menu summary[aria-label=More]').click()
   await page.getByRole('button', { name: 'Prompts' }).click()
@@ -100,6 +100,7 @@ test('5: an older page that comes while it streams moves nothing, and is asked f
   await page.getByText('more 3,').waitFor()
   await page.locator('.rows').press('PageUp')
   await page.locator('.pill').waitFor()
+  await still(page)
   const rows = page.locator('.rows')
   await rows.evaluate((view) => (view.scrollTop = 2_000))
   await expect.poll(() => pages.asked()).toBe(2)
@@ -139,6 +140,8 @@ test('10: after a reload the reader is where they were, also far above the end',
   await page.locator('.row.found').waitFor()
   await page.locator('.rows').press('PageUp')
   await page.goto(stage.server.url + address)
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await still(page)
   const before = await firstSeen(page)
   await page.reload()
   await expect.poll(async () => (await firstSeen(page)).key).toBe(before.key)

@@ -182,8 +182,8 @@ test('53: the filter and the group are in the address, and a reload or Back has 
   await item(page, 'A relay to be mended').locator('a').click()
   await page.getByText('Answered.').waitFor()
   await page.goBack()
-  expect(await page.getByLabel('Filter by title or directory…').inputValue()).toBe('relay')
-  expect(await page.locator('.list li').count()).toBe(1)
+  await expect.poll(() => page.getByLabel('Filter by title or directory…').inputValue()).toBe('relay')
+  await expect.poll(() => page.locator('.list li').count()).toBe(1)
 })
 
 test('54: of ten thousand sessions at most sixty rows are in the document, and each of them is found', async () => {

@@ -149,7 +149,7 @@ test('22, 23: prompts wait in their order, one is withdrawn, and the next starts
   await page.getByLabel('Message to the agent').fill('Before the fourth')
   await page.keyboard.press('Control+Enter')
   await page.locator('.prompt', { hasText: 'Before the fourth' }).waitFor()
-  expect(await queue.allInnerTexts()).toEqual(['Fourth'])
+  await expect.poll(() => queue.allInnerTexts()).toEqual(['Fourth'])
 })
 
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))
