@@ -105,7 +105,7 @@ test.concurrent('templates are completed: the collection, the path in it, the se
 
 test.concurrent('who subscribed to a document, or to a section of it, hears of its changes, and of no other', async () => {
   const { session, directory, base } = await only({ 'a.md': 'alpha', 'b.md': '# B\n\nbeta', 'c.md': 'gamma' })
-  const news = session.listen()
+  const news = await session.listen()
   const next = news.next()
   for (const uri of [`${base}/a.md`, `${base}/b.md#b`, `${base}/c.md`]) {
     expect(await session.request('resources/subscribe', { uri })).toEqual({})

@@ -193,11 +193,10 @@ export class RawSession {
     return this.request('tools/call', { name, arguments: args }) as Promise<ToolAnswer>
   }
 
-  /** Notifications as they arrive, as on the wire. */
-  async *listen(): AsyncGenerator<string> {
+  /** Notifications as they arrive from now on, as on the wire. */
+  async listen(): Promise<AsyncGenerator<string>> {
     const headers = { Accept: 'text/event-stream', 'Mcp-Session-Id': this.id }
-    const stream = await opened(this.server, { path: this.path, method: 'GET', headers })
-    yield* messagesOf(stream)
+    return messagesOf(await opened(this.server, { path: this.path, method: 'GET', headers }))
   }
 }
 

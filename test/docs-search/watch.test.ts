@@ -59,7 +59,7 @@ test.concurrent('when the directory vanishes, clients are notified, tools say so
   const { server, log } = await serve({}, { directories: [directory] })
   const session = await RawSession.open(server)
   await found(session, 'alpha', ['a.md'])
-  const notifications = session.listen()
+  const notifications = await session.listen()
   const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
   const listed = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}'
 

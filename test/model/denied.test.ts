@@ -6,7 +6,7 @@ import { clientHere } from '../e2e/hosted-server.ts'
 import { freshDirectory, newSession, promptOf } from '../e2e/parley.ts'
 import type { Fields } from '../e2e/message.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
-import type { Saying } from '../model-server/script.ts'
+import type { Asked, Saying } from '../model-server/script.ts'
 import { startModelServer } from '../model-server/server.ts'
 
 const LIMIT = { timeout: 60_000 }
@@ -25,8 +25,11 @@ interface Told {
 }
 
 /** What a model learns that is allowed everything but what the rules say, and whose every question is answered with yes. */
-async function tried(rules: string, calls: readonly (readonly Saying[])[]): Promise<Told> {
-  const server = await startModelServer([...calls, [{ text: 'Done.' }]])
+async function tried(
+  rules: string,
+  calls: readonly (readonly Saying[])[] | ((asked: Asked) => readonly Saying[]),
+): Promise<Told> {
+  const server = await startModelServer(typeof calls === 'function' ? calls : [...calls, [{ text: 'Done.' }]])
   const directory = freshDirectory()
   const [home, cwd] = [join(directory, 'home'), join(directory, 'work')]
   write(join(home, 'config', 'parley', 'parley.toml'), `[permissions]\n${rules}\n`)
@@ -126,12 +129,16 @@ test.concurrent(
     ]
     const command = `'${process.execPath}' -e "${swap.join(';')}"`
     const tries: readonly Saying[] = Array.from({ length: 60 }, () => ({ call: 'read_file', args: { path: 'd' } }))
-    const { results } = await tried('deny = [{ tool = "*_file", path = ".env*" }]', [
-      [{ call: 'run_command', args: { command, background: true } }],
-      ...Array.from({ length: 5 }, () => tries),
-    ])
-    // It was swapped while they were read.
-    for (const said of ['it is open', 'Not allowed']) expect(results.some((text) => text.includes(said))).toBe(true)
+    const said = ['it is open', 'Not allowed']
+    const isSaid = (texts: readonly string[]) => said.every((words) => texts.some((text) => text.includes(words)))
+    const { results } = await tried('deny = [{ tool = "*_file", path = ".env*" }]', ({ index, messages }) => {
+      if (index === 0) return [{ call: 'run_command', args: { command, background: true } }]
+      if (index <= 5) return tries
+      // On a busy machine the swapping may begin late.
+      const isOver = index > 90 || isSaid(messages.flatMap((message) => message.results.map(({ text }) => text)))
+      return isOver ? [{ text: 'Done.' }] : [{ sleepMs: 100 }, ...tries.slice(0, 5)]
+    })
+    expect(isSaid(results)).toBe(true)
     expect(results.join('\n')).not.toContain(SECRET)
   },
 )
