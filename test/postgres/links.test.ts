@@ -197,11 +197,7 @@ test('a prompt that waits because the standby of the database is away: its clien
   const agent = await scriptAgent(cwd, [{ chunk: 'Here.' }])
   const ada = await one.client({ agent, notifications: ['server'] })
   const sessionId = await openedBy(ada, cwd)
-  const waitFor = async (names: string) => {
-    await server.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`)
-    await server.query('SELECT pg_reload_conf()')
-  }
-  await waitFor("'FIRST 1 (away)'")
+  await server.waitForOneThatIsAway()
   const prompt = ada.ask('session/prompt', promptOf(sessionId, 'Are you there?'))
   await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'uncertain')
   expect(said(ada.received, sessionId)).toBe('')
@@ -209,7 +205,7 @@ test('a prompt that waits because the standby of the database is away: its clien
   await asked.untilError('The database does not answer; nothing new is stored until it does.')
   const status = await parley(['status'], one.run)
   expect(status.stdout).toContain('it has acknowledged nothing for some seconds')
-  await waitFor("''")
+  await server.set('synchronous_standby_names', "''")
   await ada.until(({ method, params }) => method === '_parley/server' && params?.['state'] === 'certain')
   expect((await ada.answerTo(prompt)).result).toEqual({ stopReason: 'end_turn' })
   expect(await asked.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('answers again') as string })

@@ -1,7 +1,6 @@
 /** What the journal of a cluster keeps although answers are lost, other processes claim sessions, and the database fails. */
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/adapters/clock.ts'
@@ -213,7 +212,7 @@ describe('a wait for a standby', () => {
   test('that is cut short acknowledges nothing before the standby is back or not waited for any more', async () => {
     const journal = await open()
     await journal.append(appendOf('s', 0, 1))
-    await waitForOneThatIsAway()
+    await server.waitForOneThatIsAway()
     let isStored = false
     const append = journal.append(appendOf('s', 1, 1)).then(() => (isStored = true))
     for (let cut = 0; cut < 3; cut += 1) await cutWait()
@@ -227,7 +226,7 @@ describe('a wait for a standby', () => {
   test('that is cut short ends no delete before the standby is back or not waited for any more', async () => {
     const journal = await open()
     await journal.append(appendOf('s', 0, 1))
-    await waitForOneThatIsAway()
+    await server.waitForOneThatIsAway()
     let isDeleted = false
     const deleted = journal.delete('s').then((existed) => (isDeleted = existed))
     for (let cut = 0; cut < 3; cut += 1) await cutWait()
@@ -240,7 +239,7 @@ describe('a wait for a standby', () => {
   test('that is given up, where replicas are asked for, acknowledges nothing until there is one again', async () => {
     const refused = { code: 'PG_TOO_WEAK', message: expect.stringContaining('is disk') as string }
     await expect(openWith({ isReplicated: true })).rejects.toMatchObject(refused)
-    await waitForOneThatIsAway()
+    await server.waitForOneThatIsAway()
     const journal = await openWith({ isReplicated: true })
     let isStored = false
     const append = journal.append(appendOf('s', 0, 1)).then(() => (isStored = true))
@@ -261,22 +260,6 @@ describe('a wait for a standby', () => {
     await standby.close()
   })
 
-  /** Resolves when commits wait: the server takes in its new settings some time after it was asked to. */
-  async function waitForOneThatIsAway(): Promise<void> {
-    await waitFor("'FIRST 1 (away)'")
-    for (;;) {
-      const probe = server.query("SELECT pg_logical_emit_message(true, 'probe', '')")
-      const waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%emit_message%'"
-      const isOver = probe.then(() => true)
-      while (!(await Promise.race([isOver, sleep(5, false)])))
-        for (const { pid } of await server.query(waits)) {
-          await server.query('SELECT pg_cancel_backend($1)', [pid])
-          await probe
-          return
-        }
-    }
-  }
-
   async function waitFor(names: string): Promise<void> {
     await server.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`)
     await server.query('SELECT pg_reload_conf()')
@@ -285,7 +268,7 @@ describe('a wait for a standby', () => {
   test('that is long loses no connection while the server answers', async () => {
     const journal = await open(proxy.url, hasty)
     await journal.append(appendOf('s', 0, 1))
-    await waitForOneThatIsAway()
+    await server.waitForOneThatIsAway()
     const before = proxy.connections
     const append = journal.append(appendOf('s', 1, 1))
     // Each is a question whether the server answers.

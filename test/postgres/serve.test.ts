@@ -110,16 +110,14 @@ describe('a cluster', () => {
     expect([checked.code, served.code, examined.code]).toEqual([1, 1, 1])
     expect(served.stderr).toContain('what it acknowledges is disk, and cluster_min_durability asks for replicated')
     for (const { stdout } of [checked, examined]) expect(stdout).toContain('cluster_min_durability asks for replicated')
-    await server.query('ALTER SYSTEM SET fsync = off')
-    await server.query('SELECT pg_reload_conf()')
+    await server.set('fsync', 'off')
     const refused = await parley(['serve'], machine('two'))
     expect(refused.code).not.toBe(0)
     expect(refused.stderr).toContain('fsync is off')
   })
 
   afterEach(async () => {
-    await server.query('ALTER SYSTEM RESET fsync')
-    await server.query('SELECT pg_reload_conf()')
+    await server.set('fsync', 'on')
   })
 })
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { childrenOf, runs, until } from '../fixtures/process/running.ts'
 
@@ -135,6 +136,31 @@ export class PostgresServer {
       return (await client.query<Record<string, unknown>>(text, [...values])).rows
     } finally {
       await client.end()
+    }
+  }
+
+  /** `value` as SQL has it; resolves when new connections see it, some time after the server was asked to take it in. */
+  async set(name: string, value: string): Promise<void> {
+    await this.query(`ALTER SYSTEM SET ${name} = ${value}`)
+    await this.query('SELECT pg_reload_conf()')
+    const shown = value.replaceAll("'", '')
+    while ((await this.query(`SHOW ${name}`))[0]?.[name] !== shown) await sleep(5)
+  }
+
+  /** Resolves when commits wait for a standby that there is not. */
+  async waitForOneThatIsAway(): Promise<void> {
+    await this.set('synchronous_standby_names', "'FIRST 1 (away)'")
+    // It is another process that says so to all, when it has taken it in.
+    for (;;) {
+      const probe = this.query("SELECT pg_logical_emit_message(true, 'probe', '')")
+      const waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%emit_message%'"
+      const isOver = probe.then(() => true)
+      while (!(await Promise.race([isOver, sleep(5, false)])))
+        for (const { pid } of await this.query(waits)) {
+          await this.query('SELECT pg_cancel_backend($1)', [pid])
+          await probe
+          return
+        }
     }
   }
 
