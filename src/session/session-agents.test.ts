@@ -250,6 +250,36 @@ describe('an agent outside a turn', () => {
     })
   })
 
+  test('has what it offers compared with what is stored when that changes, and not with every turn', async () => {
+    let compared = 0
+    const review = { name: 'review', description: 'Reviews' }
+    const counting = { ...review, toJSON: () => ((compared += 1), review) }
+    const house = new House()
+    house.agent.capabilities = {
+      commands: [counting],
+      settings: { modes: null, configOptions: [] },
+      isCurrent: true,
+    }
+    const { session } = await house.open()
+    await prompted(session, 'p1')
+    const before: number[] = []
+    house.agent.script = async () => {
+      before.push(compared)
+      return 'end_turn'
+    }
+    const prompt = async (id: string): Promise<void> => {
+      compared = 0
+      await prompted(session, id)
+    }
+    await prompt('p2')
+    await prompt('p3')
+    expect(before.at(-1)).toBe(0)
+    house.agent.capabilities = { ...house.agent.capabilities, commands: [counting, review] }
+    await prompt('p4')
+    expect(before.at(-1)).toBeGreaterThan(0)
+    expect(session.existing.commands).toHaveLength(2)
+  })
+
   test('has updates that Parley has no entry for stored as they are, in a turn and outside of one', async () => {
     const { house, session, reader, agent } = await opened()
     const foreign = (words: string) => ({ protocol: 'acp/v1', update: { sessionUpdate: '_x/status', words } })

@@ -58,8 +58,11 @@ export class SessionAgents {
   #live: LiveSession | undefined
   readonly #attached: Promise<LiveSession>
   #promptKinds: { readonly key: readonly unknown[]; readonly kinds: PromptKinds } | undefined
-  /** Found to be stored already; most turns begin with capabilities that have not changed. */
-  #knownCapabilities: AgentCapabilities | undefined
+  /**
+   * Found to be stored already, beside what the session had then; most turns begin with capabilities that have not changed. To
+   * compare them again takes as long as to write them as JSON, 30 kB with some agents.
+   */
+  #known: (Pick<Existing, 'settings' | 'offeredCommands'> & { readonly capabilities: AgentCapabilities }) | undefined
   #isClosed = false
   /** The prompts of MCP servers that the agent has made commands of. */
   #offeredPrompts = '[]'
@@ -119,16 +122,24 @@ export class SessionAgents {
   offer(name: string, { capabilities }: Agent): Promise<unknown> | undefined {
     const log = this.#live?.log
     if (log === undefined) return undefined
-    // After a change of agents the state has no commands of the new one.
-    if (capabilities === this.#knownCapabilities && log.existing.offeredCommands !== null) return undefined
+    if (this.#isKnown(capabilities, log.existing)) return undefined
     const command = agentCapabilities(name, capabilities)
     if (decide(command, log.existing).length > 0) {
       // Those that were known before are not stored any more, and may come back.
-      this.#knownCapabilities = undefined
+      this.#known = undefined
       return log.dispatch(command)
     }
-    if (capabilities.isCurrent !== true) this.#knownCapabilities = capabilities
+    const { settings, offeredCommands } = log.existing
+    this.#known = { capabilities, settings, offeredCommands }
     return undefined
+  }
+
+  /** Values that a user has set hold over those that an agent only offers, but not over those that it works with. */
+  #isKnown(capabilities: AgentCapabilities, { settings, offeredCommands }: Existing): boolean {
+    const known = this.#known
+    // After a change of agents the state has no commands of the new one.
+    if (known?.capabilities !== capabilities || offeredCommands === null) return false
+    return !capabilities.isCurrent || (known.settings === settings && known.offeredCommands === offeredCommands)
   }
 
   /**

@@ -26,6 +26,8 @@ export class Puppet {
   commands: readonly SlashCommand[] = []
   modes?: Modes
   configOptions?: readonly ConfigOption[]
+  /** In place of these three. */
+  capabilities?: AgentCapabilities
   /** The turns that it was given, in order. */
   readonly turns: Turn[] = []
   /** The sessions that have opened it and not closed it yet. */
@@ -43,6 +45,7 @@ export class Puppet {
     this.sessions.add(session)
     this.opened?.(session)
     const capabilities = (): AgentCapabilities => {
+      if (this.capabilities !== undefined) return this.capabilities
       const { commands, modes = null, configOptions = [] } = this
       return { commands, settings: { modes, configOptions } }
     }

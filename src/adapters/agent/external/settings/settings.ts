@@ -34,6 +34,7 @@ export class AgentSettings {
   #modesAre: Quirks['modesAre'] = 'mode'
   /** The values came from the agent that runs now. */
   #isCurrent = false
+  #last: { readonly from: readonly unknown[]; readonly capabilities: AgentCapabilities } | undefined
   /** Of which settings the agent that was reopened has not said the values. */
   #unsure: 'nothing' | 'all' = 'nothing'
 
@@ -43,9 +44,15 @@ export class AgentSettings {
     this.#takeCommands(offers.commands)
   }
 
+  /** The same object as long as nothing in it changes. */
   get capabilities(): AgentCapabilities {
+    const from = [this.#modes, this.#modesAre, this.#model, this.#options, this.#commands, this.#isCurrent]
+    const last = this.#last
+    if (last !== undefined && from.every((part, index) => part === last.from[index])) return last.capabilities
     const settings: Settings = { modes: this.#modes, configOptions: this.#shown }
-    return { commands: this.#commands, settings, ...(this.#isCurrent && { isCurrent: true }) }
+    const capabilities = { commands: this.#commands, settings, ...(this.#isCurrent && ({ isCurrent: true } as const)) }
+    this.#last = { from, capabilities }
+    return capabilities
   }
 
   get rawCommands(): readonly unknown[] {
