@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- agents [--turns N] [--tokens N] [NAME…]`: real agents alone and behind Parley, against a scripted model and
  * without a network. Claude and Codex unless others are named; they must be installed as for `npm run conformance -- agents`.
+ * Turns are measured a few at a time on each way, in rotation: an agent is milliseconds slower or faster a minute later.
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { DIRECTORY, isInside } from '../../test/agents/real/namespace.ts'
 import { type Setup, setUp, setups } from '../../test/agents/real/setups.ts'
 import { World } from '../../test/agents/real/world.ts'
+import type { RawClient } from '../../test/e2e/raw-client.ts'
 import { RawSocket } from '../../test/e2e/raw-socket.ts'
 import type { RawConnection } from '../../test/wire/raw-connection.ts'
 import { processorMs, residentBytes, treeBytes } from '../proc.ts'
@@ -16,23 +18,24 @@ import { Server } from '../server.ts'
 
 const PROXY = fileURLToPath(new URL('../peers/proxy.ts', import.meta.url))
 
+/** Turns of one way before the next one has its turns. */
+const BLOCK = 10
+
 /** A client of the agent, and what is between them. */
-interface Way {
-  readonly name: string
-  readonly client: RawConnection
+interface Way<Client extends RawConnection = RawConnection> {
+  readonly name: 'alone' | 'proxy' | 'Parley'
+  readonly client: Client
   readonly startMs: number
   /** Of the process between the client and the agent; absent where there is none. */
   readonly pid?: number | undefined
 }
 
-interface Figures {
-  readonly start: number
+/** A way with a session that has had its first turn. */
+interface Opened<Client extends RawConnection = RawConnection> extends Way<Client> {
   readonly created: number
   readonly firstToken: number
-  readonly turn: number
-  readonly cancel: number
-  readonly perToken?: number
   readonly sessionId: string
+  readonly took: number[]
 }
 
 class Bench {
@@ -50,30 +53,48 @@ class Bench {
 
   async play(): Promise<void> {
     await this.#meet()
-    const bare = await this.#alone()
-    const proxied = await this.#proxied()
-    const ours = await this.#behind()
-    const row = (what: string, measure: (figures: Figures) => number): void =>
+    const bare = await this.#open(await this.#alone('alone'))
+    const memory = treeBytes(bare.client.child.pid)
+    const proxied = await this.#open(
+      await this.#alone('proxy', process.execPath, '--import', import.meta.resolve('tsx'), PROXY),
+    )
+    const server = await this.#serve()
+    try {
+      const ours = await this.#open(server.way)
+      await this.#compare({ bare, proxied, ours }, { bare: memory, server: server.pid })
+    } finally {
+      await server.kill()
+    }
+  }
+
+  async #compare(
+    { bare, proxied, ours }: { readonly bare: Opened<RawClient>; readonly proxied: Opened; readonly ours: Opened },
+    memory: { readonly bare: number; readonly server: number | undefined },
+  ): Promise<void> {
+    const ways = [bare, proxied, ours]
+    await this.#rotate(ways)
+    const row = (what: string, measure: (way: Opened) => number): void =>
       print(
         what,
-        [bare, proxied, ours].map(measure).map((value) => (Number.isNaN(value) ? '–' : ms(value))),
+        ways.map(measure).map((value) => (Number.isNaN(value) ? '–' : ms(value))),
       )
     print(`${this.#setup.name} ${this.#setup.version}`, ['alone', "the SDK's proxy", 'Parley'])
-    row('start until initialize is answered', ({ start }) => start)
+    row('start until initialize is answered', ({ startMs }) => startMs)
     row('session/new', ({ created }) => created)
     row('first prompt to its first token', ({ firstToken }) => firstToken)
-    row('from nothing to the first token', ({ start, created, firstToken }) => start + created + firstToken)
-    row(`a turn, p50 of ${this.#turns}`, ({ turn }) => turn)
-    row('cancel to the end of the turn', ({ cancel }) => cancel)
-    print('CPU per token between client and agent', [
-      '–',
-      ...[proxied, ours].map(({ perToken = 0 }) => `${(perToken * 1_000).toFixed(1)} µs`),
-    ])
-    print(`load of ${this.#turns} turns`, [ms(bare.load), '–', `${ms(ours.load)} cold`])
-    print('memory', [mebibytes(bare.memory), '–', `+ ${mebibytes(ours.memory)}`])
+    row('from nothing to the first token', ({ startMs, created, firstToken }) => startMs + created + firstToken)
+    row(`a turn, p50 of ${bare.took.length}`, ({ took }) => median(took))
+    print('cancel to the end of the turn', [ms(await this.#cancel(bare)), '–', ms(await this.#cancel(ours))])
+    const perToken = { proxied: await this.#perToken(proxied), ours: await this.#perToken(ours) }
+    const micros = [perToken.proxied, perToken.ours].map((each) => `${(each * 1_000).toFixed(1)} µs`)
+    print('CPU per token between client and agent', ['–', ...micros])
+    const grown = residentBytes(memory.server)
+    const loads = [ms(await this.#loadAlone(bare)), '–', `${ms(await this.#loadCold(ours))} cold`]
+    print(`load of ${bare.took.length + 1} turns`, loads)
+    print('memory', [mebibytes(memory.bare), '–', `+ ${mebibytes(grown)}`])
     console.log(
-      `added to a turn: ${ms(ours.turn - bare.turn)} (goal ≤ 5 ms) · CPU per token: ` +
-        `${((ours.perToken ?? 0) / (proxied.perToken ?? 1)).toFixed(2)} × the proxy's (goal ≤ 1.3)\n`,
+      `added to a turn: ${ms(median(ours.took) - median(bare.took))} (goal ≤ 5 ms) · CPU per token: ` +
+        `${(perToken.ours / perToken.proxied).toFixed(2)} × the proxy's (goal ≤ 1.3)\n`,
     )
   }
 
@@ -85,69 +106,48 @@ class Bench {
     await client.kill()
   }
 
-  async #alone(): Promise<Figures & { readonly load: number; readonly memory: number }> {
+  async #alone(name: Way['name'], ...before: readonly string[]): Promise<Way<RawClient>> {
     const began = performance.now()
-    const client = await this.#world.alone()
-    const figures = await this.#figures({ name: 'alone', client, startMs: performance.now() - began })
-    const memory = treeBytes(client.child.pid)
-    await client.kill()
-    const again = await this.#world.alone()
-    const load = await timed(ok(again, 'session/load', { ...this.#place, sessionId: figures.sessionId }))
-    await again.kill()
-    return { ...figures, load, memory }
+    const client = await this.#world.alone(...before)
+    return { name, client, startMs: performance.now() - began, ...(before.length > 0 && { pid: client.child.pid }) }
   }
 
-  async #proxied(): Promise<Figures> {
-    const began = performance.now()
-    const client = await this.#world.alone(process.execPath, '--import', import.meta.resolve('tsx'), PROXY)
-    const way = { name: 'proxy', client, startMs: performance.now() - began, pid: client.child.pid }
-    const figures = await this.#figures(way)
-    await client.kill()
-    return figures
-  }
-
-  async #behind(): Promise<Figures & { readonly load: number; readonly memory: number }> {
+  async #serve() {
     const { name } = this.#setup
     const home = join(DIRECTORY, 'state')
     const env = { ...setUp(this.#setup, this.#world.model.url, join(DIRECTORY, name, 'home')), PARLEY_AGENT: name }
     const began = performance.now()
     const server = await Server.startWith(home, env)
-    try {
-      const client = await RawSocket.open(join(home, 'server.sock'))
-      const startMs = performance.now() - began
-      const figures = await this.#figures({ name: 'Parley', client, startMs, pid: server.pid })
-      const memory = residentBytes(server.pid)
-      const { sessionId } = figures
-      await ok(client, 'session/close', { sessionId })
-      const load = await timed(ok(client, 'session/load', { ...this.#place, sessionId }))
-      return { ...figures, load, memory }
-    } finally {
-      await server.kill()
-    }
+    const client = await RawSocket.open(join(home, 'server.sock'))
+    const way: Way = { name: 'Parley', client, startMs: performance.now() - began, pid: server.pid }
+    return { way, pid: server.pid, kill: () => server.kill() }
   }
 
   get #place() {
     return { cwd: this.#world.cwd, mcpServers: [] }
   }
 
-  async #figures({ name, client, startMs, pid }: Way): Promise<Figures> {
+  async #open<Client extends RawConnection>(way: Way<Client>): Promise<Opened<Client>> {
+    const { client, name } = way
     const before = performance.now()
     const opened = await ok(client, 'session/new', this.#place)
     const created = performance.now() - before
     const sessionId = String(opened.result?.['sessionId'])
     if (this.#setup.mode !== undefined && name !== 'proxy')
       await client.request('session/set_mode', { sessionId, modeId: this.#setup.mode })
-    const { first } = await this.#prompt(client, sessionId, '#say zero')
-    const took: number[] = []
-    for (let turn = 1; turn < this.#turns; turn += 1)
-      took.push((await this.#prompt(client, sessionId, `#say word${turn}`)).whole)
-    const cancel = name === 'proxy' ? Number.NaN : await this.#cancel(client, sessionId)
-    const figures = { start: startMs, created, firstToken: first, turn: median(took), cancel, sessionId }
-    return pid === undefined ? figures : { ...figures, perToken: await this.#perToken(client, pid) }
+    const { first: firstToken } = await this.#prompt(client, sessionId, '#say zero')
+    return { ...way, created, firstToken, sessionId, took: [] }
+  }
+
+  async #rotate(ways: readonly Opened[]): Promise<void> {
+    for (let turn = 1; turn < this.#turns; turn += BLOCK)
+      for (const { client, sessionId, took } of ways)
+        for (let next = turn; next < Math.min(turn + BLOCK, this.#turns); next += 1)
+          took.push((await this.#prompt(client, sessionId, `#say word${next}`)).whole)
   }
 
   /** In a session of its own: the first turn warms it up. */
-  async #perToken(client: RawConnection, pid: number): Promise<number> {
+  async #perToken({ client, pid }: Opened): Promise<number> {
     const opened = await ok(client, 'session/new', this.#place)
     const sessionId = String(opened.result?.['sessionId'])
     await this.#prompt(client, sessionId, `#flood ${this.#tokens}`)
@@ -157,7 +157,18 @@ class Bench {
     return (processorMs(pid) - before) / (2 * this.#tokens)
   }
 
-  async #cancel(client: RawConnection, sessionId: string): Promise<number> {
+  async #loadAlone({ client, sessionId }: Opened<RawClient>): Promise<number> {
+    await client.kill()
+    const again = await this.#world.alone()
+    return timed(ok(again, 'session/load', { ...this.#place, sessionId }))
+  }
+
+  async #loadCold({ client, sessionId }: Opened): Promise<number> {
+    await ok(client, 'session/close', { sessionId })
+    return timed(ok(client, 'session/load', { ...this.#place, sessionId }))
+  }
+
+  async #cancel({ client, sessionId }: Opened): Promise<number> {
     const text = { type: 'text', text: '#long river' }
     const id = client.ask('session/prompt', { sessionId, prompt: [text] })
     await client.until((message) => JSON.stringify(message).includes('river 3 '))
