@@ -102,7 +102,11 @@ export class Indexer implements AsyncDisposable {
       const kept = (collection: Collection) =>
         before.find((one) => one.collection.name === collection.name && one.collection.path === collection.path)
       this.#served = collections.map((collection) => kept(collection) ?? this.#watchedCollection(collection))
-      for (const one of before) if (!this.#served.includes(one)) await one.unwatch()
+      // Two watches that end and begin at once may take each other along.
+      const gone = before.filter((one) => !this.#served.includes(one))
+      this.#settling = this.#settling.then(async () => {
+        for (const one of gone) await one.unwatch()
+      })
       this.#emitState()
       await this.#scan()
     })
