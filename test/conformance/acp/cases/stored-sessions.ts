@@ -41,9 +41,11 @@ export const storedSessionCases: readonly Case[] = [
       stage.answers({ 'session/request_permission': () => undefined })
       const ended = stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Go' }] })
       await stage.a.until(({ method }) => method === 'session/request_permission')
-      await stage.a.quiet()
-      const rows = stage.a.received.flatMap(({ params }) => listOf(params?.['sessions']).map(fieldsOf))
-      const waiting = fieldsOf(rows.findLast((row) => row['waiting'] !== undefined)?.['waiting'])
+      // Other cases have sessions that wait, and what another node has is listed about a second later.
+      const waits = (row: Fields) => row['sessionId'] === sessionId && row['waiting'] !== undefined
+      const rowsIn = ({ params }: { readonly params?: Fields }) => listOf(params?.['sessions']).map(fieldsOf)
+      await stage.a.until((message) => rowsIn(message).some(waits))
+      const waiting = fieldsOf(stage.a.received.flatMap(rowsIn).findLast(waits)?.['waiting'])
       const optionId = fieldsOf(listOf(waiting['options'])[0])['optionId']
       const params = { sessionId, requestId: waiting['requestId'], optionId }
       const first = stage.mustWork(await stage.a.request('_parley/answer', params), '_parley/answer')
@@ -69,7 +71,9 @@ export const storedSessionCases: readonly Case[] = [
       const sessionId = await stage.session()
       await stage.prompt(sessionId)
       await stage.a.until(({ params }) =>
-        listOf(params?.['sessions']).some((row) => fieldsOf(row)['lastEnd'] !== undefined),
+        listOf(params?.['sessions'])
+          .map(fieldsOf)
+          .some((row) => row['sessionId'] === sessionId && row['lastEnd'] !== undefined),
       )
       const told = stage.a.received.filter(({ method }) => method === '_parley/sessions')
       const rows = told.flatMap(({ params }) => listOf(params?.['sessions']).map(fieldsOf))
