@@ -11,6 +11,8 @@ import { StopButton } from './stop-button.tsx'
 import { SUGGESTIONS, type Suggestion, SuggestionList, useSuggestions } from './suggestions.tsx'
 
 const ESC_TWICE_MS = 600
+/** What makes the field as high as its text; it is never higher than a third of the view. */
+const MIRRORED_CHARS = 5_000
 
 export function Composer({ app, session }: { readonly app: App; readonly session: OpenSession }) {
   const { messageHint, messageLabel, onlyReads } = words()
@@ -18,7 +20,6 @@ export function Composer({ app, session }: { readonly app: App; readonly session
   const [caret, setCaret] = useState(0)
   const draft = session.draft.text.value
   const suggestions = useSuggestions(session, draft, caret)
-  useGrowing(ref, draft)
   useEffect(() => {
     if (session.draft.wantsFocus.value > 0) ref.current?.focus()
   }, [session.draft.wantsFocus.value])
@@ -47,24 +48,26 @@ export function Composer({ app, session }: { readonly app: App; readonly session
       <AttachmentList session={session} />
       <div class="write">
         <AttachButton session={session} />
-        <textarea
-          ref={ref}
-          rows={1}
-          aria-label={messageLabel}
-          aria-autocomplete="list"
-          aria-controls={hasList ? SUGGESTIONS : undefined}
-          aria-activedescendant={hasList ? `${SUGGESTIONS}-${suggestions.active}` : undefined}
-          placeholder={messageHint}
-          value={draft}
-          enterkeyhint={isPhone() ? 'enter' : 'send'}
-          onInput={({ currentTarget }) => {
-            session.draft.write(currentTarget.value)
-            setCaret(currentTarget.selectionStart)
-          }}
-          onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
-          onPaste={(event) => pasted(session, event)}
-          onKeyDown={pressed}
-        />
+        <div class="field" data-text={`${draft.slice(0, MIRRORED_CHARS)} `}>
+          <textarea
+            ref={ref}
+            rows={1}
+            aria-label={messageLabel}
+            aria-autocomplete="list"
+            aria-controls={hasList ? SUGGESTIONS : undefined}
+            aria-activedescendant={hasList ? `${SUGGESTIONS}-${suggestions.active}` : undefined}
+            placeholder={messageHint}
+            value={draft}
+            enterkeyhint={isPhone() ? 'enter' : 'send'}
+            onInput={({ currentTarget }) => {
+              session.draft.write(currentTarget.value)
+              setCaret(currentTarget.selectionStart)
+            }}
+            onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
+            onPaste={(event) => pasted(session, event)}
+            onKeyDown={pressed}
+          />
+        </div>
         <SendButtons app={app} session={session} />
       </div>
       <Chips app={app} session={session} />
@@ -207,14 +210,4 @@ function isPhone(): boolean {
 
 export function isRunning(phase: string): boolean {
   return phase === 'working' || phase === 'waiting' || phase === 'cancelling' || phase === 'suspended'
-}
-
-/** As high as what is written, up to a third of the view. */
-function useGrowing(ref: { readonly current: HTMLTextAreaElement | null }, text: string): void {
-  useEffect(() => {
-    const { current } = ref
-    if (current === null) return
-    current.style.height = 'auto'
-    current.style.height = `${Math.min(current.scrollHeight, innerHeight / 3)}px`
-  }, [text])
 }

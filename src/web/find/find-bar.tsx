@@ -7,7 +7,7 @@ import type { App } from '../sessions/app.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { useSearch } from '../sessions/search.ts'
 import { firstWordIn, rangesIn, useFoundWords } from './found-words.ts'
-import { messageText } from '../thread/rows.ts'
+import { messageText } from '../thread/conversation.ts'
 
 const MAX_HITS = 200
 

@@ -59,6 +59,7 @@ export const en = {
   promptBy: (name: string) => `Prompt by ${name}`,
   prompt: 'Prompt',
   answer: 'Answer',
+  answerGoesOn: 'Answer, continued',
   thought: (time: string) => (time === '' ? 'Thought' : `Thought for ${time}`),
   thinking: 'Thinking…',
   steps: (count: number) => `${count} steps`,

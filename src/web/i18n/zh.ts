@@ -54,6 +54,7 @@ export const zh: Words = {
   promptBy: (name) => `${name} 的提问`,
   prompt: '提问',
   answer: '回答',
+  answerGoesOn: '回答（续）',
   thought: (time) => (time === '' ? '思考' : `思考了 ${time}`),
   thinking: '正在思考…',
   steps: (count) => `${count} 个步骤`,

@@ -5,6 +5,9 @@ import { type Node, blocks } from './elements.ts'
 
 const LIMITS = { depth: 30, paragraph: 5_000 }
 
+/** A longer message is shown when the reader asks for all of it. */
+export const MAX_CHARS = 200_000
+
 /** The same object as long as the block stays as it is, so that its elements are not made again. */
 export interface Block {
   /** Where it begins in the text. */
@@ -18,16 +21,24 @@ export class GrowingMarkdown {
   #settled: readonly Block[] = []
   #settledEnd = 0
   #tail: readonly Block[] = []
+  #isWhole = false
 
   get blocks(): readonly Block[] {
     return [...this.#settled, ...this.#tail]
   }
 
+  /** How many of the blocks stay as they are, whatever comes. */
+  get settledCount(): number {
+    return this.#settled.length
+  }
+
   /** The whole text so far. `isWhole` says that nothing more comes: then links to later definitions are found too. */
   update(text: string, isWhole: boolean): void {
     const clean = text.replace(/\r\n?/gu, '\n')
+    if (clean === this.#text && isWhole === this.#isWhole) return
     if (!clean.startsWith(this.#text)) this.#restart()
     this.#text = clean
+    this.#isWhole = isWhole
     if (isWhole && /^ {0,3}\[[^\]]+\]:/mu.test(clean)) this.#restart(clean)
     this.#readTail()
   }

@@ -5,11 +5,8 @@ import { memo } from '../page/memo.ts'
 import { count, words } from '../i18n/language.ts'
 import { CodeBlock } from './code-block.tsx'
 import type { Element, Node, Plain as PlainElement } from './elements.ts'
-import { type Block, GrowingMarkdown } from './growing-markdown.ts'
+import { type Block, GrowingMarkdown, MAX_CHARS } from './growing-markdown.ts'
 import { spelledOut } from './invisible.ts'
-
-/** A longer message is shown when the reader asks for all of it. */
-const MAX_CHARS = 200_000
 
 export function Markdown({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
   const growing = useRef<GrowingMarkdown>(null)
@@ -22,9 +19,7 @@ export function Markdown({ text, isWhole }: { readonly text: string; readonly is
   }, [shown, isWhole])
   return (
     <div class="markdown">
-      {blocks.map((block) => (
-        <BlockView key={block.at} block={block} />
-      ))}
+      {blocks.map(blockView)}
       {shown.length < text.length && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
           {words().cutLong(count(text.length))}
@@ -32,6 +27,15 @@ export function Markdown({ text, isWhole }: { readonly text: string; readonly is
       )}
     </div>
   )
+}
+
+/** Blocks that were read already. */
+export function MarkdownBlocks({ blocks }: { readonly blocks: readonly Block[] }) {
+  return <div class="markdown">{blocks.map(blockView)}</div>
+}
+
+function blockView(block: Block) {
+  return <BlockView key={block.at} block={block} />
 }
 
 const BlockView = memo(({ block }: { readonly block: Block }) => <>{block.nodes.map(nodeView)}</>)

@@ -2,7 +2,7 @@
 import { type Signal, batch, signal } from '@preact/signals'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import type { Command, Content, PlanEntry, UpdateParams } from '../../client/incoming/updates.ts'
-import { type Item, type Resolved, messageKey, placeOf } from '../../client/transcript/items.ts'
+import { type Item, type MessageItem, type Resolved, messageKey, placeOf } from '../../client/transcript/items.ts'
 import { GrowingTranscript, type Page, withOlder } from '../../client/transcript/transcript.ts'
 
 export interface ContextUse {
@@ -141,4 +141,9 @@ function usageIn({ used, size, cost }: UpdateParams['update']): ContextUse | und
   const { amount, currency } = (cost ?? {}) as { readonly amount?: unknown; readonly currency?: unknown }
   const isPriced = typeof amount === 'number' && typeof currency === 'string'
   return { used, size, ...(isPriced ? { cost: { amount, currency } } : {}) }
+}
+
+/** The text of a message, without what is no text. */
+export function messageText({ content }: MessageItem): string {
+  return content.map(({ text, type }) => (type === 'text' ? (text ?? '') : '')).join('')
 }

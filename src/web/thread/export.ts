@@ -2,9 +2,8 @@
 import type { Client } from '../../client/client.ts'
 import type { Item } from '../../client/transcript/items.ts'
 import { clockTime, words } from '../i18n/language.ts'
-import { Conversation } from './conversation.ts'
+import { Conversation, messageText } from './conversation.ts'
 import { History } from './history.ts'
-import { messageText } from './rows.ts'
 
 /** All pages, in a conversation of its own: what the reader looks at stays as it is. */
 export async function exported(client: Client, sessionId: string, title: string): Promise<string> {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SessionPage } from '../../client/sessions/stored-sessions.ts'
-import { Conversation } from './conversation.ts'
+import { Conversation, messageText } from './conversation.ts'
 import { History } from './history.ts'
-import { messageText } from './rows.ts'
 
 /** A session of one long message, one chunk an entry. Pages of it come one after the other, when they are let go. */
 class LongSession {

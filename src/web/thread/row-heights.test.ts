@@ -57,3 +57,14 @@ test.each([1, 20, 800])('it has never more than the most, also of rows of %i px'
 })
 
 test('an empty list has nothing', () => expect(heights(0).span(0, 500)).toEqual({ from: 0, to: 0 }))
+
+test('the end has rows for a view and a half above it, and always some', () => {
+  const rows = heights(100)
+  // None was measured: they may all be low.
+  expect(rows.endSpan(600)).toEqual({ from: 60, to: 100 })
+  for (const key of keys(100)) rows.measured(key, 400)
+  expect(rows.endSpan(600)).toEqual({ from: 96, to: 100 })
+  rows.measured('r99', 50_000)
+  expect(rows.endSpan(600)).toEqual({ from: 97, to: 100 })
+  expect(heights(2).endSpan(600)).toEqual({ from: 0, to: 2 })
+})

@@ -8,6 +8,10 @@ export interface RowSpan {
 
 /** Rows in the document at most. */
 export const MAX_ROWS = 140
+/** At the end. */
+const MAX_END_ROWS = 40
+/** A row that was never measured may be as low as a line. */
+const LOWEST = 30
 
 export class RowHeights {
   #keys: readonly string[] = []
@@ -73,6 +77,17 @@ export class RowHeights {
       else high = middle - 1
     }
     return low
+  }
+
+  /** The last rows: what is in view there, and a view and a half above it. */
+  endSpan(view: number): RowSpan {
+    const to = this.#keys.length
+    let [from, first, height] = [to, to, 0]
+    for (; from > 0 && to - from < MAX_END_ROWS && height < 2.5 * view; from -= 1) {
+      height += this.#measured.get(this.#keys[from - 1] ?? '') ?? LOWEST
+      if (height < view) first = from - 1
+    }
+    return { from: Math.max(0, Math.min(from, first - 3)), to }
   }
 
   /** The rows in view, and about one view more on both sides. */

@@ -84,7 +84,8 @@ export class RowList extends Component<Props, RowSpan> {
     if (rows === this.props.rows) return
     this.#heights.setKeys(rows.map(({ key }) => key))
     if (this.#scroll.kind === 'held') this.setState(this.#endSpan())
-    else this.setState(({ from, to }) => this.#anchored({ from, to }))
+    // Where the end was in the document, what comes after it is so too.
+    else this.setState(({ from, to }) => this.#anchored({ from, to: to === this.props.rows.length ? rows.length : to }))
   }
 
   override componentDidUpdate(): void {
@@ -170,10 +171,9 @@ export class RowList extends Component<Props, RowSpan> {
     const before = this.#scroll
     const { state, top } = next(before, event, this.#geometry(view))
     this.#scroll = state
-    if (top !== undefined) {
-      view.scrollTop = top
-      this.#top = view.scrollTop
-    }
+    if (top !== undefined) view.scrollTop = top
+    // Also where the browser has moved it, as when the view became higher at the end: that was not the reader.
+    if (top !== undefined || (event.kind === 'laid out' && state.kind === 'held')) this.#top = view.scrollTop
     if (event.kind !== 'laid out' || state.kind !== before.kind) this.#tell(view)
   }
 
@@ -209,17 +209,17 @@ export class RowList extends Component<Props, RowSpan> {
     if (from < NEAR_TOP && first < NEAR_TOP) this.props.owner.towardsBegin(false)
   }
 
+  /** The end, and a view and a half above it. */
   #endSpan(): RowSpan {
-    const count = this.#heights.keys.length
-    return { from: Math.max(0, count - 40), to: count }
+    return this.#heights.endSpan(this.#view.current?.clientHeight ?? innerHeight)
   }
 
   /** After rows came or went: around the row that the reader holds. */
   #anchored({ from, to }: RowSpan): RowSpan {
     const count = this.#heights.keys.length
     const index = this.#scroll.kind === 'held' ? -1 : this.#heights.indexOf(this.#scroll.key)
-    if (index === -1 || (index >= from && index < to - 10))
-      return { from: Math.min(from, Math.max(0, count - 10)), to: Math.min(to, count) }
+    if (index === -1) return { from: Math.min(from, Math.max(0, count - 10)), to: Math.min(to, count) }
+    if (index >= from && index < to - (to < count ? 10 : 0)) return { from, to: Math.min(to, count) }
     const begin = Math.max(0, index - 30)
     return { from: begin, to: Math.min(count, begin + 80) }
   }

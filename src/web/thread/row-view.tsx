@@ -1,8 +1,9 @@
 /** One row of a conversation. */
 import type { EndItem, MessageItem } from '../../client/transcript/items.ts'
-import { clockTime, duration, languageOf, words } from '../i18n/language.ts'
+import { clockTime, count, duration, languageOf, words } from '../i18n/language.ts'
 import { spelledOut } from '../markdown/invisible.ts'
-import { Markdown } from '../markdown/markdown.tsx'
+import { MAX_CHARS } from '../markdown/growing-markdown.ts'
+import { Markdown, MarkdownBlocks } from '../markdown/markdown.tsx'
 import { CopyButton, IconButton } from '../page/controls.tsx'
 import { memo } from '../page/memo.ts'
 import { Icon } from '../page/icons.tsx'
@@ -11,7 +12,8 @@ import type { OpenSession } from '../sessions/open-session.ts'
 import { CallView } from '../tools/call-view.tsx'
 import { Blocks } from './content-blocks.tsx'
 import type { Folds } from './folds.ts'
-import { type CutRow, type ThreadRow, type Step, messageText, tookMs } from './rows.ts'
+import { messageText } from './conversation.ts'
+import { type AnswerRow, type CutRow, type ThreadRow, type Step, tookMs } from './rows.ts'
 
 interface Props {
   readonly app: App
@@ -27,7 +29,7 @@ export const RowView = memo(({ app, row, session, folds, isGrowing }: Props) => 
     case 'prompt':
       return <Prompt app={app} session={session} item={row.item} />
     case 'answer':
-      return <Answer app={app} session={session} item={row.item} isGrowing={isGrowing} />
+      return <Answer app={app} session={session} row={row} isGrowing={isGrowing} />
     case 'thought':
       return <Thought item={row.item} folds={folds} isGrowing={isGrowing} />
     case 'call':
@@ -78,13 +80,31 @@ function Prompt({ app, session, item }: MessageProps) {
   )
 }
 
-function Answer({ app, session, item, isGrowing }: MessageProps & { readonly isGrowing: boolean }) {
-  const text = messageText(item)
+interface AnswerProps {
+  readonly app: App
+  readonly session: OpenSession
+  readonly row: AnswerRow
+  readonly isGrowing: boolean
+}
+
+function Answer({ app, session, row: { item, part }, isGrowing }: AnswerProps) {
+  const text = part?.isLast === false ? part.raw : messageText(item)
+  const { answer, answerGoesOn } = words()
+  const goesOn = part !== undefined && part.index > 0
   return (
-    <article class="answer" aria-label={words().answer} lang={languageOf(text)}>
-      <Markdown text={text} isWhole={!isGrowing} />
-      <Blocks content={item.content} />
-      {!isGrowing && (
+    <article
+      class={goesOn ? 'answer more' : 'answer'}
+      aria-label={goesOn ? answerGoesOn : answer}
+      lang={languageOf(part?.raw ?? text)}
+    >
+      {part === undefined ? <Markdown text={text} isWhole={!isGrowing} /> : <MarkdownBlocks blocks={part.blocks} />}
+      {part?.isLast !== false && (
+        <>
+          {part !== undefined && text.length > MAX_CHARS && <Rest id={item.id} text={text} folds={session.folds} />}
+          <Blocks content={item.content} />
+        </>
+      )}
+      {part?.isLast !== false && !isGrowing && (
         <div class="after">
           <CopyButton text={text} />
           {item.seq !== undefined && (
@@ -98,6 +118,16 @@ function Answer({ app, session, item, isGrowing }: MessageProps & { readonly isG
         </div>
       )}
     </article>
+  )
+}
+
+/** What is only shown when the reader asks for it. */
+function Rest({ id, text, folds }: { readonly id: string; readonly text: string; readonly folds: Folds }) {
+  if (folds.isOpen(`all ${id}`)) return <Markdown text={text.slice(MAX_CHARS)} isWhole />
+  return (
+    <button type="button" class="quiet" onClick={() => folds.set(`all ${id}`, true)}>
+      {words().cutLong(count(text.length))}
+    </button>
   )
 }
 

@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Update } from '../../client/incoming/updates.ts'
 import type { Item } from '../../client/transcript/items.ts'
 import { GrowingTranscript, withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
-import { Rows } from './rows.ts'
+import { Rows, isContinued, rowAt } from './rows.ts'
 
 const call = (toolCallId: string, status = 'completed'): Update => ({
   sessionUpdate: 'tool_call',
@@ -120,4 +120,52 @@ test('a word more costs nothing for what was said before', () => {
   known.mockRestore()
   expect(after.slice(0, 99)).toEqual(before.slice(0, 99))
   expect(after[99]).not.toBe(before[99])
+})
+
+describe('a long answer', () => {
+  const paragraph = (n: number) =>
+    `Paragraph ${n} has a sentence of some words, and another one, so that it is no line.\n\n`
+  const text = (count: number) => Array.from({ length: count }, (_one, n) => paragraph(n)).join('')
+  const WORKING = { mayFold: true, isWorking: true }
+
+  test('stands in several rows, the first of which has its key', () => {
+    const rows = new Rows().of(itemsOf(says('Short.', 'a'), says(text(200)), says('Short.', 'b')), DONE)
+    expect(rows.map(isContinued).filter((one) => one).length).toBeGreaterThan(5)
+    expect(rows.slice(0, 3).map(({ key }) => key)).toEqual(['agent a', 'agent m', 'agent m 1'])
+    expect(rows.at(-1)?.key).toBe('agent b')
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length)
+    const said = rows.map((row) => (row.kind === 'answer' ? (row.part?.raw ?? '') : '')).join('')
+    expect(said).toBe(text(200))
+  })
+
+  test('that grows leaves the rows above its end as they are, also when it ends', () => {
+    const rows = new Rows()
+    const growing = new GrowingTranscript()
+    let before: readonly unknown[] = []
+    for (let n = 0; n < 200; n += 1) {
+      growing.take(says(paragraph(n)))
+      const now = rows.of(growing.items, WORKING)
+      expect(now.slice(0, before.length).every((row, index) => row === before[index])).toBe(true)
+      before = now.slice(0, -1)
+    }
+    const ended = rows.of(growing.items, DONE)
+    expect(ended.slice(0, before.length).every((row, index) => row === before[index])).toBe(true)
+    expect(rows.of(growing.items, DONE)).toEqual(ended)
+    const keys = ended.map(({ key }) => key)
+    expect(new Rows().of(growing.items, DONE).map(({ key }) => key)).toEqual(keys)
+    // It goes on after all, as one that was interrupted does.
+    growing.take(says('And more.'))
+    const after = rows.of(growing.items, WORKING).map(({ key }) => key)
+    expect(after.slice(0, keys.length)).toEqual(keys)
+  })
+
+  test('is found by its entry: the row that has the words, else its first', () => {
+    const params = { update: says(text(200)), _meta: { 'parley/seq': 7 } }
+    const { items } = withNews(emptyTranscript, [{ kind: 'update', params }])
+    const rows = new Rows().of(items, DONE)
+    expect(rowAt(rows, 9)?.key).toBe('agent m')
+    expect(rowAt(rows, 6)).toBeUndefined()
+    const found = rowAt(rows, 9, (raw) => raw.includes('Paragraph 150 '))
+    expect(found?.kind === 'answer' && found.part?.raw).toContain('Paragraph 150 ')
+  })
 })

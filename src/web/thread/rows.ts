@@ -1,13 +1,25 @@
-/** What of a conversation stands in one row of the list: each of its items, or a run of finished steps as one line. Pure. */
+/** What of a conversation stands in one row of the list: each of its items, a part of a long answer, or a run of finished steps. Pure. */
 import type { EndItem, Item, MessageItem, ToolCallItem } from '../../client/transcript/items.ts'
+import { MAX_CHARS } from '../markdown/growing-markdown.ts'
+import { MarkdownParts, type Part } from '../markdown/markdown-parts.ts'
+import { messageText } from './conversation.ts'
 
 export type ThreadRow =
-  | { readonly kind: 'prompt' | 'answer' | 'thought'; readonly key: string; readonly item: MessageItem }
+  | { readonly kind: 'prompt' | 'thought'; readonly key: string; readonly item: MessageItem }
+  | AnswerRow
   | { readonly kind: 'notice'; readonly key: string; readonly text: string }
   | CutRow
   | { readonly kind: 'end'; readonly key: string; readonly item: EndItem }
   | { readonly kind: 'call'; readonly key: string; readonly item: ToolCallItem }
   | { readonly kind: 'steps'; readonly key: string; readonly items: readonly Step[] }
+
+export interface AnswerRow {
+  readonly kind: 'answer'
+  readonly key: string
+  readonly item: MessageItem
+  /** Of an answer that is too long for one row. */
+  readonly part?: Part
+}
 
 export interface CutRow {
   readonly kind: 'cut' | 'failed'
@@ -20,17 +32,22 @@ export type Step = MessageItem | ToolCallItem
 
 /** Fewer calls than this stand by themselves. */
 const MIN_CALLS = 2
+/** An answer of more characters stands in several rows. */
+const LONG_ANSWER = 6_000
 
 export class Rows {
   /** The first items of runs that are folded; they stay so, whatever comes. */
   readonly #folded = new Set<string>()
-  readonly #known = new WeakMap<Item, ThreadRow | null>()
+  readonly #known = new WeakMap<Item, readonly ThreadRow[]>()
+  /** The answer that grows. */
+  #growing: { readonly id: string; readonly parts: MarkdownParts } | undefined
+  readonly #ofParts = new WeakMap<Part, AnswerRow>()
   /** Items that were there before. */
   readonly #seen = new Set<string>()
-  /** The items as they were, for a list grows in place; their rows; and where each part of the rows ends in both. */
+  /** The items as they were, for a list grows in place; their rows; and where each run of items ends in both. */
   #before: readonly Item[] = []
   #rows: readonly ThreadRow[] = []
-  readonly #parts: { readonly end: number; readonly rows: number }[] = []
+  readonly #runs: { readonly end: number; readonly rows: number }[] = []
   #mayFold = false
 
   /** `mayFold`: folding would not move what is being read. `isWorking`: the last run is not finished. */
@@ -38,8 +55,8 @@ export class Rows {
     const same = how.mayFold === this.#mayFold ? firstDifference(items, this.#before) : 0
     this.#mayFold = how.mayFold
     // A run also ends by the item after it.
-    while ((this.#parts.at(-1)?.end ?? -1) >= same) this.#parts.pop()
-    const last = this.#parts.at(-1)
+    while ((this.#runs.at(-1)?.end ?? -1) >= same) this.#runs.pop()
+    const last = this.#runs.at(-1)
     const rows = this.#rows.slice(0, last?.rows ?? 0)
     for (let at = last?.end ?? 0; at < items.length;) {
       const end = this.#endOfRun(items, at)
@@ -48,9 +65,11 @@ export class Rows {
       const mayFold = how.mayFold || run.every(({ id }) => !this.#seen.has(id))
       if (this.#isFolded(run, mayFold && (end < items.length || !how.isWorking)))
         rows.push({ kind: 'steps', key: `steps ${run[0]?.id}`, items: run })
-      else this.#pushAll(rows, items.slice(at, Math.max(end, at + 1)))
+      else
+        for (const item of items.slice(at, Math.max(end, at + 1)))
+          rows.push(...this.#rowsOf(item, how.isWorking && item === items.at(-1)))
       at = Math.max(end, at + 1)
-      this.#parts.push({ end: at, rows: rows.length })
+      this.#runs.push({ end: at, rows: rows.length })
     }
     for (let at = same; at < items.length; at += 1) this.#seen.add(items[at]?.id ?? '')
     this.#before = [...items]
@@ -68,13 +87,32 @@ export class Rows {
     return end
   }
 
-  #pushAll(rows: ThreadRow[], items: readonly Item[]): void {
-    for (const item of items) {
-      const known = this.#known.get(item)
-      const row = known === undefined ? rowOf(item) : known
-      if (known === undefined) this.#known.set(item, row)
-      if (row !== null) rows.push(row)
-    }
+  #rowsOf(item: Item, isGrowing: boolean): readonly ThreadRow[] {
+    const known = this.#known.get(item)
+    // A turn may begin before its first item is here; the answer before it stays as it is.
+    if (known !== undefined) return known
+    if (isGrowing && isAnswer(item)) return this.#partsOf(item, true)
+    const rows =
+      isAnswer(item) && (this.#growing?.id === item.id || isLong(item)) ? this.#partsOf(item, false) : rowsOf(item)
+    this.#known.set(item, rows)
+    return rows
+  }
+
+  /** The first has the key of the whole, for it was the whole until the answer became long. */
+  #partsOf(item: MessageItem, isGrowing: boolean): readonly AnswerRow[] {
+    const known = this.#growing?.id === item.id ? this.#growing.parts : undefined
+    const parts = known ?? new MarkdownParts()
+    if (isGrowing) this.#growing = { id: item.id, parts }
+    else if (known !== undefined) this.#growing = undefined
+    return parts.of(messageText(item).slice(0, MAX_CHARS), !isGrowing).map((part) => {
+      const before = this.#ofParts.get(part)
+      if (before !== undefined && (!part.isLast || before.item === item)) return before
+      const key = part.index === 0 ? item.id : `${item.id} ${part.index}`
+      // The text as it was when a part was finished would be kept with it.
+      const row: AnswerRow = { kind: 'answer', key, item: part.isLast ? item : { ...item, content: [] }, part }
+      this.#ofParts.set(part, row)
+      return row
+    })
   }
 
   #isFolded(run: readonly Step[], mayFold: boolean): boolean {
@@ -98,29 +136,36 @@ function isStep(item: Item): boolean {
     : item.kind === 'tool_call' && item.call.status === 'completed'
 }
 
-const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
+function isAnswer(item: Item): item is MessageItem {
+  return item.kind === 'message' && item.role === 'agent' && !isEnd(item)
+}
 
-function rowOf(item: Item): ThreadRow | null {
-  if (item.kind === 'tool_call') return { kind: 'call', key: item.id, item }
-  if (item.kind === 'message') return messageRow(item)
-  if (item.kind === 'end') return { kind: 'end', key: item.id, item }
-  const { sessionUpdate, title, description } = item.update
-  if (sessionUpdate !== 'notice') return null
-  const text = [title, description].filter((one) => typeof one === 'string').join(': ')
-  return { kind: 'notice', key: item.id, text }
+function isLong({ content }: MessageItem): boolean {
+  return content.reduce((sum, { type, text }) => sum + (type === 'text' ? (text ?? '').length : 0), 0) > LONG_ANSWER
 }
 
 /** The server says as a message how a turn ended that did not end by itself. */
-function messageRow(item: MessageItem): ThreadRow {
-  const { messageId, role, id: key } = item
-  if (role !== 'agent' || messageId?.endsWith('-end') !== true) return { kind: KIND_OF[role], key, item }
-  const text = messageText(item)
-  return { kind: text.startsWith('This turn failed:') ? 'failed' : 'cut', key, text, at: item.at?.last }
+function isEnd({ messageId }: MessageItem): boolean {
+  return messageId?.endsWith('-end') === true
 }
 
-/** The text of a message, without what is no text. */
-export function messageText({ content }: MessageItem): string {
-  return content.map(({ text, type }) => (type === 'text' ? (text ?? '') : '')).join('')
+const KIND_OF = { user: 'prompt', agent: 'answer', thought: 'thought' } as const
+
+function rowsOf(item: Item): readonly ThreadRow[] {
+  if (item.kind === 'tool_call') return [{ kind: 'call', key: item.id, item }]
+  if (item.kind === 'message') return [messageRow(item)]
+  if (item.kind === 'end') return [{ kind: 'end', key: item.id, item }]
+  const { sessionUpdate, title, description } = item.update
+  if (sessionUpdate !== 'notice') return []
+  const text = [title, description].filter((one) => typeof one === 'string').join(': ')
+  return [{ kind: 'notice', key: item.id, text }]
+}
+
+function messageRow(item: MessageItem): ThreadRow {
+  const { role, id: key } = item
+  if (role !== 'agent' || !isEnd(item)) return { kind: KIND_OF[role], key, item }
+  const text = messageText(item)
+  return { kind: text.startsWith('This turn failed:') ? 'failed' : 'cut', key, text, at: item.at?.last }
 }
 
 /** How long it took; undefined where the server does not tell when entries were stored. */
@@ -134,9 +179,21 @@ export function seqOfRow(row: ThreadRow): number | undefined {
   return 'item' in row ? row.item.seq?.first : undefined
 }
 
-/** The row that has this entry of the journal. */
-export function rowAt(rows: readonly ThreadRow[], seq: number): ThreadRow | undefined {
-  return rows.findLast((row) => (seqOfRow(row) ?? Number.POSITIVE_INFINITY) <= seq)
+/** It goes on with the answer of the row before. */
+export function isContinued(row: ThreadRow): boolean {
+  return row.kind === 'answer' && (row.part?.index ?? 0) > 0
+}
+
+/** The row that has this entry of the journal; of an answer in several rows, the first that `has` what is looked for, else the first. */
+export function rowAt(
+  rows: readonly ThreadRow[],
+  seq: number,
+  has: (text: string) => boolean = () => false,
+): ThreadRow | undefined {
+  const at = rows.findLastIndex((row) => !isContinued(row) && (seqOfRow(row) ?? Number.POSITIVE_INFINITY) <= seq)
+  const end = rows.findIndex((row, index) => index > at && !isContinued(row))
+  const parts = at === -1 ? [] : rows.slice(at, end === -1 ? rows.length : end)
+  return parts.find((row) => row.kind === 'answer' && row.part !== undefined && has(row.part.raw)) ?? parts[0]
 }
 
 /** Opens what hides this entry in its row. */

@@ -5,12 +5,13 @@ import { clockTime, words } from '../i18n/language.ts'
 import { Icon } from '../page/icons.tsx'
 import { lazily } from '../page/lazily.tsx'
 import type { App } from '../sessions/app.ts'
+import { rangesIn } from '../find/found-words.ts'
 import { keep, kept } from '../sessions/kept.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { useSeen } from '../sessions/seen.ts'
 import { RowList, type RowListOwner } from './row-list.tsx'
 import { RowView } from './row-view.tsx'
-import { type ThreadRow, Rows, rowAt, seqOfRow, unfold } from './rows.ts'
+import { type ThreadRow, Rows, isContinued, rowAt, seqOfRow, unfold } from './rows.ts'
 import type { Scroll } from './scroll-machine.ts'
 
 const FindBar = lazily(async () => (await import('../find/find-bar.tsx')).FindBar)
@@ -33,7 +34,7 @@ export function Talk({ app, session, seq, find }: Props) {
     () => shaped.current?.of(session.talk.items, { mayFold: position.kind === 'held', isWorking: runs }) ?? [],
     [changes, runs, position.kind],
   )
-  const goTo = useTarget({ session, rows, list, seq })
+  const goTo = useTarget({ session, rows, list, seq, find })
   const owner = useOwner(app, session, {
     rows,
     runs,
@@ -96,11 +97,13 @@ function useTarget({
   rows,
   list,
   seq,
+  find = '',
 }: {
   readonly session: OpenSession
   readonly rows: readonly ThreadRow[]
   readonly list: { readonly current: RowList | null }
   readonly seq: number | undefined
+  readonly find: string | undefined
 }): Going {
   const [target, setTarget] = useState<Target>()
   const [found, setFound] = useState<string>()
@@ -108,7 +111,8 @@ function useTarget({
   useEffect(() => {
     if (target === undefined) return
     if (!session.history.reaches(target.seq)) return void session.history.reach(target.seq)
-    const row = rowAt(rows, target.seq) ?? rows[0]
+    const has = (text: string): boolean => target.isFound === true && rangesIn(text, find).length > 0
+    const row = rowAt(rows, target.seq, has) ?? rows[0]
     if (row === undefined) return
     if (target.isFound === true) {
       unfold(row, target.seq, session.folds)
@@ -131,7 +135,7 @@ interface Position {
 
 function countAfter(rows: readonly ThreadRow[], key: string): number {
   const at = rows.findLastIndex((row) => row.key === key)
-  return at === -1 ? 0 : rows.length - 1 - at
+  return at === -1 ? 0 : rows.slice(at + 1).filter((row) => !isContinued(row)).length
 }
 
 interface Shown {
