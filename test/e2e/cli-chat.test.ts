@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('three waits', (rows) => inOrder(rows, 'Begun.', '  queued: two', '  queued: three'))
     chat.press(ESC)
     await chat.shows('two runs', (rows) =>
-      inOrder(rows, '› one', 'Begun.', '(cancelled)', '› two', 'Begun.', '  queued: three'),
+      inOrder(rows, '› one', 'Begun.', '– stopped –', '› two', 'Begun.', '  queued: three'),
     )
   })
 
@@ -101,7 +101,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     chat.press(ENTER)
     await chat.shows('it waits', (rows) => rowOf(rows, '  queued: a b c d') >= 0)
     chat.press(ESC)
-    await chat.shows('it runs', (rows) => inOrder(rows, '(cancelled)', '› a', '  b', '  c', '  d', '', 'Begun.'))
+    await chat.shows('it runs', (rows) => inOrder(rows, '– stopped –', '› a', '  b', '  c', '  d', '', 'Begun.'))
   })
 
   test.concurrent('Ctrl-D leaves, says how to return, and the turn goes on', async () => {
@@ -127,7 +127,7 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
   test.concurrent('Ctrl-C cancels the turn; where none runs it says how to leave, and then leaves', async () => {
     const chat = await busyChat()
     chat.press(CTRL_C)
-    await chat.shows('(cancelled)', (rows) => rowOf(rows, '(cancelled)') >= 0)
+    await chat.shows('the mark', (rows) => rowOf(rows, '– stopped –') >= 0)
     chat.press(CTRL_C)
     await chat.until('Press Ctrl-C again to leave')
     chat.press(CTRL_C)
@@ -154,8 +154,13 @@ describe.runIf(process.platform === 'linux')('two people in one session', { time
     await bob.shows('it waits', (rows) => rowOf(rows, '  queued: two') >= 0)
     await ann.shows('it waits', (rows) => rowOf(rows, '  queued by another: two') >= 0)
     ann.press(ESC)
-    for (const chat of [ann, bob]) {
-      await chat.shows('the order', (rows) => inOrder(rows, '› one', 'Begun.', '(cancelled)', '› two', 'Begun.'))
+    // Who has stopped a turn is told to the others only.
+    for (const [chat, mark] of [
+      [ann, '– stopped –'],
+      [bob, '– stopped by '],
+    ] as const) {
+      await chat.shows('the order', (rows) => inOrder(rows, '› one', 'Begun.', mark, '› two', 'Begun.'))
+      expect(chat.rows.filter((row) => row.startsWith('– '))).toHaveLength(1)
       expect(chat.rows.filter((row) => row.startsWith('› two'))).toHaveLength(1)
     }
   })

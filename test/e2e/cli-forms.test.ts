@@ -92,7 +92,7 @@ describe.runIf(process.platform === 'linux')('a form of an MCP server', { timeou
     await bob.request('session/load', { sessionId, cwd: one.place.cwd, mcpServers: [] })
     bob.send({ method: 'session/cancel', params: { sessionId } })
     await chat.until('→ withdrawn')
-    await chat.until('(cancelled)')
+    await chat.until('– stopped by ')
     expect(answersIn(one).filter((answer) => (answer as Fields)['action'] === 'accept')).toEqual([])
   })
 

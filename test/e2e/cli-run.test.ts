@@ -296,7 +296,7 @@ describe.concurrent('parley with prompts from a pipe', () => {
     cli.child.stdin.write('one\ntwo\n')
     await cli.until('word 2')
     cli.child.kill('SIGINT')
-    expect(await cli.finished).toMatchObject({ code: 130, stderr: '(cancelled)\n' })
+    expect(await cli.finished).toMatchObject({ code: 130, stderr: '– stopped –\n' })
   })
 })
 

@@ -8,7 +8,6 @@ import { isParleyError, type ParleyError, reasonOf } from '../../errors/parley-e
 import type { SessionPresence } from '../sessions/session-presence.ts'
 import { newUuid } from '../output/terminal/pace.ts'
 import { oneLine } from '../output/terminal/text.ts'
-import { whyOf } from '../sessions/turn.ts'
 import type { View } from '../output/view/view.ts'
 
 /** A prompt of ours that has no end yet. */
@@ -171,7 +170,7 @@ export class ChatConversation {
   }
 
   #endOwn(stopReason: string): void {
-    this.#endShown(whyOf(stopReason))
+    this.#endShown(stopReason)
     // A server that does not say how the turn stands begins the next one all the same.
     const [next] = this.#means.client.notices('turn') ? [] : this.#queued()
     if (next !== undefined) this.#begin(next)
@@ -220,13 +219,11 @@ export class ChatConversation {
     else if (this.#shown !== undefined) this.#endShown()
   }
 
-  #endShown(why?: string): void {
+  #endShown(stopReason?: string): void {
     const { view } = this.#means
     const shown = this.#shown
     this.#shown = undefined
-    view.end()
-    const said = shown?.own === undefined && shown?.isCancelled === true ? '(cancelled)' : why
-    if (said !== undefined) view.note('dim', said)
+    view.end(shown?.own === undefined && shown?.isCancelled === true ? 'cancelled' : stopReason)
     view.gap()
     this.#means.changed()
   }

@@ -45,26 +45,30 @@ export function chatFromLines(reaching: ConnectOptions, options: CommandInput['o
     view.recall(withUpdates(emptyTranscript, past))
     return { client, sessionId, view }
   }
-  return workWith({ ...reaching, notices: companyNotices, doing: 'chat' }, face, async ({ client, stops }) => {
-    const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
-    let worst = OK
-    let turn: TurnOf | undefined
-    for await (const line of lines) {
-      if (line.trim() === '') continue
-      // Standard input without a prompt leaves no session behind.
-      turn ??= await open(client)
-      const { sessionId } = turn
-      stops.onInterrupt(() => client.cancel(sessionId))
-      const code = await answer(turn, line)
-      stops.onInterrupt(undefined)
-      worst = worse(worst, code)
-      // After Ctrl-C the remaining lines are not sent.
-      if (code === TURN_CANCELLED) break
-    }
-    lines.close()
-    if (stops.signal.aborted) return stops.signal.reason as number
-    return turn === undefined ? fail('CONFIG_INVALID', NO_PROMPT) : worst
-  })
+  return workWith(
+    { ...reaching, notices: companyNotices, places: true, doing: 'chat' },
+    face,
+    async ({ client, stops }) => {
+      const lines = createInterface({ input: process.stdin, crlfDelay: Infinity, signal: stops.signal })
+      let worst = OK
+      let turn: TurnOf | undefined
+      for await (const line of lines) {
+        if (line.trim() === '') continue
+        // Standard input without a prompt leaves no session behind.
+        turn ??= await open(client)
+        const { sessionId } = turn
+        stops.onInterrupt(() => client.cancel(sessionId))
+        const code = await answer(turn, line)
+        stops.onInterrupt(undefined)
+        worst = worse(worst, code)
+        // After Ctrl-C the remaining lines are not sent.
+        if (code === TURN_CANCELLED) break
+      }
+      lines.close()
+      if (stops.signal.aborted) return stops.signal.reason as number
+      return turn === undefined ? fail('CONFIG_INVALID', NO_PROMPT) : worst
+    },
+  )
 }
 
 /** A failed turn is reported, and the next line is sent all the same. */

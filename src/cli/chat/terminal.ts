@@ -34,6 +34,7 @@ export async function chatOnTerminal(
     const face: ConnectOptions = {
       ...reaching,
       notices: companyNotices,
+      places: true,
       pages: chat.questions.pages,
       forms: chat.questions.forms,
       doing,

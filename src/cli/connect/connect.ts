@@ -26,6 +26,8 @@ export interface ConnectOptions {
   /** Starts another agent, which is spoken to in place of a Parley server. */
   readonly agentCommand?: string | undefined
   readonly notices?: readonly NoticeKind[]
+  /** Updates say when they were stored and who sent them, and turns how they ended; see `ClientOptions`. */
+  readonly places?: boolean
   /** The user's activity in this client, which other clients of the session are shown. */
   readonly doing?: 'chat' | 'attach' | 'run'
   /** Only where a user can visit them. */
@@ -192,11 +194,12 @@ async function connectEmbedded(options: ConnectOptions, face: ClientDelegate): P
   }
 }
 
-function clientOptions({ config, notices = [], pages, forms, doing }: ConnectOptions): ClientOptions {
+function clientOptions({ config, notices = [], places = false, pages, forms, doing }: ConnectOptions): ClientOptions {
   const { clientToken: token } = config
   return {
     info: doing === undefined ? serverInfo : { ...serverInfo, title: `${userAtHost()} (${doing})` },
     notices,
+    places,
     token,
     services: { pages, forms },
     agent: { name: agentName(config.agent), chosen: config.agentChosen },

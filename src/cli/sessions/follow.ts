@@ -21,7 +21,7 @@ type Options = CommandInput['options']
 /** Resolves at a stop signal, when the session is closed or deleted, and when the server is stopped. */
 export function followSession(reaching: ConnectOptions, options: Options): Promise<number> {
   const following: ConnectOptions = { ...reaching, notices: ['turn'], doing: 'attach' }
-  return options['json'] === true ? followJson(following, options) : followText(following, options)
+  return options['json'] === true ? followJson(following, options) : followText({ ...following, places: true }, options)
 }
 
 function followJson(reaching: ConnectOptions, options: Options): Promise<number> {

@@ -22,7 +22,7 @@ export interface ReadableSession {
 export interface StoredReader {
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
   find(prefix: string): Promise<ReadableSession>
-  /** The updates that `session/load` would send. Returns how far the last turn is, if it still runs. */
+  /** The updates that `session/load` would send to a client that asks for `parley/places`. Returns how far the last turn is, if it still runs. */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
   /** As `parley import` reads it. */
   exported(prefix: string): AsyncGenerator<string>
@@ -33,7 +33,7 @@ type Reading = (reader: StoredReader, signal: AbortSignal) => Promise<void>
 /** Resolves with the exit code. */
 export async function readStored(config: Config, read: Reading): Promise<number> {
   if (config.server === undefined) return readHere(config, read)
-  return workWith({ config, embedded: false }, noDisplay, async ({ client, stops }) => {
+  return workWith({ config, embedded: false, places: true }, noDisplay, async ({ client, stops }) => {
     await read(new RemoteReader(client), stops.signal)
     return OK
   })

@@ -3,6 +3,7 @@
  * agent.
  */
 import type { Config } from '../../config/settings.ts'
+import { FULL_DISPLAY } from '../../edge/acp/v1/initialize/client-capabilities.ts'
 import { type Update, hiddenInReplay, updateOf } from '../../edge/acp/v1/render/entry-to-update.ts'
 import { type SessionInfo, sessionInfo } from '../../edge/acp/v1/session-list/list-sessions.ts'
 import { fail } from '../../errors/parley-error.ts'
@@ -16,6 +17,8 @@ import { type State, absent, isAtWork, isBusy } from '../../session/domain/state
 import { loadState } from '../../session/log/session-log.ts'
 import { type JournalReader, hasOwner, openJournalReader } from '../compose/open-state.ts'
 
+/** With the ends of turns that were stopped. */
+const DISPLAY = { ...FULL_DISPLAY, places: true }
 const LIST_PAGE = 500
 const ENTRY_PAGE = { entries: 2_000, chars: 4 * 1024 * 1024 }
 
@@ -40,7 +43,7 @@ export interface OfflineReader {
   /** The session of this id, or the only one whose id begins so. Throws SESSION_NOT_FOUND or SESSION_AMBIGUOUS. */
   find(prefix: string): Promise<SessionInfo>
   /**
-   * The updates that `session/load` would send. A turn that its owner left behind when it died ends here as the next owner
+   * The updates that `session/load` would send to a client that asks for `parley/places`. A turn that its owner left behind when it died ends here as the next owner
    * will end it. Returns how far the last turn is, if it still runs.
    */
   updates(sessionId: string): AsyncGenerator<UpdateParams, Unfinished | undefined>
@@ -142,7 +145,7 @@ function unfinished(state: State, owned: boolean): Unfinished | undefined {
 function* rendered(sessionId: string, entries: readonly Entry[]): Generator<UpdateParams> {
   const hidden = hiddenInReplay(entries)
   for (const entry of entries) {
-    const update = hidden.has(entry) ? undefined : updateOf(entry)
+    const update = hidden.has(entry) ? undefined : updateOf(entry, DISPLAY)
     if (update !== undefined) yield { sessionId, update, _meta: { 'parley/seq': entry.seq } }
   }
 }

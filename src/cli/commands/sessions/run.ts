@@ -79,7 +79,7 @@ function runText(reaching: ConnectOptions, options: Options, prompt: string): Pr
   // The server asks one client at a time, also for turns of others, so an unanswered page would block them.
   const pages = canAsk ? pagesFor({ ask, note, environment: config.environment }) : undefined
   const forms = canAsk ? formsOnKeys({ listen, view, inTurn }) : undefined
-  return workWith({ ...reaching, pages, forms }, face, async (working) => {
+  return workWith({ ...reaching, places: true, pages, forms }, face, async (working) => {
     stops = working.stops
     const { client } = working
     const sessionId = await sessionFor(working, company, options)

@@ -1,6 +1,9 @@
-/** Renders updates about the agent and the session, which are no part of the conversation, as one line of text each. */
+/** Renders updates about the agent and the session, and how a turn ended, as one line of text each. */
+import { NO_REASON } from '../../../client/connection/responses.ts'
 import type { Update } from '../../../client/incoming/updates.ts'
+import type { EndItem } from '../../../client/transcript/items.ts'
 import { formatCount } from '../../../text/shorten.ts'
+import { oneLine } from '../terminal/text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -56,6 +59,22 @@ function compactionLine({ status, error }: Update): string | undefined {
 function noticeLine({ severity, title, description }: Update): string {
   const lead = severity === 'warning' || severity === 'error' ? `${severity}: ` : ''
   return `${lead}${String(title)}${typeof description === 'string' ? ` — ${description}` : ''}`
+}
+
+/** Undefined for a turn that ended as it should. */
+export function endLine({ stopReason, by }: Pick<EndItem, 'stopReason' | 'by'>): string | undefined {
+  if (stopReason === 'end_turn') return undefined
+  if (stopReason === 'cancelled') return by === undefined ? '– stopped –' : `– stopped by ${oneLine(by, 60)} –`
+  const why = Object.hasOwn(WHY, stopReason) ? WHY[stopReason] : undefined
+  return `– ${why ?? `the agent ended its turn for a reason that Parley does not know: ${oneLine(stopReason)}`} –`
+}
+
+/** The words of the page. */
+const WHY: Readonly<Record<string, string>> = {
+  refusal: 'the agent refused to go on',
+  max_tokens: 'the answer came to its length limit',
+  max_turn_requests: 'the turn has used all its steps',
+  [NO_REASON]: 'the agent did not say why its turn is over',
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -3,6 +3,7 @@ import type { Item, ToolCallItem } from '../../../client/transcript/items.ts'
 import type { Transcript } from '../../../client/transcript/transcript.ts'
 import type { ToolCallUpdate } from '../../../client/incoming/updates.ts'
 import { Flow } from '../terminal/flow.ts'
+import { endLine } from './aside.ts'
 import { type Look, planRows, contentText, toolRow } from './rows.ts'
 
 /** How a call is shown. */
@@ -44,7 +45,10 @@ function rowsOf(item: Exclude<Item, ToolCallItem>, look: Look): readonly string[
       const text = item.content.map(contentText).join('\n').trim()
       return [...flow.push(text), ...flow.end()]
     }
-    case 'end':
+    case 'end': {
+      const flow = new Flow({ ...look, only: 'dim' })
+      return [...flow.push(endLine(item) ?? ''), ...flow.end()]
+    }
     case 'other':
       return []
   }

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
 import type { ToolCallContent, Update } from '../../../client/incoming/updates.ts'
+import { emptyTranscript, withUpdates } from '../../../client/transcript/transcript.ts'
 import { paintFor } from '../terminal/colors.ts'
 import { plainScreen, type Screen } from '../terminal/screen.ts'
+import { transcriptRows } from './transcript-rows.ts'
 import { View } from './view.ts'
 
 const say = (text: string, messageId = 'm'): Update => ({
@@ -225,6 +227,68 @@ test('a running call is shown as cancelled when its turn is cancelled, and then 
     view.end()
   })
   expect(settled).toContain('✓ Read a.md')
+})
+
+describe('the mark of a turn that ended before its time', () => {
+  const ended = (end: object): Update => ({ sessionUpdate: 'session_info_update', _meta: { 'parley/end': end } })
+  const marks = (play: (view: View) => void) =>
+    onTerminal((view) => {
+      view.begin()
+      play(view)
+      // A second end, as of silence, has nothing to add.
+      view.end()
+    }).settled.filter((row) => row !== '')
+
+  test.each([
+    ['cancelled', 'ada', '– stopped by ada –'],
+    ['cancelled', 'a\nd\u001b[31ma', '– stopped by a da –'],
+    ['cancelled', undefined, '– stopped –'],
+    ['refusal', undefined, '– the agent refused to go on –'],
+    ['max_tokens', undefined, '– the answer came to its length limit –'],
+    ['max_turn_requests', undefined, '– the turn has used all its steps –'],
+  ])('for %s by %j is one line, in a turn and in a transcript', (stopReason, by, mark) => {
+    const update = ended({ stopReason, by })
+    const live = marks((view) => {
+      view.update(update)
+      view.end(stopReason)
+    })
+    const look = { paint: paintFor(false), width: () => 40 }
+    expect([live, transcriptRows(withUpdates(emptyTranscript, [update]), look)]).toEqual([[mark], [mark]])
+  })
+
+  test('comes from the response where the server sends no other', () => {
+    expect(marks((view) => view.end('refusal'))).toEqual(['– the agent refused to go on –'])
+    expect(marks((view) => view.end('end_turn'))).toEqual([])
+  })
+
+  test('does not tell users that it was they who stopped it', () => {
+    const own = marks((view) => {
+      view.cancelling()
+      view.update(ended({ stopReason: 'cancelled', by: 'ada' }))
+      view.end('cancelled')
+    })
+    expect(own).toEqual(['– stopped –'])
+  })
+
+  test('comes before the next prompt where a view only follows', () => {
+    const { answer, beside } = onPipe((view) => {
+      view.update(say('One.'))
+      view.update(ended({ stopReason: 'cancelled', by: 'ada' }))
+      expect(view.transcript.items).toHaveLength(2)
+      view.update({ ...say('two'), sessionUpdate: 'user_message_chunk' })
+      view.end()
+    })
+    expect([answer, beside]).toEqual(['One.\n', '– stopped by ada –\n\n› two\n'])
+  })
+
+  test('is not that of an earlier turn', () => {
+    const later = marks((view) => {
+      view.recall(withUpdates(emptyTranscript, [ended({ stopReason: 'cancelled', by: 'ada' })]))
+      view.update(say('Hi.'))
+      view.end('end_turn')
+    })
+    expect(later).toEqual(['Hi.'])
+  })
 })
 
 test('a permission request shows a command and a change completely, however long their lines are', () => {

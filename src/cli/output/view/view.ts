@@ -1,6 +1,6 @@
 /** Renders a turn for users: text as it streams, the current tool calls and plan, and that work is in progress. */
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
-import { type MessageRole, roleOf } from '../../../client/transcript/items.ts'
+import { type EndItem, type MessageRole, roleOf } from '../../../client/transcript/items.ts'
 import { GrowingTranscript, type Transcript } from '../../../client/transcript/transcript.ts'
 import type { Content, ToolCallUpdate, Update } from '../../../client/incoming/updates.ts'
 import type { Paint, Style } from '../terminal/colors.ts'
@@ -9,7 +9,7 @@ import { after, now } from '../terminal/pace.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { clean, oneLine } from '../terminal/text.ts'
 import { wrapSpans } from '../terminal/wrap.ts'
-import { asideOf, usageOf } from './aside.ts'
+import { asideOf, endLine, usageOf } from './aside.ts'
 import { callRows, isFolded, wholeCallRows } from './call-rows.ts'
 import { type ShownQuestion, askedOf, isNotice, isOver, planRows, contentText, toolRow } from './rows.ts'
 import { Settled } from './settled.ts'
@@ -51,6 +51,10 @@ export class View {
   #silence: (() => void) | undefined
   /** The context usage, to be shown once the turn is over, and the last line outside of the conversation. */
   #usage: string | undefined
+  /** The newest end of a turn that is shown, or was before this turn began. */
+  #knownEnd: EndItem | undefined
+  /** It was this client that asked the turn to end. */
+  #isCancelledHere = false
   #lastAside = ''
   /** How the answer ends that goes elsewhere. */
   #answerEnd: 'nothing' | 'line' | 'open' = 'nothing'
@@ -66,6 +70,7 @@ export class View {
   /** Loads the earlier conversation, which is not shown again. */
   recall(transcript: Transcript): void {
     this.#transcript = new GrowingTranscript(transcript)
+    this.#knownEnd = this.#lastEnd
     for (const item of transcript.items) {
       if (item.kind !== 'tool_call') continue
       this.#numberOf(item.call)
@@ -80,11 +85,13 @@ export class View {
     this.#heard = now()
     this.#settled.begin()
     this.#answerEnd = 'nothing'
+    this.#knownEnd = this.#lastEnd
+    this.#isCancelledHere = false
     this.#draw()
   }
 
-  /** The turn is over: everything is settled. */
-  end(): void {
+  /** The turn is over: everything is settled, and an end before its time has a mark. `stopReason`: as the response to the prompt says it. */
+  end(stopReason = 'end_turn'): void {
     this.#endMessage()
     for (const call of this.#running.values()) this.#settled.push(this.#callRows(call))
     this.#running.clear()
@@ -93,11 +100,14 @@ export class View {
     this.#sayUsage()
     if (this.#answerEnd === 'open') this.#answer('\n')
     this.#working = undefined
-    this.#draw()
+    const mark = this.#endMark(stopReason)
+    if (mark === undefined) this.#draw()
+    else this.note('dim', mark)
   }
 
   /** The turn was asked to end: nothing of it is shown as running while its agent still has something to say. */
   cancelling(): void {
+    this.#isCancelledHere = true
     this.#transcript.cancel()
     for (const id of this.#running.keys()) {
       const call = this.#transcript.call(id)
@@ -318,11 +328,28 @@ export class View {
   /** A repeated line is not shown again. */
   #aside(update: Update): void {
     this.#usage = usageOf(update) ?? this.#usage
+    // Nobody ends a turn here that nobody began here, and another one may follow at once.
+    const isEnd = update.sessionUpdate === 'session_info_update' && this.#lastEnd !== this.#knownEnd
+    if (isEnd && this.#working === undefined) this.end()
     const text = asideOf(update)
     if (text === undefined || text === this.#lastAside) return
     this.#lastAside = text
     this.#endMessage()
     this.#settled.push([this.#surfaces.paint('dim', oneLine(text, this.#look.width()))])
+  }
+
+  /** The server also says who stopped a turn, which users need not read of themselves. */
+  #endMark(stopReason: string): string | undefined {
+    const end = this.#lastEnd
+    const said = end === undefined || end === this.#knownEnd ? { stopReason } : end
+    const isOurs = this.#isCancelledHere
+    this.#knownEnd = end
+    this.#isCancelledHere = false
+    return endLine(isOurs ? { stopReason: said.stopReason } : said)
+  }
+
+  get #lastEnd(): EndItem | undefined {
+    return this.#transcript.items.findLast((item) => item.kind === 'end')
   }
 
   #sayUsage(): void {

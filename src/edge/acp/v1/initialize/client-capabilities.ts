@@ -50,7 +50,7 @@ export type SessionNotification = (typeof SESSION_NOTIFICATIONS)[number]
 /** All that exist, for the answer to `initialize`. */
 export const NOTIFICATIONS = [...SESSION_NOTIFICATIONS, 'server', 'sessions', 'agents', 'alive'] as const
 
-/** For readers that are no client, as `parley show`: everything is shown. */
+/** Everything that has its own update in ACP is shown. */
 export const FULL_DISPLAY: DisplayCapabilities = {
   booleans: true,
   compaction: true,
