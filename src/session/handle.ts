@@ -180,12 +180,21 @@ export interface SessionSubscription {
   prompt(prompt: ClientPrompt): Promise<'open' | 'ended'>
   /** The client waits for these prompts, which it sent over an earlier connection. */
   adoptPrompts(promptIds: readonly string[]): void
-  /** The client has no answer to this open question. Once no attached client is left that may answer it, the answer is no. */
-  decline(requestId: string, why?: string): Promise<void>
+  /**
+   * The client's answer to this open question. Where it has none, the answer is no once no attached client is left that may give one.
+   * For a suspended turn an answer that cannot be stored is tried again. Throws PERMISSION_UNKNOWN and SESSION_CLOSED.
+   */
+  answer(requestId: string, answer: ClientAnswer): Promise<void>
   /** Replaces the directories and MCP servers that this client declared. Throws SERVERS_TOO_MANY. */
   setConfig(config: SessionConfig): void
   /** The client detaches; nothing is pushed any more. Idempotent. */
   end(): void
+}
+
+/** The option that the client chose; without one it declines, and `why` is what the user should read about that. */
+export interface ClientAnswer {
+  readonly optionId?: string
+  readonly why?: string
 }
 
 export interface ClientPrompt {

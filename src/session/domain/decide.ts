@@ -407,17 +407,21 @@ class BatchBuilder {
   }
 }
 
-/** Whether the running turn cannot go on when this command could not be stored: its own words are lost, or its cancel or an answer. */
+/**
+ * Whether the running turn cannot go on when this command could not be stored: its own words are lost, or its cancel or an answer. A
+ * suspended one goes on waiting for its answer.
+ */
 export function concernsTurn(command: Command, state: State): boolean {
   switch (command.kind) {
     case 'agent':
     case 'ask':
     case 'end':
-    case 'answer':
     case 'cancel':
     case 'close':
     case 'halt':
       return true
+    case 'answer':
+      return state.phase !== 'suspended'
     case 'withdraw':
       return isBusy(state) && state.turn.promptId === command.promptId
     default:

@@ -3,15 +3,18 @@
  * all of their subscriptions.
  */
 import { onAbort } from '../../async/abort.ts'
+import { isParleyError } from '../../errors/parley-error.ts'
 import type { AgentActivity } from '../../ports/agent.ts'
 import type { ClientPeer } from '../../ports/client-peer.ts'
 import type { Cursor } from '../../ports/journal.ts'
 import type { ServerStatus } from '../../ports/tools.ts'
 import type { Notice } from '../../ports/values/content.ts'
 import type { AbortSource } from '../../ports/values/signal.ts'
+import type { Command } from '../domain/commands.ts'
 import { type Entry, isEnd } from '../domain/entries.ts'
 import { type State, isOpenPrompt, openQuestions } from '../domain/state.ts'
 import type {
+  ClientAnswer,
   ClientPrompt,
   PresentClient,
   SessionConfig,
@@ -20,7 +23,7 @@ import type {
   SubscribeOptions,
   SubscribedClient,
 } from '../handle.ts'
-import type { SessionLog } from '../log/session-log.ts'
+import { RETRY_MS, type SessionLog } from '../log/session-log.ts'
 import type { SessionPorts } from '../session-ports.ts'
 import type { ToolRegistryPool } from '../tools/tool-registry-pool.ts'
 import { type SubscribedSession, Subscription } from './subscription.ts'
@@ -237,15 +240,39 @@ export class AttachedClients {
   }
 
   /**
-   * The client has no answer to this permission request. The request stays open while another attached client may answer it;
-   * when none is left, the answer is no, with `why` as a note in the conversation.
+   * The client answers this permission request. It is not asked again, so an answer that finds the disk full is stored as soon as
+   * there is room: a suspended turn would wait for ever. A turn that runs is ended by the failure instead, and a client that comes
+   * anew is asked anew.
    */
-  async decline(subscription: object, requestId: string, why?: string): Promise<void> {
+  async answer(subscription: object, requestId: string, answer: ClientAnswer): Promise<void> {
+    const { clock, report } = this.#ports
+    const command = () => this.#answerOf(subscription, requestId, answer)
+    for (let next = command(); next !== undefined; next = command()) {
+      try {
+        await this.#log.request(next)
+        return
+      } catch (error) {
+        const isWaiting = this.#log.state.phase === 'suspended' && !this.#log.closed.aborted
+        if (!isWaiting || !isParleyError(error) || !error.retryable) throw error
+        report(error)
+      }
+      await clock.sleep(RETRY_MS)
+    }
+  }
+
+  /**
+   * A client without an answer leaves the request open while another attached client may answer it; when none is left, the answer is
+   * no, with `why` as a note in the conversation. Undefined too for a client that has left.
+   */
+  #answerOf(subscription: object, requestId: string, { optionId, why }: ClientAnswer): Command | undefined {
     const attached = this.#attached.get(subscription)
-    if (attached === undefined) return
-    attached.declined.add(requestId)
-    if ([...this.#attached.values()].some(({ declined }) => !declined.has(requestId))) return
-    await this.#log.request({ kind: 'answer', requestId, optionId: null, ...(why === undefined ? {} : { why }) })
+    if (attached === undefined) return undefined
+    const { client, declined } = attached
+    if (optionId !== undefined)
+      return { kind: 'answer', requestId, optionId, ...(client.author !== undefined && { by: client.author }) }
+    declined.add(requestId)
+    if ([...this.#attached.values()].some((other) => !other.declined.has(requestId))) return undefined
+    return { kind: 'answer', requestId, optionId: null, ...(why !== undefined && { why }) }
   }
 
   /** Prompts that have ended need their clients and MCP servers no longer. */

@@ -6,6 +6,7 @@ import type { ServerStatus } from '../../ports/tools.ts'
 import type { Notice } from '../../ports/values/content.ts'
 import { type Entry, decodeEntry } from '../domain/entries.ts'
 import type {
+  ClientAnswer,
   ClientPrompt,
   PresentClient,
   SessionConfig,
@@ -28,11 +29,11 @@ export interface SubscribedSession {
   remove(subscription: Subscription): void
 }
 
-/** What a subscription passes on to the session for its client: prompts, declined questions, settings. */
+/** What a subscription passes on to the session for its client: prompts, answers, settings. */
 interface SendingClients {
   prompt(subscription: Subscription, prompt: ClientPrompt): Promise<'open' | 'ended'>
   adoptPrompts(subscription: Subscription, promptIds: readonly string[]): void
-  decline(subscription: Subscription, requestId: string, why?: string): Promise<void>
+  answer(subscription: Subscription, requestId: string, answer: ClientAnswer): Promise<void>
   setConfig(subscription: Subscription, config: SessionConfig): void
 }
 
@@ -94,8 +95,8 @@ export class Subscription implements SessionSubscription {
     this.#parts.clients.adoptPrompts(this, promptIds)
   }
 
-  decline(requestId: string, why?: string): Promise<void> {
-    return this.#parts.clients.decline(this, requestId, why)
+  answer(requestId: string, answer: ClientAnswer): Promise<void> {
+    return this.#parts.clients.answer(this, requestId, answer)
   }
 
   setConfig(config: SessionConfig): void {

@@ -5,6 +5,7 @@ import { type RequestId, type PendingRequests, notificationMessage } from '../..
 import { QUEUE_LIMIT } from '../../../../session/domain/prompt-queue.ts'
 import type { Entry } from '../../../../session/domain/entries.ts'
 import type {
+  ClientAnswer,
   ClientPrompt,
   SessionConfig,
   SessionHandle,
@@ -30,7 +31,7 @@ import {
 } from '../render/entry-to-update.ts'
 import { type PlaceMeta, PlacedEntries } from '../render/places.ts'
 import { LiveStatus } from './live-status.ts'
-import { type AdoptedPrompt, PendingPrompts, OpenPermissionRequests, type ClientAnswer } from './pending-answers.ts'
+import { type AdoptedPrompt, PendingPrompts, OpenPermissionRequests } from './pending-answers.ts'
 import { withdrawn } from '../../../../session/domain/evolve.ts'
 
 /** The client of one connection, as the sessions that it opened need it. */
@@ -342,11 +343,9 @@ export class Attachment implements SessionSink {
     return this.#permissions.ask(view, (requestId, outcome) => void this.#resolvePermission(requestId, outcome))
   }
 
-  async #resolvePermission(requestId: string, { optionId, why }: ClientAnswer): Promise<void> {
+  async #resolvePermission(requestId: string, answer: ClientAnswer): Promise<void> {
     try {
-      if (optionId === undefined) return await this.subscription.decline(requestId, why)
-      const by = this.#client.author
-      await this.session.dispatch({ kind: 'answer', requestId, optionId, by })
+      await this.subscription.answer(requestId, answer)
     } catch (error) {
       // Another client was first, or the session was closed meanwhile: neither is an error.
       const isLate = isParleyError(error, 'PERMISSION_UNKNOWN') || isParleyError(error, 'SESSION_CLOSED')

@@ -15,7 +15,7 @@ import {
   type PendingRequests,
 } from '../../../../rpc/json-rpc.ts'
 import type { EndedPrompt, QueuedPrompt, OpenQuestion } from '../../../../session/domain/state.ts'
-import { type SessionView, isOpenIn } from '../../../../session/handle.ts'
+import { type ClientAnswer, type SessionView, isOpenIn } from '../../../../session/handle.ts'
 import { callOut, stopReasonOut } from '../render/entry-to-update.ts'
 
 /** A prompt of this client's former connection, and the request that still waits for its end. */
@@ -164,12 +164,6 @@ export class PendingPrompts {
 /** As the catalogue has it, so that a client sees by the number that a login is needed. */
 function failed({ code, message, details }: NonNullable<EndedPrompt['error']>) {
   return { code, message, rpc: rpcCodeOf(code), ...(details !== undefined && { details }) }
-}
-
-/** The option that the client chose; without one it declines, and `why` is what the user should read about that. */
-export interface ClientAnswer {
-  readonly optionId?: string
-  readonly why?: string
 }
 
 /** The client to which it is sent. */

@@ -144,6 +144,48 @@ test('with no client attached the session is unloaded with its queued prompts, w
   expect((await bob.answerTo('adopted')).result).toEqual({ stopReason: 'end_turn' })
 })
 
+test('answers that find the disk full count once there is room: nobody is asked again, and every prompt has its end', async () => {
+  const ada = await street.client()
+  const sessionId = await create(ada)
+  for (const promptId of ['first', 'second']) ada.ask('session/prompt', prompt(sessionId, 'Clean up', promptId))
+  await ada.until(isQuestion)
+  await ada.leave()
+  await street.house.clock.advance(120_000)
+  const [bob, carl] = [await street.client(), await street.client()]
+  const adopting = ['first', 'second'].map((promptId) => ({ promptId, requestId: `adopted ${promptId}` }))
+  await bob.request('session/load', opening(sessionId, { _meta: { 'parley/prompts': adopting } }))
+  await carl.request('session/load', opening(sessionId))
+  await bob.until(isQuestion)
+  street.house.disk.trouble = 'full'
+  for (const client of [bob, carl]) await answer(client, chosen('allow_once'))
+  await street.house.clock.advance(5_000)
+  expect(bob.received.filter(({ id }) => String(id).startsWith('adopted'))).toEqual([])
+  expect(questions(bob)).toHaveLength(1)
+  street.house.disk.trouble = 'none'
+  await street.house.clock.advance(1_000)
+  expect((await bob.answerTo('adopted first')).result).toEqual({ stopReason: 'end_turn' })
+  const again = await carl.until((message) => isQuestion(message) && message.id !== questions(carl)[0]?.id)
+  carl.send({ id: again.id, ...chosen('allow_once') })
+  expect((await bob.answerTo('adopted second')).result).toEqual({ stopReason: 'end_turn' })
+  expect(outcomes).toMatchObject([{ optionId: 'allow_once' }, { optionId: 'allow_once' }])
+})
+
+test('a client that cannot answer, while the disk is full, rejects the call once there is room', async () => {
+  const { clients, sessionId } = await asked(1)
+  await clients[0]?.leave()
+  await street.house.clock.advance(120_000)
+  const bob = await street.client()
+  await bob.request('session/load', opening(sessionId))
+  await bob.until(isQuestion)
+  street.house.disk.trouble = 'full'
+  await answer(bob, UNKNOWN)
+  await street.house.clock.advance(5_000)
+  expect(outcomes).toEqual([])
+  street.house.disk.trouble = 'none'
+  await street.house.clock.advance(1_000)
+  expect(outcomes).toEqual([{ outcome: 'cancelled' }])
+})
+
 test('with no client attached the session is unloaded, and has the MCP servers of its client again when it continues', async () => {
   const ada = await street.client()
   const mcpServers = [{ name: 'docs', command: '/bin/docs', args: [], env: [] }]
