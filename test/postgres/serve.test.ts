@@ -60,10 +60,14 @@ describe('a cluster', () => {
     expect(await parley(['run', '--session', id, 'Are you there?'], two)).toMatchObject({ code: 0 })
     const shown = await parley(['show', id], one)
     expect(shown.stdout).toContain('Are you there?')
-    const status = (await parley(['cluster', 'status'], two)).stdout
-    expect(status).toMatch(/^NODE +STATE +SESSIONS +APPENDS p50, p99 .*\none +serves +\d.* ms, .* ms +all /u)
-    expect(status).toContain('\n  disk: what was acknowledged is on the disk of the primary\n')
-    expect(status).toMatch(/\n {2}1 session stored, 0\.\d MB\n$/u)
+    // A node writes its figures beside its heartbeats.
+    const status = async (): Promise<string> => (await parley(['cluster', 'status'], two)).stdout
+    await expect
+      .poll(status)
+      .toMatch(/^NODE +STATE +SESSIONS +APPENDS p50, p99 .*\none +serves +\d.* ms, .* ms +all /u)
+    const whole = await status()
+    expect(whole).toContain('\n  disk: what was acknowledged is on the disk of the primary\n')
+    expect(whole).toMatch(/\n {2}1 session stored, 0\.\d MB\n$/u)
     // A stop in order leaves the session to the other one.
     await parley(['stop'], one)
     expect(await parley(['run', '--session', id, 'And now?'], two)).toMatchObject({ code: 0 })
