@@ -28,7 +28,10 @@ const heavy = [
   ...[
     'disk',
     'mcp-pause',
+    'mcp-schemas',
     'relay-kill',
+    'remote-tls',
+    'secrets',
     'secrets-settings',
     'server-memory',
     'server-silent',
@@ -44,6 +47,8 @@ const heavy = [
   'test/postgres/*.test.ts',
   'src/adapters/journal/sqlite/crash.test.ts',
   'src/adapters/mcp/oauth/two-processes.test.ts',
+  // How soon a directory is watched depends on what else its process watches.
+  'src/docs-search/index/collect/indexer.test.ts',
 ]
 
 /** In a browser, which the files of a worker share. */
