@@ -62,9 +62,7 @@ describe('a cluster', () => {
     expect(shown.stdout).toContain('Are you there?')
     // A node writes its figures beside its heartbeats.
     const status = async (): Promise<string> => (await parley(['cluster', 'status'], two)).stdout
-    await expect
-      .poll(status)
-      .toMatch(/^NODE +STATE +SESSIONS +APPENDS p50, p99 .*\none +serves +\d.* ms, .* ms +all /u)
+    await expect.poll(status).toMatch(/^NODE +STATE +SESSIONS +APPENDS p50, p99 .*\none +serves +\d.* ms, .* ms +all /u)
     const whole = await status()
     expect(whole).toContain('\n  disk: what was acknowledged is on the disk of the primary\n')
     expect(whole).toMatch(/\n {2}1 session stored, 0\.\d MB\n$/u)
