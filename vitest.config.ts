@@ -47,7 +47,7 @@ const heavy = [
   'test/postgres/*.test.ts',
   'src/adapters/journal/sqlite/crash.test.ts',
   'src/adapters/mcp/oauth/two-processes.test.ts',
-  // How soon a directory is watched depends on what else its process watches.
+  // It waits until its process has no request to the disk, so no other file's may be there.
   'src/docs-search/index/collect/indexer.test.ts',
 ]
 

@@ -6,6 +6,7 @@ import { fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type CredentialDocument, type CredentialPlace, documentIn } from './credential-documents.ts'
 import { isUseDue } from './credential-file.ts'
+import { freeName } from './free-name.ts'
 import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
 import { hashOf, isHash, newToken } from './secret.ts'
@@ -88,7 +89,8 @@ export class AccessTokens {
     return this.#file.change(({ tokens }) => {
       const all = [...tokens]
       for (const other of others)
-        if (!all.some(({ sha256 }) => sha256 === other.sha256)) all.push({ ...other, name: freeName(other.name, all) })
+        if (!all.some(({ sha256 }) => sha256 === other.sha256))
+          all.push({ ...other, name: freeName(other.name, { among: all, join: '-' }) })
       return { content: { tokens: all }, result: all.length - tokens.length }
     })
   }
@@ -104,14 +106,6 @@ export class AccessTokens {
 
   #time(): string {
     return new Date(this.#now()).toISOString()
-  }
-}
-
-/** The second "phone" is "phone-2". */
-function freeName(wanted: string, tokens: readonly AccessToken[]): string {
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? wanted : `${wanted.slice(0, 58)}-${number}`
-    if (!tokens.some((one) => one.name === name)) return name
   }
 }
 

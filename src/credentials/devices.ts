@@ -6,6 +6,7 @@ import { ParleyError, fail } from '../errors/parley-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type CredentialDocument, type CredentialPlace, documentIn } from './credential-documents.ts'
 import { isUseDue } from './credential-file.ts'
+import { freeName } from './free-name.ts'
 import { type Role, isRole } from './roles.ts'
 import { type Scope, isScope } from './scope.ts'
 import { hashOf, isHash, linkIdOf, newPublicId, newLinkCode, newToken } from './secret.ts'
@@ -172,7 +173,7 @@ export class Devices {
       const all = [...devices]
       for (const other of others)
         if (!all.some(({ id, sha256 }) => sha256 === other.sha256 || id === other.id))
-          all.push({ ...other, name: freeName(other.name, all) })
+          all.push({ ...other, name: freeName(other.name, { among: all, join: ' ' }) })
       return { content: { devices: all, codes }, result: all.length - devices.length }
     })
   }
@@ -192,7 +193,7 @@ export class Devices {
     const time = new Date(this.#now()).toISOString()
     const stored: StoredDevice = {
       id: newPublicId(),
-      name: freeName(name ?? (DEVICE_NAME.test(saidName) ? saidName : 'device'), devices),
+      name: freeName(name ?? (DEVICE_NAME.test(saidName) ? saidName : 'device'), { among: devices, join: ' ' }),
       role,
       ...(scope !== undefined && { scope }),
       created: time,
@@ -215,15 +216,6 @@ export class Devices {
 interface Introduced {
   readonly saidName: string
   readonly devices: readonly StoredDevice[]
-}
-
-/** The second "Firefox on Linux" is "Firefox on Linux 2". */
-function freeName(wanted: string, devices: readonly Device[]): string {
-  const isTaken = (name: string): boolean => devices.some((one) => one.name === name)
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? wanted : `${wanted.slice(0, 58)} ${number}`
-    if (!isTaken(name)) return name
-  }
 }
 
 function requireName(name: string): void {

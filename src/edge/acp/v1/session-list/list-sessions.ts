@@ -90,7 +90,7 @@ function metaOf({ phase, agent, lastSeq, standing }: SessionSummary, unread: boo
     'parley/lastEnd': standing?.lastEnd,
     'parley/waiting': standing?.waiting,
     'parley/unread': unread,
-  }
+  } satisfies { [Name in keyof SessionDetails as `parley/${Name}`]-?: SessionDetails[Name] | undefined }
 }
 
 export function sessionInfo({ id, cwd, additionalDirectories, title, updatedAt }: SessionSummary): SessionInfo {
