@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Step } from './server.ts'
-import { PageStage } from './stage.ts'
+import { DESKTOP, PageStage } from './stage.ts'
 
 const AGENT = {
   agent: {
@@ -238,6 +238,20 @@ test('40: a file that was made after the last look is found', async () => {
   writeFileSync(join(stage.server.work, 'fresh.ts'), '')
   await field(page).press('f')
   await expect.poll(() => options(page).allInnerTexts()).toContain('fresh.ts')
+})
+
+test('what is written has the whole width and is seen whole, up to a third of the view', async () => {
+  const page = await stage.device()
+  await stage.newSession(page)
+  const seen = () =>
+    field(page).evaluate((area) => ({
+      unusedWidth: (area.parentElement?.clientWidth ?? 0) - area.clientWidth,
+      hiddenHeight: area.scrollHeight - area.clientHeight,
+    }))
+  await field(page).fill('A message that is long enough to have several lines. '.repeat(8))
+  await expect.poll(seen).toEqual({ unusedWidth: 0, hiddenHeight: 0 })
+  await field(page).fill('A line.\n'.repeat(100))
+  await expect.poll(async () => (await field(page).boundingBox())?.height).toBe(Math.trunc(DESKTOP.height * 0.33))
 })
 
 test('a directory for a new session is completed as it is written', async () => {

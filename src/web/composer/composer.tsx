@@ -48,7 +48,7 @@ export function Composer({ app, session }: { readonly app: App; readonly session
       <AttachmentList session={session} />
       <div class="write">
         <AttachButton session={session} />
-        <div class="field" data-text={`${draft.slice(0, MIRRORED_CHARS)} `}>
+        <div class="mirrored" data-text={`${draft.slice(0, MIRRORED_CHARS)} `}>
           <textarea
             ref={ref}
             rows={1}
