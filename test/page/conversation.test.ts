@@ -192,4 +192,20 @@ test('a long answer leaves the document small while it grows, and a reader in th
   expect(await page.locator('.answer .after').count()).toBe(1)
 })
 
+test('lines that are written while the end is in view leave it there', async () => {
+  const page = await longSession()
+  stage.server.play([{ chunk: 'word {n} of many, ', times: 200, everyMs: 3 }, { chunk: 'and that was all.' }])
+  await prompt(page, 'Stream.')
+  const field = page.getByLabel('Message to the agent')
+  await field.fill('One.\nTwo.\nThree.\n')
+  await field.pressSequentially('And letters.')
+  await page.getByText('and that was all.').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
+  await field.fill('')
+  await still(page)
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
+  expect(await page.locator('.pill').count()).toBe(0)
+})
+
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

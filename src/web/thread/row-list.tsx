@@ -4,7 +4,7 @@
  */
 import { Component, type ComponentChildren, createRef } from 'preact'
 import { MAX_ROWS, RowHeights, type RowSpan } from './row-heights.ts'
-import { type Geometry, type Scroll, type ScrollEvent, next } from './scroll-machine.ts'
+import { type Geometry, type Scroll, type ScrollEvent, type Stand, next } from './scroll-machine.ts'
 
 export interface Placed {
   readonly key: string
@@ -39,8 +39,9 @@ export class RowList extends Component<Props, RowSpan> {
   readonly #mounted = new Map<string, HTMLElement>()
   readonly #observer = new ResizeObserver((entries) => this.#resized(entries))
   #scroll: Scroll
-  /** Where the view stands, as far as is known. */
-  #top = 0
+  /** As far as is known. */
+  #stand: Stand = { top: 0, view: 0, total: 0 }
+  #isGrabbed = false
   #width = 0
   #touchY = 0
   override state: RowSpan = { from: 0, to: 0 }
@@ -109,6 +110,8 @@ export class RowList extends Component<Props, RowSpan> {
         onScroll={this.#scrolled}
         onWheel={this.#wheeled}
         onKeyDown={this.#pressed}
+        onFocusIn={this.#focused}
+        onPointerDown={this.#grabbed}
         onTouchStart={this.#touched}
         onTouchMove={this.#dragged}
       >
@@ -173,7 +176,7 @@ export class RowList extends Component<Props, RowSpan> {
     this.#scroll = state
     if (top !== undefined) view.scrollTop = top
     // Also where the browser has moved it, as when the view became higher at the end: that was not the reader.
-    if (top !== undefined || (event.kind === 'laid out' && state.kind === 'held')) this.#top = view.scrollTop
+    if (top !== undefined || (event.kind === 'laid out' && state.kind === 'held')) this.#stand = standOf(view)
     if (event.kind !== 'laid out' || state.kind !== before.kind) this.#tell(view)
   }
 
@@ -186,9 +189,7 @@ export class RowList extends Component<Props, RowSpan> {
     const heights = this.#heights
     const index = heights.at(view.scrollTop)
     return {
-      top: view.scrollTop,
-      view: view.clientHeight,
-      total: view.scrollHeight,
+      ...standOf(view),
       first: { key: heights.keys[index] ?? '', top: heights.topOf(index) },
       topOf: (key) => {
         const at = heights.indexOf(key)
@@ -226,21 +227,27 @@ export class RowList extends Component<Props, RowSpan> {
 
   readonly #scrolled = (): void => {
     const view = this.#view.current
-    if (view === null || view.scrollTop === this.#top) return
-    const before = this.#top
-    this.#top = view.scrollTop
-    this.#step({ kind: 'scrolled', before })
+    if (view === null || view.scrollTop === this.#stand.top) return
+    const before = this.#stand
+    this.#stand = standOf(view)
+    this.#step({ kind: 'scrolled', before, isGrabbed: this.#isGrabbed })
     this.#showAround()
   }
 
-  readonly #wheeled = ({ deltaY }: WheelEvent): void => {
-    if (deltaY < 0) this.#step({ kind: 'pulled up' })
+  readonly #wheeled = ({ deltaY, ctrlKey: isZoom }: WheelEvent): void => {
+    if (deltaY < 0 && !isZoom) this.#step({ kind: 'pulled up' })
   }
 
   readonly #pressed = (event: KeyboardEvent): void => {
-    if (event.target !== this.#view.current || event.ctrlKey || event.metaKey || event.altKey) return
-    if (['ArrowUp', 'PageUp', 'Home'].includes(event.key) || (event.key === ' ' && event.shiftKey))
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    // A field in a row keeps its keys, and a button the space.
+    const isOnList = event.target === this.#view.current
+    const isInField = (event.target as Element).matches('input, select, textarea')
+    if (
+      ['ArrowUp', 'PageUp', 'Home'].includes(event.key) ? !isInField : isOnList && event.key === ' ' && event.shiftKey
+    )
       this.#step({ kind: 'pulled up' })
+    if (!isOnList) return
     if (event.key === 'End') {
       event.preventDefault()
       this.toEnd()
@@ -249,6 +256,23 @@ export class RowList extends Component<Props, RowSpan> {
       event.preventDefault()
       this.props.owner.towardsBegin(true)
     }
+  }
+
+  /** With the keyboard, to what is above the view: the browser brings it into view. */
+  readonly #focused = ({ target }: FocusEvent): void => {
+    const view = this.#view.current
+    if (view === null || !(target instanceof Element) || !target.matches(':focus-visible')) return
+    const isAbove = target.getBoundingClientRect().top < view.getBoundingClientRect().top
+    if (isAbove || view.scrollTop < this.#stand.top) this.#step({ kind: 'pulled up' })
+  }
+
+  readonly #grabbed = (): void => {
+    this.#isGrabbed = true
+    for (const end of ['pointerup', 'pointercancel'] as const) addEventListener(end, this.#released, { once: true })
+  }
+
+  readonly #released = (): void => {
+    this.#isGrabbed = false
   }
 
   readonly #touched = ({ touches }: TouchEvent): void => {
@@ -260,4 +284,8 @@ export class RowList extends Component<Props, RowSpan> {
     if (y > this.#touchY) this.#step({ kind: 'pulled up' })
     this.#touchY = y
   }
+}
+
+function standOf({ scrollTop, clientHeight, scrollHeight }: HTMLElement): Stand {
+  return { top: scrollTop, view: clientHeight, total: scrollHeight }
 }

@@ -18,6 +18,9 @@ const at = (
   first: { key: top < 300 ? 'a' : 'b', top: top < 300 ? 0 : 300 },
   topOf: (key) => tops[key],
 })
+/** By the reader, unless the view or the rows were of another height before. */
+const scrolledFrom = (top: number, { view = 400, total = 1_000, isGrabbed = false } = {}) =>
+  ({ kind: 'scrolled', before: { top, view, total }, isGrabbed }) as const
 const grown = { kind: 'laid out', isStill: false } as const
 
 describe('held at the end', () => {
@@ -32,10 +35,17 @@ describe('held at the end', () => {
     }))
   test('is not released where there is nothing above', () =>
     expect(next(held, { kind: 'pulled up' }, at(0, 300)).state).toEqual(held))
-  test('is released by any movement upwards', () =>
-    expect(next(held, { kind: 'scrolled', before: 600 }, at(590)).state.kind).toBe('free'))
+  test('is released by any movement upwards among the same rows', () =>
+    expect(next(held, scrolledFrom(600), at(590)).state.kind).toBe('free'))
   test('is not released when only the end has moved away', () =>
-    expect(next(held, { kind: 'scrolled', before: 600 }, at(600, 2_000)).state).toEqual(held))
+    expect(next(held, scrolledFrom(600), at(600, 2_000)).state).toEqual(held))
+  test('goes back to the end when the browser has moved it, since the view was higher for a moment', () => {
+    const hold = { state: held, top: 600 }
+    expect(next(held, scrolledFrom(590, { view: 410 }), at(550))).toEqual(hold)
+    expect(next(held, scrolledFrom(580, { total: 980 }), at(550))).toEqual(hold)
+  })
+  test('is released when a list whose rows grow is dragged up by its scrollbar', () =>
+    expect(next(held, scrolledFrom(580, { total: 980, isGrabbed: true }), at(550)).state.kind).toBe('free'))
 })
 
 describe('free', () => {
@@ -50,9 +60,9 @@ describe('free', () => {
       top: undefined,
     }))
   test('is held again at the end, within a pixel', () =>
-    expect(next(free, { kind: 'scrolled', before: 500 }, at(599)).state).toEqual(held))
+    expect(next(free, scrolledFrom(500), at(599)).state).toEqual(held))
   test('is not held by being near the end and going up', () =>
-    expect(next(free, { kind: 'scrolled', before: 600 }, at(599)).state.kind).toBe('free'))
+    expect(next(free, scrolledFrom(600), at(599)).state.kind).toBe('free'))
   test('is held when that is wanted', () =>
     expect(next(free, { kind: 'to the end' }, at(0))).toEqual({ state: held, top: 600 }))
 })
@@ -68,7 +78,7 @@ describe('a jump', () => {
     })
   })
   test('is not taken for a movement of the reader', () =>
-    expect(next(jumping, { kind: 'scrolled', before: 600 }, at(100)).state).toEqual(jumping))
+    expect(next(jumping, scrolledFrom(600), at(100)).state).toEqual(jumping))
   test('stays within what there is', () =>
     expect(next(held, { kind: 'jump', key: 'c', offset: -80 }, at(0, 700)).top).toBe(300))
 })

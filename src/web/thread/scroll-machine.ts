@@ -13,11 +13,15 @@ export type Scroll =
   /** The row is brought there as soon as it is known how high those above are. */
   | { readonly kind: 'jumping'; readonly key: string; readonly offset: number }
 
-/** What stands where. */
-export interface Geometry {
+/** The scroll position, and the heights of the view and of all rows. */
+export interface Stand {
   readonly top: number
   readonly view: number
   readonly total: number
+}
+
+/** What stands where. */
+export interface Geometry extends Stand {
   /** The first row that can be seen. */
   readonly first: { readonly key: string; readonly top: number }
   /** The top of a row; undefined when it is gone. */
@@ -25,8 +29,8 @@ export interface Geometry {
 }
 
 export type ScrollEvent =
-  /** The scroll position has changed; `before` is where it was when it was last known. */
-  | { readonly kind: 'scrolled'; readonly before: number }
+  /** The scroll position has changed; `before` is what was last known, and a grabbed list has a pointer down on it or its scrollbar. */
+  | { readonly kind: 'scrolled'; readonly before: Stand; readonly isGrabbed: boolean }
   /** A wheel, a key, a finger goes up. */
   | { readonly kind: 'pulled up' }
   | { readonly kind: 'to the end' }
@@ -46,7 +50,7 @@ const NEAR = 1
 export function next(state: Scroll, event: ScrollEvent, geometry: Geometry): Next {
   switch (event.kind) {
     case 'scrolled':
-      return { state: scrolled(state, event.before, geometry), top: undefined }
+      return scrolled(state, event, geometry)
     case 'pulled up':
       // There is nowhere to go up to, so nothing was left.
       return { state: state.kind === 'held' && geometry.top > 0 ? free(geometry) : state, top: undefined }
@@ -61,12 +65,25 @@ export function next(state: Scroll, event: ScrollEvent, geometry: Geometry): Nex
   }
 }
 
-function scrolled(state: Scroll, before: number, geometry: Geometry): Scroll {
-  if (state.kind === 'jumping') return state
+function scrolled(
+  state: Scroll,
+  { before, isGrabbed }: ScrollEvent & { readonly kind: 'scrolled' },
+  geometry: Geometry,
+): Next {
   const isAtEnd = endOf(geometry) - geometry.top <= NEAR
-  if (state.kind === 'held') return isAtEnd || geometry.top >= before - NEAR ? state : free(geometry)
-  // A reader near the end who does not scroll down has not asked to follow.
-  return isAtEnd && geometry.top > before ? { kind: 'held' } : free(geometry)
+  switch (state.kind) {
+    case 'jumping':
+      return { state, top: undefined }
+    case 'held': {
+      if (isAtEnd || geometry.top >= before.top - NEAR) return { state, top: undefined }
+      // A browser also moves a view up when it becomes higher, and says so only when it may be lower again.
+      const isLayout = geometry.view !== before.view || geometry.total !== before.total
+      return isLayout && !isGrabbed ? placed(state, geometry) : { state: free(geometry), top: undefined }
+    }
+    case 'free':
+      // A reader near the end who does not scroll down has not asked to follow.
+      return { state: isAtEnd && geometry.top > before.top ? { kind: 'held' } : free(geometry), top: undefined }
+  }
 }
 
 function free({ first, top }: Geometry): Scroll {
