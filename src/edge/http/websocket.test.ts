@@ -193,6 +193,19 @@ test('our own clients get many messages in a frame', async () => {
   expect((await frame)[0].toString()).toBe('{"id":1}\n{"id":2}')
 })
 
+test('the first of much does not wait for the last: a frame is no longer than 16 KiB, or one message', async () => {
+  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES])
+  const frames: (readonly string[])[] = []
+  client.socket.on('message', (frame: Buffer) => frames.push(frame.toString().split('\n')))
+  const long = `{"text":"${'x'.repeat(20_000)}"}`
+  const short = Array.from({ length: 40 }, (_one, n) => `{"id":${n}${' '.repeat(1_000)}}`)
+  const sent = ['{"id":1}', '{"id":2}', long, ...short, long]
+  transport().send(sent)
+  while (frames.flat().length < sent.length) await once(client.socket, 'message')
+  expect(frames.flat()).toEqual(sent)
+  expect(frames.map(({ length }) => length)).toEqual([2, 1, 16, 16, 8, 1])
+})
+
 test('messages of any length arrive whole, on both subprotocols', async () => {
   const lengths = [20, 125, 126, 127, 65_535, 65_536, MIB]
   const sent = lengths.map((length) => `{"method":"中${'x'.repeat(length - 16)}"}`)

@@ -24,6 +24,8 @@ const CLOSE_MS = 500
 const AT_ONCE = 4
 const GATHER_MS = 16
 const MAX_HELD_BYTES = 64 * 1024
+/** A browser has nothing of a frame before it has all of it, so on a slow line a small one is shown sooner. */
+const FRAME_CHARS = 16 * 1024
 
 /** Why we close; 4000 and above are our own. `docs/remote.md` lists them. */
 export const CLOSE = {
@@ -248,14 +250,30 @@ const framed = {
   single: new WeakMap<readonly string[], Framed>(),
 } as const
 
-/** `lines`: all messages in one frame, one a line; `single`: a frame for each. */
+/** `lines`: many messages a frame, one a line; `single`: a frame for each. */
 function framesOf(messages: readonly string[], kind: keyof typeof framed): Framed {
   const known = framed[kind].get(messages)
   if (known !== undefined) return known
-  const frames = textFrames(kind === 'lines' ? [messages.join('\n')] : messages)
+  const frames = textFrames(kind === 'lines' ? linesOfFrames(messages) : messages)
   const made = { frames, receivers: 0 }
   framed[kind].set(messages, made)
   return made
+}
+
+/** A message that is longer than a frame should be has one of its own. */
+function linesOfFrames(messages: readonly string[]): readonly string[] {
+  const texts: string[] = []
+  let [from, chars] = [0, 0]
+  for (const [index, { length }] of messages.entries()) {
+    if (index > from && chars + length > FRAME_CHARS) {
+      texts.push(messages.slice(from, index).join('\n'))
+      from = index
+      chars = 0
+    }
+    chars += length
+  }
+  texts.push(messages.slice(from).join('\n'))
+  return texts
 }
 
 const FINAL_TEXT = 0x81
