@@ -1,6 +1,6 @@
 /** The SQLite journal keeps the port's promises, and those of a disk. */
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BroadcastChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -91,11 +91,10 @@ test('an append in a turn writes one page, and the session row once a second; re
   const inTurn = { phase: 'working' } as const
   const journal = await openSqliteJournal({ directory, workerUrl })
   await journal.append(appendOf('s', 0, { count: 1, row: inTurn }))
-  const pages = async () => Math.floor((await stat(`${path}-wal`)).size / 4096)
   for (const seq of [1, 2, 3]) {
-    const before = await pages()
+    const before = await pagesIn(`${path}-wal`)
     await journal.append(appendOf('s', seq, { count: 1, row: inTurn }))
-    expect((await pages()) - before).toBe(1)
+    expect((await pagesIn(`${path}-wal`)) - before).toBe(1)
   }
   const db = openDatabase(path, { readOnly: true })
   const row = () => db.prepare('SELECT last_seq AS seq FROM sessions').get()
@@ -114,6 +113,47 @@ test('an append in a turn writes one page, and the session row once a second; re
   expect(await reader.check()).toEqual([])
   db.close()
   await Promise.all([journal.close(), reader.close()])
+})
+
+/** Those that SQLite has written: they begin with the salt of the log's header. */
+async function pagesIn(wal: string): Promise<number> {
+  const bytes = await readFile(wal)
+  const salt = bytes.subarray(16, 24)
+  const saltOf = (page: number) => bytes.subarray(40 + page * 4120, 48 + page * 4120)
+  let pages = 0
+  while (saltOf(pages).equals(salt)) pages += 1
+  return pages
+}
+
+test('commits make the WAL no longer: what follows them there is already, and nobody reads it as entries', async () => {
+  const path = join(directory, 'journal.db')
+  const bytes = async () => (await stat(`${path}-wal`)).size
+  const journal = await openSqliteJournal({ directory, workerUrl, idleMs: 600_000 })
+  let last = 0
+  const append = async () => {
+    await journal.append(appendOf('s', last, { count: 1, row: { phase: 'working' } }))
+    last += 1
+  }
+  while ((await bytes()) < 256 * 1024) await append()
+  await expect.poll(bytes).toBeGreaterThan(300 * 1024)
+  // Its answer comes after the thread has made the WAL longer.
+  await append()
+  const before = await bytes()
+  for (let more = 0; more < 3; more += 1) await append()
+  expect(await bytes()).toBe(before)
+  const stored = await everything(journal, 's')
+  const reader = await openSqliteReader({ directory, workerUrl })
+  expect(await everything(reader, 's')).toEqual(stored)
+  await reader.close()
+  // As a kill leaves it.
+  const { directory: other, clear: clearOther } = await temporaryDirectory()
+  for (const name of ['journal.db', 'journal.db-wal']) await copyFile(join(directory, name), join(other, name))
+  await journal.close()
+  const next = await openSqliteJournal({ directory: other, workerUrl })
+  expect(await everything(next, 's')).toEqual(stored)
+  await next.append(appendOf('s', last, 1))
+  await next.close()
+  await clearOther()
 })
 
 test('a journal that a power loss left unfinished is created again', async () => {
