@@ -1,8 +1,8 @@
 /** The MCP servers of the user's file and of a project's, and which of them may be used. */
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { reasonOf } from '../../errors/parley-error.ts'
-import { digestOf, isAllowed } from './trust-store.ts'
+import { consentFile, digestOf, isAllowed } from './trust-store.ts'
 import { readMcp, type McpEntry } from './mcp-servers.ts'
 import { projectFile, userFile } from '../places.ts'
 import type { SettingMistake } from '../tables.ts'
@@ -40,6 +40,57 @@ export function readMcpFiles({ home, environment }: SettingsLocation, cwd: strin
   return {
     servers: found.map((one) => standingFor(home, one, found)),
     faults: [...user.faults, ...project.faults],
+  }
+}
+
+/** How old a change must be to differ from the next one, by the clock of the slowest file system. Milliseconds. */
+const SETTLED_MS = 2_500
+/** Directories whose files are known. */
+const MAX_KNOWN = 200
+
+/** Reads the files of a directory anew only once one of them has changed: they are asked for before each prompt of an agent. */
+export class McpFileReader {
+  readonly #location: SettingsLocation
+  readonly #now: () => number
+  readonly #known = new Map<string, { readonly stamp: string; readonly files: McpFiles }>()
+
+  constructor(location: SettingsLocation, now: () => number) {
+    this.#location = location
+    this.#now = now
+  }
+
+  read(cwd: string): McpFiles {
+    const known = this.#known.get(cwd)
+    const stamp = this.#stampOf(cwd)
+    if (known !== undefined && known.stamp === stamp) return known.files
+    const files = readMcpFiles(this.#location, cwd)
+    this.#known.delete(cwd)
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear()
+    if (stamp !== undefined) this.#known.set(cwd, { stamp, files })
+    return files
+  }
+
+  /** Undefined where a file has just changed: the next change might not show. */
+  #stampOf(cwd: string): string | undefined {
+    const { home, environment } = this.#location
+    const settledBefore = this.#now() - SETTLED_MS
+    const stamps = [userFile(environment), projectFile(cwd), consentFile(home)].map((file) =>
+      stampOf(file, settledBefore),
+    )
+    return stamps.includes(undefined) ? undefined : stamps.join('\n')
+  }
+}
+
+/** Undefined where it has changed since `settledBefore`, or cannot be looked at. */
+function stampOf(file: string, settledBefore: number): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found === undefined) return 'none'
+    const { dev, ino, size, mtimeMs, ctimeMs } = found
+    return Math.max(mtimeMs, ctimeMs) < settledBefore ? `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}` : undefined
+  } catch {
+    // The attempt to read it says what is wrong.
+    return undefined
   }
 }
 

@@ -1,5 +1,5 @@
-/** The MCP servers of the configuration, as the tool host takes them: read anew for every session that is opened. */
-import { type FoundMcp, mayBeUsed, readMcpFiles } from '../../config/mcp/server-files.ts'
+/** The MCP servers of the configuration, as the tool host takes them: as the files are when a session is opened, and at each prompt of an external agent. */
+import { type FoundMcp, McpFileReader, mayBeUsed, readMcpFiles } from '../../config/mcp/server-files.ts'
 import type { McpPlace } from '../../config/mcp/mcp-servers.ts'
 import type { LoginSettings } from '../../ports/values/mcp-server-settings.ts'
 import type { Config } from '../../config/settings.ts'
@@ -8,9 +8,10 @@ import { fail } from '../../errors/parley-error.ts'
 import type { McpServer } from '../../ports/tools.ts'
 
 /** Faults of a file go to the log: the client that opens a session cannot show them, and the other servers still work. */
-export function configuredServers(config: Config, warn: (sentence: string) => void) {
+export function configuredServers(config: Config, warn: (sentence: string) => void, now: () => number) {
+  const files = new McpFileReader(config, now)
   return (cwd: string) => {
-    const { servers, faults } = readMcpFiles(config, cwd)
+    const { servers, faults } = files.read(cwd)
     for (const { file, key, reason } of faults) warn(`${file} is wrong at ${key}: ${reason}.`)
     return counting(servers).map((found) => configuredServer(config, found))
   }

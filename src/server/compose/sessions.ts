@@ -83,7 +83,7 @@ export async function openSessions(config: Config, services: OwnerServices): Pro
   const host = openToolHost({
     ...base,
     clientInfo: serverInfo,
-    configured: configuredServers(config, report),
+    configured: configuredServers(config, report, () => systemClock.now()),
     logins: loginsOf(config),
     // The session finds out whether the client of a turn has anybody to ask.
     elicitation: true,
