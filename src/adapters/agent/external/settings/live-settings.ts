@@ -74,7 +74,13 @@ export class LiveSettings {
   async settled(conversation: AgentConversation, before: WishedSettings | undefined): Promise<void> {
     if (this.#conversation !== conversation) {
       this.#conversation = conversation
-      this.#settling = this.#settle(conversation, before)
+      const settling = this.#settle(conversation, before)
+      this.#settling = settling
+      // A prompt that comes after it waits for nothing.
+      settling.then(
+        () => this.#settling === settling && (this.#settling = undefined),
+        () => undefined,
+      )
     }
     await this.#settling
   }
@@ -99,10 +105,8 @@ export class LiveSettings {
     const wanted = before ?? { mode, options: options ?? {} }
     const wishes = this.#wishes
     this.#wishes = NO_WISHES
-    const refused = await this.#settings.push(this.#targetIn(conversation), {
-      mode: wishes.mode ?? wanted.mode,
-      options: { ...wanted.options, ...wishes.options },
-    })
+    const wished = { mode: wishes.mode ?? wanted.mode, options: { ...wanted.options, ...wishes.options } }
+    const refused = await this.#settings.push(this.#targetIn(conversation), wished, before === undefined)
     this.#settings.running()
     await this.#session.capabilitiesChanged()
     void this.#rememberCommands()

@@ -20,3 +20,22 @@ test('what an agent offers is the same object until something in it changes', ()
   settings.closed()
   expect(settings.capabilities.isCurrent).toBeUndefined()
 })
+
+test('a configured option that the agent does not have is named, with those that it has', async () => {
+  const settings = new AgentSettings(undefined, SAFE)
+  settings.began({ modes }, SAFE)
+  const asked: object[] = []
+  const target = {
+    sessionId: 's',
+    quirks: SAFE,
+    request: async (_method: string, params: object) => {
+      asked.push(params)
+      return {}
+    },
+  }
+  const wishes = { mode: 'code', options: { modle: 'large' } }
+  expect(await settings.push(target, wishes, true)).toEqual(['It has no option “modle”; it has: mode.'])
+  expect(asked).toEqual([{ sessionId: 's', modeId: 'code' }])
+  // Of a version before it, which had one.
+  expect(await settings.push(target, wishes)).toEqual([])
+})

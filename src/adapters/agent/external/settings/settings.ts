@@ -116,13 +116,19 @@ export class AgentSettings {
 
   /**
    * Has the agent work with these settings, where it does not already: the model first, because other options depend on it, and
-   * then the mode. Resolves with a sentence for each that it refused; its own value counts then.
+   * then the mode. Resolves with a sentence for each that it refused; its own value counts then. Of those in the configuration
+   * also for each that it does not have: the name may be misspelt.
    */
-  async push(target: SettingsTarget, { mode, options }: WishedSettings): Promise<readonly string[]> {
+  async push(
+    target: SettingsTarget,
+    { mode, options }: WishedSettings,
+    isConfigured = false,
+  ): Promise<readonly string[]> {
     const refused: string[] = []
     for (const [id, value] of this.#inOrder({ ...(mode !== undefined && { [MODE_OPTION]: mode }), ...options })) {
       const option = this.#shown.find((one) => one.id === id) ?? this.#modeOptionFor(id)
       const wanted = id === MODE_OPTION && mode !== undefined && !this.#isOwn(id) ? mode : value
+      if (option === undefined && isConfigured) refused.push(this.#withoutOption(id))
       if (option === undefined || (option.currentValue === wanted && this.#unsure === 'nothing')) continue
       const kept = `${option.name} stays “${nameOf(option)}”`
       const setting = this.setConfigOption(target, option.id, wanted)
@@ -130,6 +136,11 @@ export class AgentSettings {
     }
     this.#unsure = 'nothing'
     return refused
+  }
+
+  #withoutOption(id: string): string {
+    const known = this.#shown.map((option) => option.id)
+    return `It has no option “${id}”${known.length > 0 ? `; it has: ${known.join(', ')}` : ''}.`
   }
 
   /** Agents with an option for their modes may call it otherwise. */
