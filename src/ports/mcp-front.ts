@@ -9,6 +9,8 @@ import type { McpServer, Tool } from './tools.ts'
 export interface McpFront {
   /** Opens an address for each MCP server that the session has now. Waits for no server. */
   open(session: FrontedSession): Promise<OpenFront>
+  /** The names of the servers that the session has: those that clients declared, then those of configuration files. */
+  namesOf(session: Pick<FrontedSession, 'roots' | 'mcpServers'>): readonly string[]
 }
 
 export interface FrontedSession {

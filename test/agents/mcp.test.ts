@@ -98,14 +98,17 @@ test.concurrent('an agent reaches the servers of its session by addresses of Par
 })
 
 test.concurrent('an agent without HTTP gets the servers that it can reach, and the others are named [49]', async () => {
-  const { fake, client, cwd, home } = await staged({})
+  const { command, args } = stdioServer('own')
+  // With the servers of its own files Parley alone speaks.
+  const own = `[mcp.own]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`
+  const { fake, client, cwd, home } = await staged({}, own)
   const web = { type: 'sse', name: 'web', url: 'http://127.0.0.1:9/sse', headers: [] }
   const sessionId = await newSession(client, cwd, [declared('db'), web])
   await client.request('session/prompt', promptOf(sessionId, 'hi'))
   expect(given(fake).map(({ name, type }) => [name, type])).toEqual([['db', undefined]])
   const told = () =>
     client.received.flatMap(({ params }) => /fake (?:cannot|works)[^"]*/u.exec(JSON.stringify(params ?? {}))?.[0] ?? [])
-  const sentence = 'fake cannot use these MCP servers: web.'
+  const sentence = 'fake cannot use these MCP servers: web, own.'
   await client.until(() => told().includes(sentence))
 
   // Said once, and again with what else the agent cannot use.

@@ -32,6 +32,10 @@ export class LazyMcpFront implements McpFront {
     return (await this.#loading).open(session)
   }
 
+  namesOf(session: Pick<FrontedSession, 'roots' | 'mcpServers'>): readonly string[] {
+    return this.#tools.namesFor(session)
+  }
+
   async close(): Promise<void> {
     await (await this.#loading)?.close()
   }

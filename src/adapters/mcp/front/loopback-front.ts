@@ -47,6 +47,10 @@ export class LoopbackFront implements McpFront {
     }
   }
 
+  namesOf(session: Pick<FrontedSession, 'roots' | 'mcpServers'>): readonly string[] {
+    return this.#options.namesOf(session)
+  }
+
   /** Ends every session of every agent. */
   async close(): Promise<void> {
     await Promise.all([...this.#byToken.keys()].map((token) => this.#close(token)))

@@ -67,11 +67,13 @@ export async function serversFor(
       close: () => open.close(),
     }
   }
+  // Servers of configuration files are reached through the front alone.
+  const ofFiles = front?.namesOf(session).slice(mcpServers.length) ?? []
   const fits = (server: McpServer): boolean => way !== 'none' && (server.type === 'stdio' || mcp[server.type])
   return {
     servers: mcpServers.filter(fits).map(serverOut),
     secrets: Object.assign({}, ...mcpServers.filter(fits).map(tableOf)),
-    leftOut: mcpServers.filter((server) => !fits(server)).map(({ name }) => name),
+    leftOut: [...mcpServers.filter((server) => !fits(server)).map(({ name }) => name), ...ofFiles],
     isCurrent: () => JSON.stringify(session.mcpServers) === JSON.stringify(mcpServers),
     close: async () => undefined,
   }
