@@ -157,11 +157,13 @@ describe('add', () => {
   test.concurrent('--from reads the file of acpx', async () => {
     const { agents, file, home } = user()
     const acpx = join(home, 'acpx.json')
-    writeFileSync(acpx, JSON.stringify({ agents: { one: ['a', 'b'], two: { argv: ['c'] }, three: { command: 'd' } } }))
+    const line = `"/opt/my tools/e" --acp 'x y'`
+    const theirs = { one: ['a', 'b'], two: { argv: ['c'] }, three: { command: 'd' }, four: { command: line } }
+    writeFileSync(acpx, JSON.stringify({ agents: theirs }))
     expect((await agents('add', '--from', acpx, '--yes')).code).toBe(0)
     const written = readFileSync(file, 'utf8')
-    for (const part of ['command = "a"\nargs = [ "b" ]', 'command = "c"', 'command = "d"'])
-      expect(written).toContain(part)
+    const parts = ['command = "a"\nargs = [ "b" ]', 'command = "c"', 'command = "d"', 'e"\nargs = [ "--acp", "x y" ]']
+    for (const part of parts) expect(written).toContain(part)
   })
 })
 

@@ -145,9 +145,14 @@ function nameFault(name: string): SettingMistake | undefined {
 function relativeCommand(at: string, { command }: AgentTable, source: 'user' | 'project'): SettingMistake | undefined {
   if (source === 'project' || command === undefined) return undefined
   if (!command.includes('/') || command.startsWith('/')) return undefined
-  const reason =
-    'in each directory it would be another file; write its absolute path, or a name that is looked up on PATH'
-  return { key: `${at}.command`, value: 'relative', reason }
+  return /\s/u.test(command)
+    ? { key: `${at}.command`, value: 'a whole line', reason: 'it is the program alone; what follows it stands in args' }
+    : {
+        key: `${at}.command`,
+        value: 'relative',
+        reason:
+          'in each directory it would be another file; write its absolute path, or a name that is looked up on PATH',
+      }
 }
 
 function contradiction(at: string, { command, registry, version, args }: AgentTable): SettingMistake | undefined {

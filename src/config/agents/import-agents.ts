@@ -24,9 +24,24 @@ export async function importAgents(path: string): Promise<readonly ImportedAgent
 
 function agentsFrom(path: string, text: string): readonly ImportedAgent[] {
   const file = parseJsonc(path, text)
-  const agents = isTable(file) ? (file['agent_servers'] ?? file['agents']) : undefined
+  const { agent_servers: ofEditor, agents: ofAcpx } = isTable(file) ? file : {}
+  const agents = ofEditor ?? ofAcpx
   if (!isTable(agents)) return fail('FILE_UNUSABLE', { path, reason: 'it has neither "agent_servers" nor "agents"' })
-  return Object.entries(agents).map(([name, given]) => importedAgent(nameFrom(name), given))
+  return Object.entries(agents).map(([name, given]) =>
+    importedAgent(nameFrom(name), ofEditor === undefined ? withWords(given) : given),
+  )
+}
+
+/** In acpx, a `command` without `args` is a whole line: words, some of them in quotes. */
+function withWords(given: unknown): unknown {
+  if (!isTable(given) || typeof given['command'] !== 'string' || given['args'] !== undefined) return given
+  const words = given['command'].match(/(?:"(?:\\.|[^"\\])*"|'[^']*'|[^\s"'])+/gu) ?? []
+  const [command, ...args] = words.map((word) =>
+    word.replaceAll(/"((?:\\.|[^"\\])*)"|'([^']*)'/gu, (_all, double?: string, single?: string) =>
+      double === undefined ? (single ?? '') : double.replaceAll(/\\(.)/gu, '$1'),
+    ),
+  )
+  return { ...given, command, args }
 }
 
 /** Zed names agents in words, such as "Claude Code". */
