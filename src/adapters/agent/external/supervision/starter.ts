@@ -89,8 +89,11 @@ export class AgentStarter {
 
   /** Clients see which step a start has come to. */
   reached(step: 'waiting' | 'process' | 'initialize' | 'session' | 'settings'): void {
-    const agent = this.#name.replace(/^acp:/u, '')
-    this.#session.showActivity({ state: 'starting', agent, step, since: this.#began })
+    this.#session.showActivity({ state: 'starting', agent: this.#shortName, step, since: this.#began })
+  }
+
+  get #shortName(): string {
+    return this.#name.replace(/^acp:/u, '')
   }
 
   /** Resolves when no process of it is left. Idempotent. */
@@ -225,6 +228,6 @@ export class AgentStarter {
     const waitMs = last + backoffMs(failures - MAX_FAILURES + 1, BACKOFF) - this.#parts.clock.monotonicNow()
     if (waitMs <= 0) return
     const seconds = Math.ceil(waitMs / 1_000)
-    fail('AGENT_CRASHES', { agent: this.#process?.launch.name ?? this.#name, failures, seconds, reason: this.#reason })
+    fail('AGENT_CRASHES', { agent: this.#shortName, failures, seconds, reason: this.#reason })
   }
 }
