@@ -11,7 +11,7 @@ const ROWS_AT_FIRST = 100
 
 export interface FeedContext extends SessionReader {
   readonly sessions: Pick<SessionDirectory, 'list' | 'watch' | 'find'>
-  readonly transport: Transport
+  readonly transport: Pick<Transport, 'send' | 'isBackpressured' | 'drained'>
   report(error: unknown): void
 }
 
@@ -81,8 +81,10 @@ export class SessionFeed {
     this.#isTelling = true
     first()
       .then(() => this.#sendChanges())
-      .catch((error: unknown) => this.#context.report(error))
-      .finally(() => (this.#isTelling = false))
+      .catch((error: unknown) => {
+        this.#isTelling = false
+        this.#context.report(error)
+      })
   }
 
   async #sendAll(): Promise<void> {
@@ -109,6 +111,8 @@ export class SessionFeed {
       const removed = changes.flatMap(([id, row]) => (row === undefined && this.#known.delete(id) ? [id] : []))
       if (sessions.length + removed.length > 0) await this.#send({ sessions, ...(removed.length > 0 && { removed }) })
     }
+    // In the same step as the last look, or a change right after it would wait for the next one.
+    this.#isTelling = false
   }
 
   #note(row: SessionSummary): SessionRow {
