@@ -118,9 +118,13 @@ test.concurrent('who subscribed to a document, or to a section of it, hears of i
   const updated = (uri: string) =>
     `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"${uri}"}}`
   await write(directory, { 'c.md': 'changed', 'a.md': 'changed again', 'b.md': '# B\n\nchanged too' })
-  const told = new Set([(await next).value, (await news.next()).value])
+  // A document that is looked at while it is written has changed twice.
+  const told = new Set([(await next).value])
+  while (told.size < 2) told.add((await news.next()).value)
   expect(told).toEqual(new Set([updated(`${base}/a.md`), updated(`${base}/b.md#b`)]))
   await rm(join(directory, 'c.md'))
-  expect((await news.next()).value).toBe('{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}')
+  let last = (await news.next()).value
+  while (told.has(last)) last = (await news.next()).value
+  expect(last).toBe('{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}')
   await news.return(undefined)
 })

@@ -213,7 +213,7 @@ test('33: a server that was updated under the page offers to reload it', async (
   await page.locator('.list li').first().waitFor()
   await sockets[0]?.close({ code: 1012 })
   await page.getByText('Parley was updated.').waitFor()
-  await page.getByRole('button', { name: 'Reload the page' }).click()
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload the page' }).click()])
   await page.locator('.list').waitFor()
 })
 

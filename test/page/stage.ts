@@ -6,6 +6,9 @@ import { PageServer, type ServerOptions, type Step } from './server.ts'
 export const DESKTOP = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 844 }
 
+/** A browser may never say that it has closed a page that was being loaded anew; its device is given up. */
+const CLOSE_MS = 10_000
+
 /** A server that is gone and a device that is not known are said by the browser itself. */
 const EXPECTED = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_SOCKET|WebSocket connection to|status of (?:40[146]|502)/u
 
@@ -221,7 +224,7 @@ export class PageStage {
   async #clean(page: Page): Promise<void> {
     const context = page.context()
     try {
-      for (const other of context.pages()) if (other !== page) await other.close()
+      for (const other of context.pages()) if (other !== page) await closeInTime(other)
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       for (const event of ['console', 'websocket'] as const) page.removeAllListeners(event)
       const isWarm = admins.has(page) && (await page.evaluate(goTo, { url: this.server.url, language: 'en' }))
@@ -237,7 +240,7 @@ export class PageStage {
       await context.clearCookies()
       idle.push(page)
     } catch {
-      await context.close()
+      void context.close().catch(() => undefined)
     }
   }
 
@@ -250,6 +253,14 @@ export class PageStage {
       idle.push(page)
     }
   }
+}
+
+async function closeInTime(page: Page): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the page does not close')), CLOSE_MS)
+  })
+  await Promise.race([page.close(), late]).finally(() => clearTimeout(timer))
 }
 
 /** Runs in the page: whether it is connected, in this language if any, and so shows the address by itself. */

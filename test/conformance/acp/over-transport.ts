@@ -25,7 +25,8 @@ export function conformsOver(transport: Transport, which: 'all' | 'carried'): vo
   const applicable = byKind(cases.filter((one) => isTried(one) && obstacleFor(one, transport) === undefined))
   describe.concurrent(`ACP over ${transport.name}`, () => {
     test.each(applicable.map((one) => [one.title, one] as const))('%s', async (_title, one) => {
-      expect(faultsOf(await play(one, { transport, pool, patience: PATIENCE }))).toEqual([])
+      const faults = faultsOf(await play(one, { transport, pool, patience: PATIENCE }))
+      expect(faults, faults.join('\n')).toEqual([])
     })
   })
 }
