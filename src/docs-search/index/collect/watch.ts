@@ -1,5 +1,6 @@
 /** Reports changes under a directory, as the operating system sees them. */
 import { realpath, statfs } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { reasonOf } from '../../../errors/parley-error.ts'
 
 export interface DirectoryWatch {
@@ -14,6 +15,18 @@ export interface WatchEvents {
   /** The watch is over, and may have missed something. */
   readonly lost: (reason: string) => void
   readonly log: (line: string) => void
+}
+
+/**
+ * Loads the library of the watches into the calling thread, which must outlive those that watch: when the last thread that
+ * has loaded it ends, no other can load it again, and of two threads that load it first at the same time one fails.
+ */
+export function loadWatcher(): void {
+  try {
+    createRequire(import.meta.url)('@parcel/watcher')
+  } catch {
+    // `watch` says why, of each directory.
+  }
 }
 
 /** Null where the system cannot watch; the caller scans instead. */

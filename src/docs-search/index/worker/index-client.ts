@@ -2,6 +2,7 @@
 import { backoffMs } from '../../../async/backoff.ts'
 import { ParleyError } from '../../../errors/parley-error.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
+import { loadWatcher } from '../collect/watch.ts'
 import type { Collection } from '../collections.ts'
 import type {
   Changes,
@@ -51,6 +52,7 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     this.#options = options
     this.#events = events
     this.#collections = options.collections
+    loadWatcher()
     this.#thread = this.#start()
   }
 
