@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { SessionChange, SessionSummary } from '../../../../ports/journal.ts'
 import { SessionFeed } from './session-feed.ts'
@@ -37,11 +38,11 @@ test.each([0, 1, 2, 3, 4, 5, 6])(
       report: expect.unreachable,
     })
     feed.start()
-    await new Promise(setImmediate)
+    await setImmediate()
     tell({ kind: 'changed', row: row('working', 2) })
-    for (let step = 0; step < steps; step += 1) await undefined
+    for (let step = 0; step < steps; step += 1) await Promise.resolve()
     tell({ kind: 'changed', row: row('idle', 3) })
-    await new Promise(setImmediate)
+    await setImmediate()
     expect(String(sent.at(-1))).toContain('"phase":"idle"')
   },
 )
