@@ -1,12 +1,12 @@
 /** Clients that are slow, sloppy or hostile, and disks and servers that fail them: each request still has its one answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
-import { type Fields, type Message, textOf, updatesIn } from './message.ts'
+import { type Message, textOf, updatesIn } from './message.ts'
 import { initialize, newSession, promptOf } from './parley.ts'
 import type { RawConnection } from '../wire/raw-connection.ts'
 import { cleanUp, connect, connectionsToOneServer, stageWith, start } from './stage.ts'
@@ -45,25 +45,6 @@ describe.concurrent('a disk that refuses one append', () => {
       await client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
       const played = updatesIn(client.received.slice(from)).filter((seen) => textOf(seen).includes('w5')).length
       expect(asked.filter((id) => answersTo(client, id)[0]?.result !== undefined).length + 1).toBe(played)
-    },
-  )
-})
-
-describe.concurrent('what fails after an append has stored its entries', () => {
-  test.concurrent.each(['session.batch.stored', 'session.batch.published'])(
-    'at %s does not make them "not stored": the prompt runs, and ends as its transcript says',
-    async (point) => {
-      const stage = await stageWith(SHORT)
-      const during = join(stage.home, 'now')
-      const faults = [1, 2].map((nth) => ({ point, action: 'throw', nth, during }))
-      const client = start(stage, { env: { PARLEY_FAULTS: JSON.stringify(faults) } })
-      await initialize(client)
-      const sessionId = await newSession(client, stage.cwd)
-      writeFileSync(during, '')
-      const answer = await client.request('session/prompt', promptOf(sessionId, 'one'))
-      expect(answer.result).toEqual({ stopReason: 'end_turn' })
-      expect(updatesIn(client.received).map(textOf).join('')).toBe('w1 w2 w3 w4 w5 ')
-      expect(readFileSync(join(stage.home, 'parley.log'), 'utf8')).toContain(`the fault at ${point}`)
     },
   )
 })
@@ -159,25 +140,6 @@ describe.concurrent('what is sloppy', () => {
     expect((await client.answerTo('null')).result).toMatchObject({ sessions: expect.any(Array) as unknown[] })
   })
 
-  test.concurrent('a last line that does not end is read when stdin closes', async () => {
-    const client = await connect(await stageWith(SHORT))
-    client.asked.set('last', 'session/list')
-    client.write('{"jsonrpc":"2.0","id":"last","method":"session/list"}')
-    client.closeStdin()
-    expect((await client.answerTo('last')).result).toEqual({ sessions: [] })
-  })
-
-  test.concurrent.each<[string, string, Fields]>([
-    ['line breaks', 'session/new', { cwd: '/no/such\nplace', mcpServers: [] }],
-    ['a name that is a book', 'session/prompt', promptOf('x'.repeat(1_000_000), 'go')],
-    ['a method of two lines', 'foo\nbar', {}],
-  ])('an error that quotes %s is one line of a length to read', async (_what, method, params) => {
-    const { client } = await connection(SHORT)
-    const answer = await client.request(method, params)
-    expect(answer.error?.message).toMatch(/^[^\n]+$/u)
-    expect(JSON.stringify(answer).length).toBeLessThan(20_000)
-  })
-
   test.concurrent('a flood of prompts is taken or refused one by one, and nothing of it is lost', async () => {
     const { client, cwd } = await connection([{ sleepMs: 200 }])
     const sessionId = await newSession(client, cwd)
@@ -202,18 +164,6 @@ test.concurrent('a last page that is full has no cursor [A-LS-5]', async () => {
 })
 
 describe.concurrent('a tool', () => {
-  const failureIn = ({ received }: RawConnection): string =>
-    JSON.stringify(updatesIn(received).find(({ update }) => update['status'] === 'failed')?.update['content'])
-
-  test.concurrent('that is not there because its server failed is refused with why', async () => {
-    const { client, cwd } = await connection([{ toolCall: { name: 'echo', arguments: {} } }])
-    const gone = { name: 'gone', command: '/no/such/server', args: [], env: [{ name: 'TOKEN', value: 'sentinel' }] }
-    const sessionId = await newSession(client, cwd, [gone])
-    await client.request('session/prompt', promptOf(sessionId, 'go'))
-    expect(failureIn(client)).toContain('Could not connect to MCP server gone')
-    expect(JSON.stringify(client.received)).not.toContain('sentinel')
-  })
-
   test.concurrent('named in full waits for no other server; one that no server has yet is waited for until the turn is cancelled', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { type Server, createServer } from 'node:net'
-import { createInterface } from 'node:readline'
-import { mkdirSync } from 'node:fs'
+import { type Server } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
@@ -157,60 +154,6 @@ describe.concurrent('a prompt in a session that is busy', () => {
     expect(first.stderr).toMatch(/^– stopped –\n/u)
     const { stdout } = await parley(['show', id], run)
     expect(stdout).toMatch(/› one\n\nHi\.\n\n– stopped by parley –\n\n/u)
-  })
-})
-
-describe.concurrent('an older server', () => {
-  /** Plays a server of version 0.0.1 that says how many turns it runs. */
-  async function older(home: string, working: number): Promise<readonly string[]> {
-    mkdirSync(home, { recursive: true })
-    const heard: string[] = []
-    const server = createServer((socket) => {
-      const answer = (id: unknown, result: object) =>
-        socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
-      createInterface({ input: socket }).on('line', (line) => {
-        const { id, method, params } = JSON.parse(line) as { id: unknown; method: string; params: object }
-        heard.push(method)
-        if (method === 'initialize') answer(id, introduction)
-        if (method === '_parley/stop') {
-          const stopping = working === 0 || !('ifIdle' in params)
-          answer(id, { stopping, working })
-          if (stopping) server.close(() => undefined)
-          if (stopping) socket.end()
-        }
-        if (method === 'session/list') answer(id, { sessions: [] })
-        if (method === 'session/new') answer(id, { sessionId: 'old' })
-      })
-    })
-    server.listen(socketPathOf(home))
-    servers.add(server)
-    await once(server, 'listening')
-    return heard
-  }
-  const introduction = {
-    protocolVersion: 1,
-    agentInfo: { name: 'parley', version: '0.0.1' },
-    agentCapabilities: {
-      loadSession: true,
-      sessionCapabilities: { list: {}, resume: {} },
-      _meta: { parley: { cursor: {}, notifications: ['server'], methods: ['_parley/stop'] } },
-    },
-  }
-
-  test.concurrent('that has nothing to do is replaced without a word', async () => {
-    const run = await alone({ chunk: 'Hi.' })
-    const heard = await older(run.home, 0)
-    expect(await parley(['run', 'hello'], run)).toMatchObject({ code: 0, stdout: 'Hi.\n', stderr: '' })
-    expect(heard.filter((method) => method === '_parley/stop')).toHaveLength(1)
-    expect(killServer(run.home)).toBe(true)
-  })
-
-  test.concurrent('whose turns run is used as it is where nobody can be asked, and that is said', async () => {
-    const run = await alone({ chunk: 'Hi.' })
-    await older(run.home, 2)
-    const { code, stdout, stderr } = await parley(['new'], run)
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'old\n' })
-    expect(stderr).toMatch(/^parley: an older Parley \(0\.0\.1\) is still running 2 turns\. .*\n$/u)
   })
 })
 

@@ -15,7 +15,6 @@ const LONG = 120_000
 const ENTER = '\r'
 const ESC = '\u001b'
 const UP = '\u001b[A'
-const LEFT = '\u001b[D'
 const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 const CTRL_O = '\u000f'
@@ -79,18 +78,6 @@ describe.runIf(process.platform === 'linux')('while a turn runs', { timeout: LON
     await chat.shows('three is written', (rows) => rowOf(rows, '› three') >= 0 && rowOf(rows, '  queued: three') < 0)
     chat.press(`!${ENTER}`)
     await chat.shows('it waits again', (rows) => inOrder(rows, '  queued: two', '  queued: three!'))
-  })
-
-  test.concurrent('arrows, words, Home, End, deletion and history edit the line', async () => {
-    const chat = await busyChat()
-    chat.press(`helo${LEFT}l`)
-    await chat.shows('hello', (rows) => rowOf(rows, '› hello') >= 0)
-    chat.press('\u0001say \u0005 you')
-    await chat.shows('say hello you', (rows) => rowOf(rows, '› say hello you') >= 0)
-    chat.press('\u0017\u0017\u0019')
-    await chat.shows('a word deleted and yanked', (rows) => rowOf(rows, '› say hello you') >= 0)
-    chat.press(`\u0015${UP}`)
-    await chat.shows('the last prompt', (rows) => rows.filter((row) => row === '› one').length === 2)
   })
 
   test.concurrent('pasted lines stay lines, and are one prompt; so do lines that are broken by hand', async () => {
@@ -305,15 +292,5 @@ describe.runIf(process.platform === 'linux')('how the session stands', { timeout
     await chat.enter('/help')
     const rowBelow = (rows: readonly string[]) => rows[rows.findIndex((row) => row.startsWith(`  ${name}`)) + 1] ?? ''
     await chat.shows('help', (rows) => rows.some((row) => row.startsWith('  /quit')) && below.test(rowBelow(rows)))
-  })
-
-  test.concurrent('rows of Han characters are broken where the terminal ends', async () => {
-    const chat = await chatWith(
-      [{ chunk: '软RAID阵列由多个磁盘组成，可以提高数据的可靠性和读写性能，也可以用来扩展存储容量。' }],
-      60,
-    )
-    await chat.enter('介绍软RAID')
-    const isWhole = (rows: readonly string[]) => rows.join('').match(/可靠性/gu)?.length === 1
-    await chat.shows('a row as wide as it may be', (rows) => rowOf(rows, '软RAID') >= 0 && isWhole(rows))
   })
 })

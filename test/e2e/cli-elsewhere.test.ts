@@ -190,15 +190,6 @@ test.concurrent('an exported session is imported there in parts, and a wrong one
   expect(readdirSync(join(there.home, 'uploads'))).toEqual([])
 })
 
-test.concurrent('a device that was removed is told so, at once', async () => {
-  const { devices, at } = await given()
-  devices.remove('laptop')
-  expect(await at(['--server', 'studio', 'ls'])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('401') as string,
-  })
-})
-
 describe.concurrent('an editor', () => {
   const maps = (there: Place) => [
     '--map',
@@ -229,18 +220,6 @@ describe.concurrent('an editor', () => {
     expect(JSON.stringify(updatesIn(client.received))).toContain('/Volumes/srv/app/x.ts')
     expect((await client.request('session/list', {})).result).toMatchObject({ sessions: [{ cwd: '/Users/ada/app' }] })
     expect((await at(['--server', 'studio', 'ls', '--json'])).stdout).toContain(there.cwd)
-    await client.leave()
-  })
-
-  test.concurrent('whose directory is not there is told which flag says where it is', async () => {
-    const { editor } = await given('approve')
-    const client = editor()
-    await initialize(client)
-    const { error } = await client.request('session/new', { cwd: '/Users/ada/app', mcpServers: [] })
-    expect(error).toMatchObject({
-      data: { code: 'CWD_ELSEWHERE' },
-      message: expect.stringContaining('--map /Users/ada/app=') as string,
-    })
     await client.leave()
   })
 

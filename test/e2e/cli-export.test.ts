@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Cli, endServers, jsonLines, killServer, parley, sessionIdIn, workIn } from './cli.ts'
+import { endServers, jsonLines, parley, sessionIdIn, workIn } from './cli.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { onceSoon } from '../wire/once-soon.ts'
 import { environmentOf } from './environment.ts'
@@ -158,33 +158,6 @@ describe.concurrent('parley import', () => {
     expect(await jsonl(elsewhere, id)).toEqual(lines)
   })
 
-  test.concurrent('of a session whose turn runs ends that turn here, and the session goes on from there', async () => {
-    const home = freshDirectory()
-    const agent = await scriptAgent(home, [{ chunk: 'word {n} ', times: 10_000, everyMs: 20 }])
-    const cli = new Cli(['run', 'go', '--embedded', '--json'], { home, agent })
-    await cli.until('word 5')
-    const lines = await jsonl(home, sessionIdIn(cli.stdout))
-    cli.child.kill('SIGKILL')
-    await cli.finished
-    const file = join(home, 'session.jsonl')
-    writeFileSync(file, lines.join('\n'))
-    const elsewhere = freshDirectory()
-    await serveHere({ home: elsewhere })
-    const short = await scriptAgent(elsewhere, [{ chunk: 'And on.' }])
-    const id = (await parley(['import', file], { home: elsewhere })).stdout.trim()
-    const shown = (await parley(['show', id], { home: elsewhere })).stdout
-    expect(shown).toContain('word 5')
-    expect(shown).toContain('Interrupted: this session was exported while it was working on this.')
-    const brought = await jsonl(elsewhere, id)
-    expect(brought.slice(1, lines.length)).toEqual(lines.slice(1))
-    expect(JSON.parse(brought.at(-1) ?? '')).toMatchObject({ kind: 'turn_ended', stopReason: 'interrupted' })
-    const more = await parley(['run', '--session', id, 'more', '--cwd', workIn(home)], {
-      home: elsewhere,
-      agent: short,
-    })
-    expect(more).toMatchObject({ code: 0, stdout: expect.stringContaining('And on.') })
-  })
-
   test.concurrent('of a file that is not right is one clear line that names the line, and leaves nothing', async () => {
     const { home, id } = await told()
     const [head = '', first = '', ...rest] = await jsonl(home, id)
@@ -262,54 +235,5 @@ describe.concurrent('parley import', () => {
     expect((await jsonl(elsewhere, again.stdout.trim())).slice(1)).toEqual(
       readFileSync(file, 'utf8').split('\n').slice(1, -1),
     )
-  })
-
-  test.concurrent('takes over no permission that was given elsewhere', async () => {
-    const home = freshDirectory()
-    const at = 1_700_000_000_000
-    const call = { title: 'Delete all' }
-    const options = [{ optionId: 'always', name: 'Always', kind: 'allow_always' }]
-    const bodies = [
-      { kind: 'session_created', format: 1, cwd: '/', additionalDirectories: [], agent: 'guide' },
-      { kind: 'prompt_accepted', promptId: 'p', content: [{ type: 'text', text: 'go' }] },
-      { kind: 'turn_started', turnId: 't1', promptId: 'p' },
-      { kind: 'tool_call', toolCallId: 'c', call },
-      { kind: 'permission_requested', requestId: 'r', toolCallId: 'c', call, options, tool: 'rm', resume: {} },
-      {
-        kind: 'permission_resolved',
-        requestId: 'r',
-        outcome: { outcome: 'selected', optionId: 'always', kind: 'allow_always' },
-      },
-      {
-        kind: 'permission_requested',
-        requestId: 'q',
-        toolCallId: 'c',
-        call,
-        options,
-        tool: 'rm',
-        resume: { tool: 'other' },
-      },
-      { kind: 'turn_suspended', turnId: 't1' },
-    ]
-    const head = { parley: 'session', format: 1, entryFormat: 1, session: { id: 'foreign', lastSeq: bodies.length } }
-    const lines = [head, ...bodies.map((body, index) => ({ seq: index + 1, at, ...body }))]
-    const file = join(home, 'hostile.jsonl')
-    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    const { stdout, code } = await parley(['import', file], { home })
-    expect(code).toBe(0)
-    const id = stdout.trim()
-    const told = (await jsonl(home, id)).slice(1).map((line) => JSON.parse(line) as { readonly kind: string })
-    expect(told.slice(bodies.length).map(({ kind }) => kind)).toEqual([
-      'permission_resolved',
-      'tool_call_patched',
-      'turn_ended',
-    ])
-    expect((await parley(['ls', '--json'], { home })).stdout).not.toContain('parley/phase')
-    killServer(home)
-    const { DatabaseSync } = await import('@photostructure/sqlite')
-    const db = new DatabaseSync(join(home, 'journal.db'), { readOnly: true })
-    const { state } = db.prepare('SELECT state FROM snapshots').get() as { readonly state: string }
-    db.close()
-    expect(JSON.parse(state)).toMatchObject({ state: { grants: [], phase: 'idle' } })
   })
 })

@@ -81,17 +81,6 @@ test.concurrent('a client that can open pages is sent to the one where people lo
   expect(said + logOf(place)).not.toContain('sentinel')
 })
 
-test.concurrent('a client that cannot is told which command to run', async () => {
-  const { place } = await guarded(LOGGING_IN)
-  await serve(place)
-  const client = await RawSocket.open(place.socket, { agent: place.agent })
-  const id = await openSession(client, place, [])
-  await client.request('session/prompt', promptOf(id, 'go'))
-  const said = JSON.stringify(client.received)
-  expect(said).toContain('Run: parley mcp login wiki')
-  expect(said).not.toContain('did say')
-})
-
 test.concurrent('Ctrl-C stops the waiting, and whatever is no such server is said', async () => {
   const { place } = await guarded()
   const login = new Cli(['mcp', 'login', 'wiki'], place)

@@ -76,17 +76,6 @@ describe.concurrent('the servers of the configuration', () => {
     expect((await mcp('rm', 'remote')).code).toBe(1)
   })
 
-  test.concurrent('are taken from the file of another tool, one by one', async () => {
-    const { home, file, mcp } = configured('')
-    const path = join(home, 'other.json')
-    const mcpServers = { good: { command: 'npx', args: ['-y', 'good'] }, bad: { command: 'x', url: 'http://y' } }
-    writeFileSync(path, JSON.stringify({ mcpServers }))
-    const { code, stdout, stderr } = await mcp('import', path)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: 'Added good.\n' })
-    expect(stderr).toContain('"bad" was not added')
-    expect(readFileSync(file, 'utf8')).toBe('[mcp.good]\ncommand = "npx"\nargs = [ "-y", "good" ]\n')
-  })
-
   test.concurrent('of a project start nothing in a session until they are allowed, and then they do [Z1]', async () => {
     const { home, cwd, mcp } = configured('')
     const mark = join(home, 'started')

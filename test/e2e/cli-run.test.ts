@@ -88,13 +88,6 @@ describe.concurrent('parley run', () => {
     }
   })
 
-  test.concurrent('--json lets no control character through, in a form that programs read as it was', async () => {
-    const { stdout } = await parley(['run', '--json', 'hello'], await stage({ chunk: 'a\u009b2Jb\u007f' }))
-    expect(stdout).not.toMatch(/[\u007f-\u009f]/u)
-    expect(stdout).toContain('a\\u009b2Jb\\u007f')
-    expect(jsonLines(stdout).some((line) => JSON.stringify(line).includes('a\u009b2Jb\u007f'))).toBe(true)
-  })
-
   test.concurrent('a permission is refused where nobody can be asked, and that is said', async () => {
     const { code, stdout, stderr } = await parley(['run', 'go'], await stage(question, { chunk: 'Over.' }))
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Over.\n' })
@@ -212,17 +205,6 @@ describe.concurrent('stopping', () => {
     const words = (lines: readonly object[]) => JSON.stringify(lines).match(/word \d+/gu) ?? []
     expect(words(said)).toEqual(words(shown))
     expect(new Set(words(said)).size).toBe(words(said).length)
-  })
-
-  test.concurrent('a server that is stopped in the middle of the turn: the same', async () => {
-    const run = await alone(...slow)
-    const cli = new Cli(['run', 'go'], run)
-    await cli.until('word 5')
-    expect(await parley(['stop', '--grace', '0'], run)).toMatchObject({ code: 0 })
-    const { code, stderr } = await cli.finished
-    expect(code).toBe(75)
-    expect(stderr).toMatch(/^parley: .*(?:interrupted|was stopped).*\n$/u)
-    expect(readPidFile(run.home)).toBeUndefined()
   })
 
   test.concurrent('a reader that leaves ends it quietly', async () => {

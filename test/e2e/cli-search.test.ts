@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serveHere } from './hosted-server.ts'
 import { Cli, endServers, jsonLines, killServer, parley, workIn } from './cli.ts'
-import { freshDirectory, initialize, newSession, promptOf, scriptAgent, startParley } from './parley.ts'
+import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
 import { cleanUpServers, openSession, placeWith } from './server.ts'
 import { RawSocket } from './raw-socket.ts'
 
@@ -69,30 +69,6 @@ describe.concurrent('parley search', () => {
     const [session] = jsonLines((await parley(['ls', '--json'], { home })).stdout)
     expect(await parley(['rm', '--yes', String(session?.['sessionId'])], { home })).toMatchObject({ code: 0 })
     expect((await parley(['search', 'needle'], { home })).stdout).toBe('')
-  })
-})
-
-describe.concurrent('the index of an owner', () => {
-  test.concurrent('that is killed again and again in the middle of its work has every word in the end', async () => {
-    const home = freshDirectory()
-    const agent = await scriptAgent(home, [{ chunk: 'word{n} ', times: 6_000 }])
-    const heard: { readonly sessionId: string; readonly words: number }[] = []
-    for (let round = 1; round <= 4; round += 1) {
-      const client = startParley({ home, agent })
-      await initialize(client)
-      const sessionId = await newSession(client, '/')
-      client.ask('session/prompt', promptOf(sessionId, `round${round}`))
-      client.ask('_parley/search', { query: `round${round}` })
-      await client.until((message) => JSON.stringify(message).includes(`word${round * 900} `))
-      client.ask('_parley/search', { query: `word${round * 900}` })
-      await client.kill()
-      const words = JSON.stringify(client.received).matchAll(/word(\d+) /gu)
-      heard.push({ sessionId, words: Math.max(...[...words].map(([, number]) => Number(number))) })
-    }
-    for (const { sessionId, words } of heard) {
-      const found = jsonLines((await parley(['search', '--json', `word${words}`], { home })).stdout)
-      expect(found.filter((passage) => passage['sessionId'] === sessionId)).toHaveLength(1)
-    }
   })
 })
 

@@ -147,22 +147,6 @@ describe.concurrent('in one session of one server', () => {
   })
 })
 
-describe.concurrent('an MCP server that asks for input while its tool runs', () => {
-  const PROGRAM = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
-  const asking = { name: 's', command: process.execPath, args: [PROGRAM, 'asks the person', '/dev/null'], env: [] }
-  const script = [{ toolCall: { name: 's__do', arguments: {} } }]
-
-  test.concurrent('asks the client of the prompt, and gets what it answers', async () => {
-    const { ada, bob, sessionId } = await company(await placeWith(script), [asking])
-    const id = ada.ask('session/prompt', promptOf(sessionId, 'Go'))
-    const form = await answer(ada, 'elicitation/create', { action: 'accept', content: { name: 'Ada' } })
-    await ada.answerTo(id)
-    expect(form.params).toMatchObject({ sessionId, mode: 'form', message: 's: name?' })
-    await bob.until(has('Ada'))
-    expect(calls(bob)).toEqual([])
-  })
-})
-
 describe.concurrent('through a relay', () => {
   const greet = (relay: RawClient) => relay.request('initialize', { protocolVersion: 1, clientCapabilities: ALL })
 

@@ -1,12 +1,11 @@
 /** The guide on the real binary: it answers from real documents, asks before it runs a stranger's tool, and survives meanwhile. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { freshDirectory, initialize, newSession, promptOf } from './parley.ts'
-import type { RawConnection } from '../wire/raw-connection.ts'
 import type { RawClient } from './raw-client.ts'
 import { type Stage, cleanUp, connectionsToOneServer, stageWith, start } from './stage.ts'
 
@@ -31,15 +30,6 @@ function said(messages: readonly Message[]): string {
     .filter(({ update }) => update.sessionUpdate === 'agent_message_chunk')
     .map(textOf)
     .join('')
-}
-
-function asked(client: RawConnection): Promise<Message> {
-  return client.until(({ method }) => method === 'session/request_permission')
-}
-
-function callsOf(log: string, name: string): number {
-  const lines = readFileSync(log, 'utf8').split('\n')
-  return lines.filter((line) => line.includes('tools/call') && line.includes(`"${name}"`)).length
 }
 
 describe.concurrent('a question', () => {
@@ -109,59 +99,6 @@ test.concurrent('where there are no documents, the guide says that alone, and th
     update.sessionUpdate === 'tool_call' ? [update['title']] : [],
   )
   expect(titles[0]).toBe('Search documents: “数据库”')
-})
-
-describe.concurrent('a tool by name', () => {
-  test.concurrent('is not run before somebody allowed it, and not when they refuse', async () => {
-    const { client, cwd } = await connect('guide')
-    const log = join(freshDirectory(), 'log')
-    const session = await newSession(client, cwd, [files(log)])
-    const ended = client.request('session/prompt', promptOf(session, '/call files__echo {"text":"hi"}'))
-    const question = await asked(client)
-    expect(callsOf(log, 'echo')).toBe(0)
-    client.reply(question.id, { outcome: { outcome: 'selected', optionId: 'reject_once' } })
-    expect((await ended).result).toEqual({ stopReason: 'end_turn' })
-    expect(callsOf(log, 'echo')).toBe(0)
-    expect(said(client.received)).toContain('Not allowed')
-  })
-
-  test.concurrent('that is always allowed is not asked about again in the session, restarted or not', async () => {
-    const stage = await stageWith([])
-    const { cwd } = stage
-    const log = join(freshDirectory(), 'log')
-    const first = await open(stage)
-    const session = await newSession(first, cwd, [files(log)])
-    const ended = first.request('session/prompt', promptOf(session, '/call echo {"text":"one"}'))
-    first.reply((await asked(first)).id, { outcome: { outcome: 'selected', optionId: 'allow_always' } })
-    await ended
-    await first.kill()
-
-    const second = await open(stage)
-    await second.request('session/resume', { sessionId: session, cwd, mcpServers: [files(log)] })
-    await second.request('session/prompt', promptOf(session, '/call echo {"text":"two"}'))
-    expect(said(second.received)).toContain('two')
-    expect(callsOf(log, 'echo')).toBe(2)
-  })
-
-  test.concurrent('that was asked about when the server was killed runs once, after the answer to its next owner', async () => {
-    const stage = await stageWith([])
-    const { cwd } = stage
-    const log = join(freshDirectory(), 'log')
-    const first = await open(stage)
-    const session = await newSession(first, cwd, [files(log)])
-    first.ask('session/prompt', promptOf(session, '/call files__echo {"text":"still here"}'))
-    await asked(first)
-    await first.kill()
-
-    const second = await open(stage)
-    await second.request('session/load', { sessionId: session, cwd, mcpServers: [files(log)] })
-    const question = await asked(second)
-    expect(question.params).toMatchObject({ sessionId: session, toolCall: { title: 'Echo (files)' } })
-    expect(callsOf(log, 'echo')).toBe(0)
-    second.reply(question.id, { outcome: { outcome: 'selected', optionId: 'allow_once' } })
-    await second.until((message) => updatesIn([message]).some((update) => textOf(update).startsWith('still here')))
-    expect(callsOf(log, 'echo')).toBe(1)
-  })
 })
 
 describe.concurrent('a session with troubled servers', () => {

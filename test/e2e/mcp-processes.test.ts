@@ -1,9 +1,6 @@
-/** What the real server leaves of MCP servers: an account of each process in its log, and no session at those over HTTP. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+/** What the real server says of MCP servers: an account of each process in its log. */
+import { expect, test } from 'vitest'
 import { messageLog } from '../fixtures/mcp/servers.ts'
-import { listenHttp } from '../fixtures/mcp/torture-http.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, logOf, openSession, placeWith, serve } from './server.ts'
@@ -35,29 +32,4 @@ test('every process that is started as a server is in the log, for which session
   expect(risk).toMatchObject({ server: 'risky', command: 'sh', danger: 'it runs with the rights of another user' })
   expect(runs(Number(plain?.['child']))).toBe(true)
   expect(logOf(place)).not.toContain('sentinel')
-})
-
-test('sessions at HTTP servers end with the session that has one alone, and with the server that others share [H5]', async () => {
-  const [own, shared] = [await listenHttp(() => false), await listenHttp(() => false)]
-  onTestFinished(async () => {
-    await own.close()
-    await shared.close()
-  })
-  const place = await placeWith([{ end: 'end_turn' }])
-  mkdirSync(join(place.home, 'config', 'parley'), { recursive: true })
-  writeFileSync(join(place.home, 'config', 'parley', 'parley.toml'), '[mcp.own]\nshared = false\n')
-  const server = await serve(place, { XDG_CONFIG_HOME: join(place.home, 'config') })
-  const ada = await RawSocket.open(place.socket, { agent: place.agent })
-  const id = await openSession(ada, place, [
-    { type: 'http', name: 'own', url: own.http.url, headers: [] },
-    { type: 'http', name: 'shared', url: shared.http.url, headers: [] },
-  ])
-  await until(() => own.http.count('tools/list') + shared.http.count('tools/list') === 2)
-  await until(() => own.http.count('GET') + shared.http.count('GET') === 2)
-  await ada.request('session/close', { sessionId: id })
-  await until(() => own.http.count('DELETE') === 1)
-  expect(shared.http.count('DELETE')).toBe(0)
-  server.child.kill('SIGTERM')
-  await server.finished
-  expect([own.http.count('DELETE'), shared.http.count('DELETE')]).toEqual([1, 1])
 })

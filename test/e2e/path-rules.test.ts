@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { serveHere } from './hosted-server.ts'
 import { type Finished, type Lodging, endServers, parley, shareServer } from './cli.ts'
 import { startModelServer } from '../model-server/server.ts'
-import { freshDirectory, promptOf, scriptAgent } from './parley.ts'
+import { promptOf, scriptAgent } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { cleanUpServers, openSession, placeWith as serverPlace } from './server.ts'
 
@@ -85,25 +85,6 @@ describe.each([
   })
 })
 
-test.concurrent('a search tells of open documents alone, in its hits and in its counts, and says what it left out', async () => {
-  const place = await DENIED()
-  const { stdout } = await call(place, 'search_documents', { query: SECRET })
-  expect(stdout).toContain('1 passage found')
-  expect(stdout).toContain('open.md')
-  expect(stdout).not.toMatch(/secret\/|2 passages|3 passages/u)
-  expect(stdout).toContain('Left out, because rules of permission keep them from the document search: 2.')
-})
-
-test.concurrent('a document that a rule keeps is refused in the same words whether it is there or not', async () => {
-  const place = await DENIED()
-  const [there, missing] = await Promise.all(
-    ['notes', 'absent'].map((name) => call(place, 'read_document', { uri: `doc://work/secret/${name}.md` })),
-  )
-  const words = ({ stdout = '' }: Partial<Finished> = {}) => /[^"]*permission rule excludes[^"]*/u.exec(stdout)?.[0]
-  expect(words(there)).toContain('secret/notes.md')
-  expect(words(missing)).toBe(words(there)?.replaceAll('notes', 'absent'))
-})
-
 test.concurrent('a rule that is written while the server runs binds the next search', async () => {
   const place = await placeOn(OPEN, '')
   const agent = 'guide'
@@ -112,18 +93,6 @@ test.concurrent('a rule that is written while the server runs binds the next sea
   expect((await parley(search, run)).stdout).toContain('pier 4711')
   expect((await parley(['rules', 'add', 'deny', '--path', 'secret/**', '--global'], run)).code).toBe(0)
   expect((await parley(search, run)).stdout).not.toMatch(LEAKS)
-})
-
-test.concurrent('names in the state directory are not listed by calls that name a directory above it', async () => {
-  const home = freshDirectory()
-  const steps = [
-    { toolCall: { name: 'find_files', arguments: { pattern: '*', ignored: true } } },
-    { toolCall: { name: 'list_directory', arguments: { depth: 3, ignored: true } } },
-  ]
-  const agent = await scriptAgent(home, steps)
-  const { stdout } = await parley(['run', '--json', 'go'], { home: join(home, 'state'), cwd: home, agent })
-  expect(stdout).toContain('script')
-  expect(stdout).not.toMatch(/journal\.db|server\.lock|server\.sock/u)
 })
 
 test.concurrent.each([

@@ -1,6 +1,6 @@
 /** Rules, modes and answers on the real binary: what is asked, what is not, and what a restart and a revocation leave of it. */
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { jsonLines, parley } from './cli.ts'
 import { serveHere } from './hosted-server.ts'
@@ -19,7 +19,6 @@ const files = {
   env: [{ name: 'KEY', value: 'sentinel-env' }],
 }
 const call = { toolCall: { name: 'files__think', arguments: { ms: 0, note: 'sentinel-argument' }, ask: true } }
-const modes = { currentModeId: 'ask', availableModes: ['ask', 'plan', 'allow-all'].map((id) => ({ id, name: id })) }
 
 async function begin(steps: readonly Fields[] = [call]) {
   const place = await placeWith(steps)
@@ -103,45 +102,6 @@ test.concurrent('always in this session is listed and taken back, and the next c
   })
   expect(await parley(['rules', 'rm', String(rule?.['id']), '--session', session], place)).toMatchObject({ code: 0 })
   expect(await outcome(client, session)).toBe(asked)
-})
-
-test.concurrent('plan mode refuses what may change something, allow all does not ask, and both hold from the next call [T12]', async () => {
-  const { place, client } = await begin([{ agent: { modes } }, call])
-  const session = await openSession(client, place, [files])
-  for (const [modeId, expected] of [
-    ['plan', refused],
-    ['allow-all', ran],
-    ['ask', asked],
-  ] as const) {
-    await client.request('session/set_mode', { sessionId: session, modeId })
-    expect(await outcome(client, session)).toBe(expected)
-  }
-  const said = JSON.stringify(client.received)
-  expect(said).toContain('plan mode, where nothing is changed')
-  expect(said).toContain('{"parley/permission":{"decision":"deny","by":"mode","why":"plan mode: nothing is changed"}}')
-  const shown = await parley(['show', '--json', session], place)
-  expect(shown.stdout).toContain('{"decision":"allow","by":"mode","why":"mode allow all"}')
-})
-
-test.concurrent('permission rules are read again for each call; while a file is broken what it denied stays denied, the rest is asked about', async () => {
-  const { place, client } = await begin()
-  const session = await openSession(client, place, [files])
-  const own = join(place.home, 'config', 'parley', 'parley.toml')
-  mkdirSync(dirname(own), { recursive: true })
-  writeFileSync(own, '[permissions]\nallow = [{ server = "files" }]\n')
-  expect(await outcome(client, session)).toBe(ran)
-  writeFileSync(own, '[permissions]\nallow = [{ server = "files" }]\ndeny = [{ tool = "files__th*" }]\n')
-  expect(await outcome(client, session)).toBe(refused)
-  const broken = '[permissions]\nallow = [{ sever = "sentinel-secret" }]\n'
-  writeFileSync(own, broken)
-  expect(await outcome(client, session)).toBe(refused)
-  writeFileSync(own, '[permissions]\nallow = [{ server = "files" }]\n')
-  expect(await outcome(client, session)).toBe(ran)
-  writeFileSync(own, broken)
-  expect(await outcome(client, session)).toBe(asked)
-  const said = JSON.stringify(client.received)
-  expect(said).toContain('permissions.allow[0].sever: there is only tool, server, path, command, host')
-  expect(said).not.toContain('sentinel-secret')
 })
 
 test.concurrent('what a project denies holds at once; what it allows holds when the user has agreed to just that', async () => {

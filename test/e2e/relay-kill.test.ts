@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
-import { running, until } from '../fixtures/process/running.ts'
+import { until } from '../fixtures/process/running.ts'
 import { type Message, type SeenUpdate, textOf, updatesIn } from './message.ts'
 import { initialize, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
@@ -121,21 +121,6 @@ test.concurrent('while nothing runs, nobody notices, and the server is there aga
   await expectWhole(place, sessionId, [one, other])
 })
 
-test.concurrent('while a tool runs: its call is failed as perhaps run, and is not run again', async () => {
-  const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
-  const { env: _env, type: _type, ...server } = stdioServer('slow')
-  const { one, other, sessionId } = await connectTwo(place, [{ ...server, env: [] }])
-  const prompt = one.ask('session/prompt', promptOf(sessionId, 'go'))
-  const isRunning = (message: Message): boolean => JSON.stringify(message.params ?? {}).includes('"in_progress"')
-  await Promise.all([one.until(isRunning), other.until(isRunning)])
-  await killServer(place)
-  expect(await onlyAnswer(one, prompt)).toBe('TURN_INTERRUPTED')
-  for (const client of [one, other]) {
-    await client.until((message) => JSON.stringify(message.params ?? {}).includes('"failed"'))
-    expect(client.received.filter(isRunning)).toHaveLength(1)
-  }
-})
-
 describe.concurrent('while a question waits', () => {
   const STORY = [
     { permission: { title: 'May I?', toolCallId: 'ask', toolCall: { name: 'echo', arguments: { text: 'it ran' } } } },
@@ -172,38 +157,6 @@ describe.concurrent('while a question waits', () => {
     await expectWhole(place, sessionId, [one, other])
     expect(JSON.stringify(updatesIn(one.received))).toContain('it ran')
   })
-
-  test.concurrent('a cancel that dies with the server is not forgotten', async () => {
-    const { place, one, sessionId, prompt } = await asked()
-    process.kill(requirePid(serverOf(place)), 'SIGSTOP')
-    one.notify('session/cancel', { sessionId })
-    // What comes after it on the same pipe has been taken from the client: so has the cancel.
-    one.write(`${' '.repeat(200_000)}\n`)
-    await until(() => one.child.stdin.writableLength === 0)
-    await killServer(place)
-    expect(await onlyAnswer(one, prompt)).toBe('cancelled')
-  })
-})
-
-test.concurrent('in the middle of a load: it goes on where it was', async () => {
-  const padding = 'x'.repeat(1_000)
-  const place = await placeWith([{ chunk: `<{n}>${padding}`, times: 50 }, { thought: 'hm' }, { chunk: `.${padding}` }])
-  const { one, other, sessionId } = await connectTwo(place)
-  for (let turn = 0; turn < 20; turn += 1) await one.request('session/prompt', promptOf(sessionId, `go ${turn}`))
-  const reader = await connect(place)
-  reader.child.stdout.pause()
-  const load = reader.ask('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
-  await until(() => reader.child.stdout.readableLength > 0)
-  await killServer(place)
-  reader.child.stdout.resume()
-  const answer = await reader.answerTo(load)
-  expect(answer.error).toBeUndefined()
-  const whole = await transcriptOf(place, sessionId)
-  const contents = (updates: readonly SeenUpdate[]) => updates.filter(({ update }) => 'content' in update)
-  expect(contents(updatesIn(reader.received)).map(textOf).join('')).toBe(contents(whole).map(textOf).join(''))
-  const live = reader.ask('session/prompt', promptOf(sessionId, 'more'))
-  expect(await onlyAnswer(reader, live)).toBe('end_turn')
-  await expectWhole(place, sessionId, [one, other])
 })
 
 test.concurrent('while a client does not read and goes on asking: all is answered once it reads', async () => {
@@ -233,28 +186,6 @@ test.concurrent('while the relay is still starting', async () => {
   const sessionId = await newSession(client, place.cwd)
   const prompt = client.ask('session/prompt', promptOf(sessionId, 'go'))
   expect(await onlyAnswer(client, prompt)).toBe('end_turn')
-})
-
-test.concurrent('a session that somebody closed or deleted meanwhile stays so, and the others go on', async () => {
-  const place = await placeWith([{ chunk: 'hello' }])
-  const { one, other, sessionId } = await connectTwo(place)
-  const kept = await newSession(one, place.cwd)
-  const deleted = await newSession(one, place.cwd)
-  await other.request('session/close', { sessionId })
-  await other.request('session/delete', { sessionId: deleted })
-  await one.request('session/list', {})
-  const killed = await killServer(place)
-  await until(() => serverOf(place) !== undefined && serverOf(place) !== killed)
-  const codes = await Promise.all(
-    [kept, deleted].map(async (id) => {
-      const { result, error } = await one.request('session/prompt', promptOf(id, 'go'))
-      return result?.['stopReason'] ?? error?.data?.['code']
-    }),
-  )
-  expect(codes).toEqual(['end_turn', 'SESSION_NOT_FOUND'])
-  expect((await one.request('session/prompt', promptOf(sessionId, 'go'))).error?.data?.['code']).toMatch(
-    /SESSION_(CLOSED|NOT_ATTACHED)/,
-  )
 })
 
 describe.concurrent('when no server can be started', () => {
@@ -295,15 +226,4 @@ describe.concurrent('when no server can be started', () => {
     expect(answersTo(client, id)).toHaveLength(1)
     return error?.data?.['code']
   }
-})
-
-test.concurrent('no process of a killed server stays', async () => {
-  const place = await placeWith([{ toolCall: { name: 'think', arguments: { ms: 60_000, every: 1_000 } } }])
-  const { env: _env, type: _type, ...server } = stdioServer(`mark-${process.pid}`)
-  const { one, sessionId } = await connectTwo(place, [{ ...server, env: [] }])
-  one.ask('session/prompt', promptOf(sessionId, 'go'))
-  await one.until((message) => JSON.stringify(message.params ?? {}).includes('"in_progress"'))
-  const former = running(`mark-${process.pid}`)
-  await killServer(place)
-  await until(() => running(`mark-${process.pid}`).every((pid) => !former.includes(pid)))
 })

@@ -7,20 +7,9 @@ import { cleanEnvironment } from './environment.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { parley } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
-import { binary, initialize, newSession, promptOf } from './parley.ts'
+import { binary, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
-import {
-  cleanUp,
-  connect,
-  connectTwo,
-  cursorsOf,
-  lodgings,
-  placeWith,
-  serverOf,
-  serversStarted,
-  startRelay,
-  transcriptOf,
-} from './relays.ts'
+import { cleanUp, connect, connectTwo, lodgings, placeWith, serverOf, serversStarted, startRelay } from './relays.ts'
 
 cleanUp()
 /** For relays that neither start nor end their server. */
@@ -45,14 +34,6 @@ test.concurrent('a session runs over the relay, which starts the server and leav
   const next = await connect(place)
   expect(JSON.stringify((await next.request('session/list', {})).result)).toContain(sessionId)
   expect(serversStarted(place)).toHaveLength(1)
-})
-
-test.concurrent('relays that start at the same moment are served by one server', async () => {
-  const place = await placeWith(SHORT)
-  const clients = [1, 2, 3].map(() => startRelay(place))
-  await Promise.all(clients.map(initialize))
-  await Promise.all(clients.map((client) => client.request('session/list', {})))
-  expect(serversStarted(place)).toEqual([serverOf(place)])
 })
 
 test.concurrent('a client that must wait for a server is told at once what it offers, as the last one did', async () => {
@@ -108,20 +89,6 @@ test.concurrent('half a line of the client is sent when it is whole, and never w
   expect(client.received).toHaveLength(2)
 })
 
-test.concurrent('lines that are no messages get the one answer that the server gives', async () => {
-  const place = await lodge(...SHORT)
-  const client = await connect(place)
-  client.write('{"jsonrpc":"2.0",\n')
-  client.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]))
-  client.write('[]\n')
-  await client.request('session/list', {})
-  expect(client.received.slice(1, -1).map(({ id, error }) => [id, error?.data?.['code']])).toEqual([
-    [null, 'MESSAGE_MALFORMED'],
-    [null, 'MESSAGE_MALFORMED'],
-    [null, 'MESSAGE_INVALID'],
-  ])
-})
-
 test.concurrent('a request of 40 MiB is refused in one answer under its id, and the next one is read', async () => {
   const client = await connect(await lodge(...SHORT))
   client.asked.set(9, 'session/list')
@@ -131,18 +98,6 @@ test.concurrent('a request of 40 MiB is refused in one answer under its id, and 
     [9, 'MESSAGE_TOO_LONG'],
     [2, undefined],
   ])
-})
-
-test.concurrent('two clients of one session see the same, but for what one of them has asked itself', async () => {
-  const place = await lodge(...SHORT)
-  const { one, other, sessionId } = await connectTwo(place)
-  await one.request('session/prompt', promptOf(sessionId, 'go'))
-  await other.until((message) => said([message]).endsWith('w5 '))
-  expect(said(one.received)).toBe(counted(5))
-  expect(said(other.received)).toBe(`go${counted(5)}`)
-  const whole = await transcriptOf(place, sessionId)
-  expect(whole.map(textOf).join('')).toBe(`go${counted(5)}`)
-  expect(cursorsOf(one, sessionId)).toEqual(cursorsOf(one, sessionId).toSorted((a, b) => a - b))
 })
 
 test.concurrent('a client that stops reading costs the relay no memory, and gets everything once it reads on', async () => {
@@ -186,6 +141,19 @@ test.concurrent('a client that is killed leaves no relay behind', async () => {
   client.child.stdout.destroy()
   client.child.stdin.destroy()
   await until(() => !runs(client.child.pid ?? 0))
+})
+
+test.concurrent('after parley stop no relay starts it again by itself, and the next message of a client does', async () => {
+  const place = await placeWith([{ chunk: 'hello' }])
+  const { one, other, sessionId } = await connectTwo(place)
+  expect(await parley(['stop'], place)).toMatchObject({ code: 0 })
+  expect(serverOf(place)).toBeUndefined()
+  const { result } = await one.request('session/prompt', promptOf(sessionId, 'go'))
+  expect(result).toEqual({ stopReason: 'end_turn' })
+  // The other one comes back by itself, as soon as it sees that there is a server.
+  await other.until(() => said(other.received) === 'gohello')
+  expect(serversStarted(place)).toHaveLength(2)
+  expect([...one.received, ...other.received].filter(({ method }) => method?.startsWith('_'))).toEqual([])
 })
 
 /** Resident, in MiB. */

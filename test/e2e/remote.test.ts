@@ -153,13 +153,6 @@ describe.concurrent('a connection', () => {
     expect((await client.closed)[0]).toBe(4401)
   })
 
-  test.concurrent('that sends a binary frame is closed', async () => {
-    const { url, token } = shared
-    const client = await RawWebSocket.greeted(url, token('read'))
-    client.socket.send(Buffer.from('{}'), { binary: true })
-    expect((await client.closed)[0]).toBe(1003)
-  })
-
   test.concurrent('that sends more than 64 KiB before initialize is closed', async () => {
     const { url, token } = shared
     const client = await RawWebSocket.open(url, token('read'))

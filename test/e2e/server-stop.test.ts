@@ -230,15 +230,6 @@ describe.concurrent('leaves no process', () => {
     expect(code).toBe(0)
     expect([server, ...children].filter(runs)).toEqual([])
   })
-
-  test.concurrent('when it is killed', async () => {
-    const place = await placeWith()
-    const { server, children } = await withChildren(place)
-    process.kill(server, 'SIGKILL')
-    await until(() => !children.some(runs))
-    await startInBackground(place)
-    await RawSocket.open(place.socket)
-  })
 })
 
 describe.concurrent('parley stop', () => {

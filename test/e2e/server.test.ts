@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { cleanEnvironment } from './environment.ts'
-import { runs, until } from '../fixtures/process/running.ts'
+import { until } from '../fixtures/process/running.ts'
 import { Cli, parley } from './cli.ts'
 import { serveHere } from './hosted-server.ts'
 import { binary } from './parley.ts'
@@ -47,16 +47,6 @@ describe.concurrent('parley serve', () => {
     expect(second).toMatchObject({ code: 75, stdout: '' })
     expect(second.stderr).toContain(`pid ${first.child.pid}`)
     expect(second.stderr.trim().split('\n')).toHaveLength(1)
-    await RawSocket.open(place.socket)
-  })
-
-  test.concurrent('takes over the socket of one that was killed', async () => {
-    const place = await placeWith()
-    const first = await serve(place)
-    first.child.kill('SIGKILL')
-    await first.finished
-    expect(existsSync(place.socket)).toBe(true)
-    await serve(place)
     await RawSocket.open(place.socket)
   })
 
@@ -173,21 +163,6 @@ describe.concurrent('of many clients', () => {
       await once(limited, 'close')
     }
   })
-})
-
-test.concurrent('sessions belong to the server: the client that prompted may leave, and another finds the turn still running', async () => {
-  const place = await placeWith([{ chunk: 'w{n} ', times: 100_000, everyMs: 5 }])
-  const server = await serve(place)
-  const first = await RawSocket.open(place.socket)
-  const sessionId = await openSession(first, place)
-  first.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
-  await first.until(({ method }) => method === 'session/update')
-  await first.leave()
-  const second = await RawSocket.open(place.socket)
-  await second.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
-  const seen = second.received.length
-  await second.until((message) => message.method === 'session/update' && second.received.indexOf(message) > seen)
-  expect(runs(server.child.pid ?? 0)).toBe(true)
 })
 
 function version(): string {

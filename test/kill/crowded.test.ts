@@ -1,4 +1,4 @@
-/** More come than the server has descriptors for: it lives, serves on when they have left, and can be stopped meanwhile. */
+/** More come than the server has descriptors for: it lives, and can be stopped. */
 import { type Socket, connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { Town } from './town.ts'
@@ -38,16 +38,4 @@ test('a server without a descriptor left is stopped by `parley stop` all the sam
   const { code, stderr } = await town.says(['stop', '--grace', '0'])
   expect([code, stderr]).toEqual([0, ''])
   expect(town.server()).toBe(undefined)
-})
-
-test('when the clients that took the last descriptors have left, it serves new ones', async () => {
-  const town = await crowdedTown()
-  const server = town.server()
-  for (const socket of crowd.splice(0)) socket.destroy()
-  const relay = await town.relay()
-  const { result } = await relay.request('session/new', { cwd: town.cwd, mcpServers: [] })
-  const prompt = [{ type: 'text', text: 'Go.' }]
-  const answer = await relay.request('session/prompt', { sessionId: result?.['sessionId'], prompt })
-  expect(answer.result).toEqual({ stopReason: 'end_turn' })
-  expect(town.server()).toBe(server)
 })

@@ -10,13 +10,4 @@ export const exceptions: readonly { readonly test: string; readonly reason: stri
     test: 'when no server can be started everyone who waits is told, and the next message tries again',
     reason: DAMAGED,
   },
-  {
-    test: 'after parley stop a running turn has been interrupted, and its prompt has one answer',
-    reason: 'It stops the front; the turn goes on at the node that has the session.',
-  },
-  {
-    test: 'a relay that is newer than the server works with the older one while a turn runs there',
-    reason:
-      'The front has no turn, so the newer relay takes its place; the turn goes on at the node that has the session.',
-  },
 ]

@@ -6,8 +6,7 @@ import type { Kind } from './agents/kinds.ts'
 
 const CHUNKS = 320
 
-export const deeds = [
-  'kill the server',
+const others = [
   'end the journal thread',
   'kill a relay',
   'kill the follower',
@@ -21,10 +20,12 @@ export const deeds = [
   'stop the follower for a while',
   'stop the server for a while',
   'move the clock',
-  'garbage after the log',
-  'cut the log short',
-  'cut the file short',
 ] as const
+
+/** To its files; it comes seldom. */
+const damages = ['garbage after the log', 'cut the log short', 'cut the file short'] as const
+
+export const deeds = ['kill the server', ...others, ...damages] as const
 
 /** What befalls an agent that is a process of its own. */
 export const agentDeeds = ['kill the agent', 'stop the agent for a while', 'cancel the turn'] as const
@@ -107,28 +108,11 @@ function momentOf(chance: Chance): NumberedMoment {
   return { message: chance.between(1, 380), afterMs: chance.between(0, 8), deeds: [...new Set([first, ...others])] }
 }
 
-/** Mostly the server, since it is the one that may not be trusted to live; what damages files comes seldom. */
+/** Mostly the server, since it is the one that may not be trusted to live. */
 function deedOf(chance: Chance): Deed {
   if (chance.happens(0.35)) return 'kill the server'
-  return chance.happens(0.15) ? chance.pick(damages) : chance.pick(others)
+  return chance.happens(0.15) ? chance.pick<Deed>(damages) : chance.pick<Deed>(others)
 }
-
-const damages: readonly [Deed, ...Deed[]] = ['garbage after the log', 'cut the log short', 'cut the file short']
-const others: readonly [Deed, ...Deed[]] = [
-  'end the journal thread',
-  'kill a relay',
-  'kill the follower',
-  'kill the runner',
-  'cut the raw client',
-  'cut the network',
-  'freeze the network for a while',
-  'break the network at any byte',
-  'kill the tools',
-  'stop a relay for a while',
-  'stop the follower for a while',
-  'stop the server for a while',
-  'move the clock',
-]
 
 function conditionOf(chance: Chance): Condition {
   const kind = chance.pick<Condition['kind']>([
