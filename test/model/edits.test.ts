@@ -84,24 +84,6 @@ test(
   },
 )
 
-test(
-  'start-up files, keys and tasks are asked about where the root is a home directory',
-  { timeout: 60_000 },
-  async () => {
-    const asks = [
-      '.ssh/authorized_keys',
-      '.config/autostart/x.desktop',
-      '.bashrc',
-      '.vscode/tasks.json',
-      '.envrc',
-      '.npmrc',
-    ]
-    const free = ['notes.md', 'package.json', '.config/app.json']
-    const outcome = await writing([...asks, ...free], () => undefined)
-    expect(outcome).toEqual({ asked: asks, written: free })
-  },
-)
-
 test('where all is allowed, only what decides over git and the rules is asked about', { timeout: 60_000 }, async () => {
   const outcome = await writing(
     ['.bashrc', 'bare/hooks/x', '.parley.toml'],

@@ -179,29 +179,6 @@ describe('a hostile model', () => {
     expect(await stage.prompt()).toBe('end_turn')
     expect(results(stage).map((text) => text.length <= 31_000)).toEqual([true, true, true, true])
   })
-
-  test('gets nowhere by swapping links while its tools are at work', LIMIT, async () => {
-    const swap = (outside: string) =>
-      `for i in $(seq 4000); do ln -sfn ${outside} d; ln -sfn real d; done >/dev/null 2>&1`
-    const tries: readonly Saying[] = Array.from({ length: 10 }, (_, at) => [
-      { call: 'write_file', args: { path: `d/f${at}`, content: 'mine' } },
-      { call: 'read_file', args: { path: 'd/secret' } },
-    ]).flat()
-    let outside = ''
-    const stage = await staged(({ index }) =>
-      index === 0
-        ? [{ call: 'run_command', args: { command: swap(outside), background: true } }]
-        : index < 6
-          ? tries
-          : [{ text: 'Done.' }],
-    )
-    outside = join(stage.directory, 'outside')
-    for (const path of [outside, join(stage.cwd, 'real')]) mkdirSync(path)
-    writeFileSync(join(outside, 'secret'), 'not for you')
-    expect(await stage.prompt()).toBe('end_turn')
-    expect(readdirSync(outside)).toEqual(['secret'])
-    expect(JSON.stringify(stage.server.requests.map(({ body }) => body))).not.toContain('not for you')
-  })
 })
 
 test('a command that will not end is gone when its turn is cancelled', LIMIT, async () => {

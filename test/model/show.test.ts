@@ -1,8 +1,8 @@
-/** A turn as users see it: tools, a change and its difference, a question, what it used and what it cost. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+/** A turn of the model as its client is asked about it: a change with its difference, and a command. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { endServers, jsonLines, parley } from '../e2e/cli.ts'
+import { endServers } from '../e2e/cli.ts'
 import { type Fields, updatesIn } from '../e2e/message.ts'
 import { freshDirectory, initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
@@ -50,48 +50,6 @@ async function given(rules = '') {
   opened.add(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   return { server, home, cwd, env: { TEST_KEY: 'sk-very-secret', PARLEY_MODEL_TITLES: 'false' } }
 }
-
-const ALLOWED = '[permissions]\nallow = [{ tool = "edit_file", path = "*.txt" }]\n'
-
-const args = ['run', 'Greet Parley', '--embedded', '--model', MODEL]
-
-test.concurrent('parley run prints the answer, and beside it what was done, refused, used and spent', async () => {
-  const place = await given(ALLOWED)
-  const { code, stdout, stderr } = await parley(args, place)
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: 'Let me look.\n\nNow I change it.\n\nDone: **hello Parley**.\n',
-  })
-  expect(stderr.split('\n').filter((line) => !line.startsWith('Model: '))).toEqual([
-    '✓ Read hello.txt',
-    '✓ Edit hello.txt +1 −1',
-    'Rejected: Run cat hello.txt (there is no terminal to ask on; parley rules add allows it beforehand)',
-    '✗ Run cat hello.txt — Not allowed. The tool was not run.',
-    'context: 1,630 of 10,000 tokens (16 %) · 0.07 USD',
-    '',
-  ])
-  expect(readFileSync(join(place.cwd, 'hello.txt'), 'utf8')).toBe('hello Parley\n')
-})
-
-test.concurrent('parley run --json tells the same as session updates, then how it ended', async () => {
-  const place = await given(ALLOWED)
-  const { code, stdout } = await parley([...args, '--json'], place)
-  expect(code).toBe(0)
-  const lines = jsonLines(stdout)
-  expect(lines.at(-1)).toEqual({ stopReason: 'end_turn' })
-  const updates = lines.slice(0, -1).map(({ update }) => update as Fields)
-  expect(updates).toContainEqual(
-    expect.objectContaining({ status: 'completed', content: [expect.objectContaining(DIFFERENCE)] }),
-  )
-  const decisions = updates.flatMap(({ _meta: meta }) => (meta as Fields | undefined)?.['parley/permission'] ?? [])
-  expect(decisions).toMatchObject([
-    { decision: 'allow', by: 'tool' },
-    { decision: 'allow', by: 'rule' },
-    { decision: 'ask', by: 'tool' },
-  ])
-  expect(updates.findLast(({ sessionUpdate: kind }) => kind === 'usage_update')).toMatchObject(USED)
-  expect(stdout).not.toContain('sk-very-secret')
-})
 
 test.concurrent('a client is asked with the difference and the command before it, and each answer counts', async () => {
   const place = await given()
