@@ -23,22 +23,6 @@ test.concurrent('an English word finds its other forms, and what is marked is th
   expect(marked(results[0]?.snippet ?? '', results[0]?.highlights ?? [])).toEqual(['Servers', 'Running', 'runs'])
 })
 
-test.concurrent('an identifier is found whole, by its parts, and in its other spellings', async () => {
-  const { found } = await over({
-    'camel.md': 'Call setErrorHandler first.',
-    'snake.md': 'Call set_error_handlers first.',
-    'words.md': 'Set error handlers first.',
-    'other.md': 'An error. The handler is set.',
-  })
-  const spellings = ['camel.md', 'snake.md', 'words.md']
-  for (const query of ['setErrorHandler', 'set_error_handler', 'set-error-handler']) {
-    expect([query, ...(await found(query)).files.toSorted()]).toEqual([query, ...spellings])
-  }
-  const { results } = await found('error handler')
-  const camel = results.find(({ file }) => file === 'camel.md')
-  expect(marked(camel?.snippet ?? '', camel?.highlights ?? [])).toEqual(['Error', 'Handler'])
-})
-
 test.concurrent('traditional and simplified characters find each other, and the text is shown as it is written', async () => {
   const { found } = await over({ 't.md': '磁碟陣列與環境變量。', 's.md': '磁盘阵列与环境变量。' })
   for (const query of ['環境變量', '环境变量']) {
@@ -64,12 +48,6 @@ test.concurrent('where no passage has everything, those with most are found, and
   const inTitle = await found('postgresql restore')
   expect([inTitle.files[0], inTitle.results[0]?.headingPath.at(-1)]).toEqual(['title.md', 'Restoring'])
   expect(await found('postgresql restore', 'all')).toMatchObject({ total: 0 })
-})
-
-test.concurrent('a phrase is only found where its words stand next to each other', async () => {
-  const { found } = await over({ 'a.md': 'A group commit.', 'b.md': 'Commit as a group.' })
-  expect((await found('group commit', 'phrase')).files).toEqual(['a.md'])
-  expect((await found('group commit', 'all')).files).toEqual(['a.md', 'b.md'])
 })
 
 test.concurrent('a path finds its document', async () => {
