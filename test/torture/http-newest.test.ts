@@ -1,7 +1,8 @@
 /** Servers over HTTP in the newest protocol: what every request says of itself, what is never sent, and what a broken answer comes to. */
 import { describe, expect, test } from 'vitest'
 import { DO, SAY, text } from '../fixtures/mcp/scripted.mjs'
-import { json, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
+import { json, streaming, type Script } from '../fixtures/mcp/http-server.ts'
+import { playHttp, type HttpCase } from '../fixtures/mcp/torture-http.ts'
 import { changeTo, never, originals, wordsOf } from '../fixtures/mcp/torture.ts'
 
 interface Has {

@@ -1,7 +1,8 @@
 /** Servers over HTTP that lose streams, sessions and patience, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
 import { DO, text } from '../fixtures/mcp/scripted.mjs'
-import { event, json, listen, playHttp, streaming, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
+import { event, json, listen, streaming, type Script } from '../fixtures/mcp/http-server.ts'
+import { playHttp, type HttpCase } from '../fixtures/mcp/torture-http.ts'
 import { changeTo, never, originals, wordsOf } from '../fixtures/mcp/torture.ts'
 import { until } from '../fixtures/process/running.ts'
 
@@ -216,7 +217,7 @@ const streams: readonly HttpCase[] = [
     does: 'takes a dead stream for alive',
     script: onGet((_, response, { streams: open, count }) => {
       if (count('initialize') > 1) return false
-      if (count('GET') === 1) return listen(response, { streams: open } as never)
+      if (count('GET') === 1) return listen(response, { streams: open })
       return void response.writeHead(409).end()
     }),
     async check({ ready, registry, http }) {

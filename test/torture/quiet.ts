@@ -1,5 +1,6 @@
 /** A call over HTTP that is answered after six minutes without a byte: the limits of Node's own HTTP client end at five. */
-import { json, playHttp, streaming, event, type Script } from '../fixtures/mcp/torture-http.ts'
+import { event, json, streaming, type Script } from '../fixtures/mcp/http-server.ts'
+import { playHttp } from '../fixtures/mcp/torture-http.ts'
 import { text } from '../fixtures/mcp/scripted.mjs'
 import { wordsOf } from '../fixtures/mcp/torture.ts'
 

@@ -1,6 +1,7 @@
 /** Servers that speak only the first protocol over HTTP, announced as such or not, and what a session notices of it. */
 import { describe, expect, test } from 'vitest'
-import { listen, playHttp, type HttpCase, type Script } from '../fixtures/mcp/torture-http.ts'
+import { listen, overSse } from '../fixtures/mcp/http-server.ts'
+import { playHttp, type HttpCase } from '../fixtures/mcp/torture-http.ts'
 import { changeTo, wordsOf } from '../fixtures/mcp/torture.ts'
 
 const works: HttpCase['check'] = async ({ ready, call }) => {
@@ -8,37 +9,23 @@ const works: HttpCase['check'] = async ({ ready, call }) => {
   expect(wordsOf(await call('say', { text: 'hi' }))).toBe('hi')
 }
 
-/** The first protocol over HTTP: one stream that brings everything, and an address to post to. `over` is for calls of `do`. */
-function first(
-  over: (stream: Parameters<Script>[1], http: Parameters<Script>[2]) => void = () => undefined,
-  refusal = 405,
-): Script {
-  return ({ verb, url, message }, response, http) => {
-    if (verb === 'GET') {
-      listen(response, http)
-      response.write('event: endpoint\ndata: /messages?session=1\n\n')
-      return true
-    }
-    if (!url.startsWith('/messages')) return (response.writeHead(refusal).end(), true)
-    response.writeHead(202).end()
-    const [stream] = http.streams
-    if (message?.params?.['name'] === 'do') over(response, http)
-    const box = {
-      writeHead: () => box,
-      setHeader: () => box,
-      end: (words: string) => stream?.write(`data: ${words}\n\n`),
-    }
-    if (message?.id !== undefined) http.answer(box as never, message)
-    return true
-  }
-}
-
 const older: readonly HttpCase[] = [
-  { row: 'founding B E3', does: 'speaks SSE as announced', type: 'sse', script: first(), check: works },
+  {
+    row: 'founding B E3 H2',
+    does: 'speaks SSE as announced, and gets the headers of the client with everything',
+    type: 'sse',
+    headers: [['x-team', 'red']],
+    script: overSse(),
+    async check(scene) {
+      await works(scene)
+      const sent = scene.http.requests.map(({ verb, headers }) => `${verb} ${String(headers['x-team'])}`)
+      expect(new Set(sent)).toEqual(new Set(['GET red', 'POST red']))
+    },
+  },
   ...[405, 404, 400].map((status): HttpCase => ({
     row: 'E1 G4',
     does: `speaks only SSE behind an HTTP entry and says ${status}`,
-    script: first(undefined, status),
+    script: overSse(undefined, status),
     check: works,
   })),
   {
@@ -55,7 +42,7 @@ const older: readonly HttpCase[] = [
     row: type === 'sse' ? 'G1' : 'G1 E1 (behind an HTTP entry)',
     does: 'loses the stream of SSE in the middle of a call',
     type,
-    script: first((_, { streams: open }) => {
+    script: overSse((_request, _response, { streams: open }) => {
       for (const stream of open) stream.destroy()
       open.clear()
     }),

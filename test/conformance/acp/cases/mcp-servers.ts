@@ -1,8 +1,7 @@
 /** The MCP servers that a client brings along. */
 import { type Case, first, one, unless } from '../case.ts'
-import { startHttpServer } from '../../../fixtures/mcp/http-server.ts'
+import { listenHttp, overSse, startHttpServer } from '../../../fixtures/mcp/http-server.ts'
 import { callOf, witness } from '../mcp.ts'
-import { startSseServer } from '../sse-server.ts'
 import { accepting, onUpdate, refusing } from '../mutant.ts'
 import { fieldsOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
@@ -33,8 +32,8 @@ export const mcpCases: readonly Case[] = [
       stage.needs('agentCapabilities.mcpCapabilities.http')
       const headers = [{ name: 'X-Colour', value: 'mauve' }]
       await stage.session({ mcpServers: [{ type: 'http', name: 'far', url: server.url, headers }] })
-      await untilSeen(stage, () => server.seen.length > 2)
-      return server.seen.map((one) => one.headers['x-colour'])
+      await untilSeen(stage, () => server.requests.length > 2)
+      return server.requests.map((one) => one.headers['x-colour'])
     },
     check: (values) =>
       unless(
@@ -60,17 +59,17 @@ export const mcpCases: readonly Case[] = [
     row: 'A-MC-3',
     name: 'the tools of a server over SSE work, and it gets its headers with every request',
     ours: true,
-    script: [callOf('murmur', { text: 'x' })],
+    script: [callOf('do')],
     play: async (stage) => {
-      const server = await startSseServer()
+      const server = await listenHttp(overSse())
       stage.later(() => server.close())
       const headers = [{ name: 'X-Colour', value: 'mauve' }]
       await stage.prompt(await stage.session({ mcpServers: [{ type: 'sse', name: 'old', url: server.url, headers }] }))
-      return { text: told(stage), colours: server.seen.map((one) => one.headers['x-colour']) }
+      return { text: told(stage), colours: server.requests.map((one) => one.headers['x-colour']) }
     },
     check: ({ text, colours }) =>
       first(
-        unless(text.includes('murmured'), 'its tool did not work'),
+        unless(text.includes('"done"'), 'its tool did not work'),
         unless(colours.length > 3 && colours.every((colour) => colour === 'mauve'), 'a request without the header'),
       ),
     mutant: onUpdate('tool_call_update', 'content', []),
@@ -80,7 +79,11 @@ export const mcpCases: readonly Case[] = [
     name: 'founding exchange B: servers of each kind, as they are written there, are all connected to',
     ours: true,
     play: async (stage) => {
-      const [pipe, far, old] = [witness(stage, 'pipe'), await startHttpServer({ quiet: true }), await startSseServer()]
+      const [pipe, far, old] = [
+        witness(stage, 'pipe'),
+        await startHttpServer({ quiet: true }),
+        await listenHttp(overSse()),
+      ]
       stage.later(() => far.close())
       stage.later(() => old.close())
       const headers = [{ name: 'Authorization', value: 'Bearer x' }]
@@ -91,7 +94,7 @@ export const mcpCases: readonly Case[] = [
       ]
       const sessionId = await stage.session({ mcpServers, additionalDirectories: [stage.dir('lib')] })
       await pipe.hears('tools/list')
-      await untilSeen(stage, () => far.methods().includes('tools/list') && old.seen.length > 3)
+      await untilSeen(stage, () => far.count('tools/list') > 0 && old.requests.length > 3)
       return sessionId
     },
     check: (id) => unless(id !== '', 'no session'),
