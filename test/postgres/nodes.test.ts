@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endServers, parley } from '../e2e/cli.ts'
+import type { Fields } from '../e2e/message.ts'
 import { freshDirectory, promptOf, scriptAgent } from '../e2e/parley.ts'
 import type { RawSocket } from '../e2e/raw-socket.ts'
 import { freePort } from '../fixtures/process/free-port.ts'
@@ -36,6 +37,26 @@ async function newCluster(): Promise<Cluster> {
 }
 
 const startTwo = ({ env }: Cluster) => Promise.all([TestNode.start('one', env), TestNode.start('two', env)])
+
+const ASKS = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
+
+/** A session of a client at one node that a client at the other has open too. */
+async function sharedSession(...script: readonly Fields[]) {
+  const cluster = await newCluster()
+  const { cwd } = cluster
+  const [one, two] = await startTwo(cluster)
+  const ada = await one.client({ agent: await scriptAgent(cwd, script) })
+  const bob = await two.client()
+  const sessionId = await openedBy(ada, cwd)
+  await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+  return { cluster, cwd, one, two, ada, bob, sessionId }
+}
+
+/** Each entry came once and in its order. */
+function isInOrder({ received }: RawSocket, sessionId: string): boolean {
+  const cursors = cursorsIn(received, sessionId)
+  return cursors.every((cursor, at) => at === 0 || cursor > (cursors[at - 1] ?? 0))
+}
 
 describe.concurrent('two nodes', () => {
   test.concurrent('serve at once: what one makes, a client of the other lists, loads, prompts, cancels, renames and deletes', async ({
@@ -80,15 +101,7 @@ describe.concurrent('two nodes', () => {
   })
 
   test.concurrent('a question reaches clients of both, and the answer of one counts', async () => {
-    const cluster = await newCluster()
-    const { cwd } = cluster
-    const [one, two] = await startTwo(cluster)
-    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
-    const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
-    const ada = await one.client({ agent })
-    const bob = await two.client()
-    const sessionId = await openedBy(ada, cwd)
-    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const { ada, bob, sessionId } = await sharedSession(ASKS, { chunk: 'Thank you.' })
     const asked = bob.ask('session/prompt', promptOf(sessionId, 'Ask us'))
     const isQuestion = ({ method }: { readonly method?: string }) => method === 'session/request_permission'
     const [toAda, toBob] = await Promise.all([ada.until(isQuestion), bob.until(isQuestion)])
@@ -132,20 +145,12 @@ describe.concurrent('a node that dies', () => {
   test.concurrent('in a turn: clients of another node see it interrupted, each entry once, and go on there', async ({
     expect,
   }) => {
-    const cluster = await newCluster()
-    const { cwd } = cluster
-    const [one, two] = await startTwo(cluster)
-    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 2_000, everyMs: 5 }])
-    const ada = await one.client({ agent })
-    const bob = await two.client()
-    const sessionId = await openedBy(ada, cwd)
-    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const { cwd, one, two, bob, sessionId } = await sharedSession({ chunk: 'w{n} ', times: 2_000, everyMs: 5 })
     const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
     await expect.poll(() => said(bob.received, sessionId)).toContain('w50 ')
     await one.kill()
     expect((await bob.answerTo(prompt)).error?.data).toMatchObject({ code: 'TURN_INTERRUPTED' })
-    const cursors = cursorsIn(bob.received, sessionId)
-    expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+    expect(isInOrder(bob, sessionId)).toBe(true)
     await writeFile(join(cwd, 'script.jsonl'), `${JSON.stringify({ chunk: 'Here again.' })}\n`)
     expect((await bob.request('session/prompt', promptOf(sessionId, 'And now?'))).result).toEqual({
       stopReason: 'end_turn',
@@ -161,14 +166,7 @@ describe.concurrent('a node that dies', () => {
   test.concurrent('only for a while, because it hangs: it stores nothing more, and ends when it finds that others went on', async ({
     expect,
   }) => {
-    const cluster = await newCluster()
-    const { cwd } = cluster
-    const [one, two] = await startTwo(cluster)
-    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 20_000, everyMs: 5 }])
-    const ada = await one.client({ agent })
-    const bob = await two.client()
-    const sessionId = await openedBy(ada, cwd)
-    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const { cluster, one, bob, sessionId } = await sharedSession({ chunk: 'w{n} ', times: 20_000, everyMs: 5 })
     const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Talk'))
     await expect.poll(() => said(bob.received, sessionId)).toContain('w50 ')
     one.server.child.kill('SIGSTOP')
@@ -179,22 +177,13 @@ describe.concurrent('a node that dies', () => {
     one.server.child.kill('SIGCONT')
     expect(await one.server.finished).toMatchObject({ code: 1, stderr: expect.stringContaining('counted') as string })
     expect(await entriesIn(cluster, sessionId)).toEqual(stored)
-    const cursors = cursorsIn(bob.received, sessionId)
-    expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+    expect(isInOrder(bob, sessionId)).toBe(true)
   })
 
   test.concurrent('while a question waits: it is asked again by another node, and the prompt ends once', async ({
     expect,
   }) => {
-    const cluster = await newCluster()
-    const { cwd } = cluster
-    const [one, two] = await startTwo(cluster)
-    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
-    const agent = await scriptAgent(cwd, [asks, { chunk: 'Thank you.' }])
-    const ada = await one.client({ agent })
-    const bob = await two.client()
-    const sessionId = await openedBy(ada, cwd)
-    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const { one, bob, sessionId } = await sharedSession(ASKS, { chunk: 'Thank you.' })
     const prompt = bob.ask('session/prompt', promptOf(sessionId, 'Ask me'))
     const questions = () => bob.received.filter(({ method }) => method === 'session/request_permission')
     await expect.poll(() => questions().length).toBe(1)
@@ -224,14 +213,7 @@ describe.concurrent('a session that moves', () => {
   test.concurrent('does so between two turns: the clients of both nodes notice nothing, and go on', async ({
     expect,
   }) => {
-    const cluster = await newCluster()
-    const { cwd } = cluster
-    const [one, two] = await startTwo(cluster)
-    const agent = await scriptAgent(cwd, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }])
-    const ada = await one.client({ agent })
-    const bob = await two.client()
-    const sessionId = await openedBy(ada, cwd)
-    await bob.request('session/resume', { sessionId, cwd, mcpServers: [] })
+    const { cluster, one, ada, bob, sessionId } = await sharedSession({ chunk: 'w{n} ', times: 100, everyMs: 10 })
     const prompt = ada.ask('session/prompt', promptOf(sessionId, 'Talk'))
     await expect.poll(() => said(bob.received, sessionId)).toContain('w5 ')
     const moved = parley(['cluster', 'move', sessionId, 'two'], one.run)
@@ -245,8 +227,7 @@ describe.concurrent('a session that moves', () => {
     const words = Array.from({ length: 100 }, (_, index) => `w${index + 1} `).join('')
     for (const client of [ada, bob]) {
       await expect.poll(() => said(client.received, sessionId)).toBe(words.repeat(3))
-      const cursors = cursorsIn(client.received, sessionId)
-      expect(cursors).toEqual([...new Set(cursors)].toSorted((left, right) => left - right))
+      expect(isInOrder(client, sessionId)).toBe(true)
     }
     expect(await parley(['cluster', 'move', sessionId, 'three'], one.run)).toMatchObject({
       code: 1,
@@ -260,11 +241,10 @@ describe.concurrent('a session that moves', () => {
     const cluster = await newCluster()
     const { cwd } = cluster
     const [one, two] = await startTwo(cluster)
-    const asks = { permission: { title: 'May I?', options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] } }
     const [talks, waits, works] = [freshDirectory(), freshDirectory(), freshDirectory()]
     const long = await scriptAgent(works, [{ chunk: 'Begun.' }, { sleepMs: 600_000 }])
     const ada = await one.client({ agent: await scriptAgent(talks, [{ chunk: 'w{n} ', times: 100, everyMs: 10 }]) })
-    const eve = await one.client({ agent: await scriptAgent(waits, [asks, { chunk: 'Thank you.' }]) })
+    const eve = await one.client({ agent: await scriptAgent(waits, [ASKS, { chunk: 'Thank you.' }]) })
     const max = await one.client({ agent: long })
     const [talking, waiting, working] = [await openedBy(ada, cwd), await openedBy(eve, cwd), await openedBy(max, cwd)]
     // Of the node, and not in its memory.

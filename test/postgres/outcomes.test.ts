@@ -58,6 +58,18 @@ async function claim(journal: PostgresJournal, id: string): Promise<boolean> {
   return journal.claim(id, (await journal.owner(id))?.epoch ?? 0)
 }
 
+/** Appends wait until these rows are let go. */
+async function holdSessions(): Promise<() => Promise<void>> {
+  const locking = new Client({ connectionString: server.url })
+  await locking.connect()
+  await locking.query('BEGIN')
+  await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+  return async () => {
+    await locking.query('COMMIT')
+    await locking.end()
+  }
+}
+
 describe('an answer that is lost', () => {
   test('of an append that was stored: it is stored once, and the next follows it', async () => {
     const journal = await open(proxy.url)
@@ -93,35 +105,27 @@ describe('an answer that is lost', () => {
 test('a session is read while an append to it is on its way, and the next append follows', async () => {
   const journal = await open()
   await journal.append(appendOf('s', 0, 1))
-  const locking = new Client({ connectionString: server.url })
-  await locking.connect()
-  await locking.query('BEGIN')
-  await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+  const letGo = await holdSessions()
   const append = journal.append(appendOf('s', 1, 1))
   const waiting = () => server.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
   await expect.poll(waiting).toHaveLength(1)
   expect((await journal.head('s'))?.row.lastSeq).toBe(1)
-  await locking.query('COMMIT')
+  await letGo()
   await append
   await journal.append(appendOf('s', 2, 1))
-  await locking.end()
 })
 
 test('an append that an operator cancels is sent again', async () => {
   const journal = await open()
   await journal.append(appendOf('s', 0, 1))
-  const locking = new Client({ connectionString: server.url })
-  await locking.connect()
-  await locking.query('BEGIN')
-  await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+  const letGo = await holdSessions()
   const append = journal.append(appendOf('s', 1, 1))
   const cancelled = () =>
     server.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
   await expect.poll(cancelled).toHaveLength(1)
-  await locking.query('COMMIT')
+  await letGo()
   await append
   expect(await journal.page('s', 0, wide)).toEqual(entriesOf('s', 0, 2))
-  await locking.end()
 })
 
 describe('a claim', () => {
@@ -157,21 +161,17 @@ describe('a claim', () => {
   test('that waited for an append knows of it', async () => {
     const [first, second] = [await open(), await open()]
     await first.append(appendOf('s', 0, 1))
-    const locking = new Client({ connectionString: server.url })
-    await locking.connect()
-    await locking.query('BEGIN')
-    await locking.query(`SELECT 1 FROM ${schema}.session FOR UPDATE`)
+    const letGo = await holdSessions()
     const waiting = async () =>
       (await server.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length
     const append = first.append(appendOf('s', 1, 1))
     await expect.poll(waiting).toBe(1)
     const claimed = second.claim('s', 1)
     await expect.poll(waiting).toBe(2)
-    await locking.query('COMMIT')
+    await letGo()
     await append
     expect(await claimed).toBe(true)
     await second.append(appendOf('s', 2, 1))
-    await locking.end()
   })
 
   test('among appends: whatever was acknowledged is there, nothing of the former owner comes after it', async () => {
