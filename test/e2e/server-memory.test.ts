@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 /** What there is one of, at least, for each client or session or turn. */
-const KINDS = ['Connection', 'Attachments', 'Attachment', 'Feed', 'Lent', 'Session', 'Writer', 'Toolbox', 'TurnRun']
+const KINDS = ['Connection', 'Attachment', 'Subscription', 'Session', 'SessionLog', 'RunningTurn']
 
 type Counts = Readonly<Record<string, number>>
 
@@ -63,6 +63,7 @@ function countsIn({ snapshot, nodes, strings }: Snapshot): Counts {
   const width = snapshot.meta.node_fields.length
   // The type of a node comes first, and 3 is an object that a program has made; its name comes next.
   const names = KINDS.map((kind) => strings.indexOf(kind))
+  if (names.includes(-1)) throw new Error(`the server has no ${KINDS[names.indexOf(-1)]}`)
   const counts = new Map(KINDS.map((kind) => [kind, 0]))
   for (let at = 0; at < nodes.length; at += width) {
     const kind = nodes[at] === 3 ? KINDS[names.indexOf(nodes[at + 1] ?? -1)] : undefined
