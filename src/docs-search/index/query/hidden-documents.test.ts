@@ -52,3 +52,19 @@ describe.each(Object.entries(OPERATIONS))('a document that a rule denies is not 
     expect(answer.replaceAll('secret/notes.md', '')).not.toMatch(LEAKS)
   })
 })
+
+test('a document that a rule denies is in no count of hits, and the answer says that one was left out', async () => {
+  const { total, notice } = await index.passages({ ...search, ...scope(['secret/**']) })
+  expect(total).toBe(1)
+  expect(notice).toBe('Left out, because rules of permission keep them from the document search: 1.')
+})
+
+test('a document that a rule denies is refused in the same words whether it is there or not', async () => {
+  const refusals = ['notes', 'absent'].map(async (name) => {
+    const read = index.read({ uri: `doc://work/secret/${name}.md`, limit: 1_000, ...scope(['secret/**']) })
+    return await read.then(JSON.stringify, (error: Error) => error.message)
+  })
+  const [there, missing] = await Promise.all(refusals)
+  expect(there).toContain('permission rule excludes')
+  expect(missing).toBe(there?.replaceAll('notes', 'absent'))
+})
