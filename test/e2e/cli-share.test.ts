@@ -98,6 +98,19 @@ test.concurrent('a link ends at its hour, in the middle of what it shows', async
   expect((await reader.closed)[0]).toBe(4401)
 })
 
+test.concurrent('without tools, what they were given and returned is kept from its readers', async () => {
+  const { place, sessionId } = await shared()
+  const { url, code } = await share(place, [sessionId, '--no-tools'])
+  const reader = await RawWebSocket.greeted(url, code)
+  await reader.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
+  await reader.request('_parley/page', { sessionId })
+  await reader.request('_parley/search', { query: 'tool-said-this' })
+  const all = JSON.stringify(reader.received)
+  expect(all).toContain('"title":"Look"')
+  expect(all).toContain('An answer.')
+  expect(all).not.toContain('tool-said-this')
+})
+
 test.concurrent('a token reaches the sessions of its directory alone', async () => {
   const { place, owner, sessionId } = await shared()
   await owner.request('session/new', { cwd: '/', mcpServers: [] })

@@ -205,6 +205,7 @@ describe.concurrent('a command', () => {
       'cat /etc/passwd',
       'cat ../../../../../../../etc/passwd',
       'cat away/passwd',
+      'cat /proc/self/root/etc/passwd',
       'cat "/etc"/pass\'wd\'',
       'cat < /etc/passwd',
       'cat --file=/etc/passwd',
