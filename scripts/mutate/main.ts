@@ -14,8 +14,10 @@ import { reportMutants } from '../../test/mutants/series.ts'
 
 const CORE = ['src/session', 'src/edge/acp', 'src/adapters/journal']
 
-const USAGE = `npm run mutate -- [--afresh] [ROOMS…] | --mechanisms
-  ROOMS         folders or files of src, each tried by the tests in its folder (${CORE.join(', ')})
+const USAGE = `npm run mutate -- [--near] [--afresh] [ROOMS…] | --mechanisms
+  ROOMS         folders or files of src (${CORE.join(', ')}), each tried by the tests in its
+                folder; what these do not notice is tried by those of the whole of these three that it belongs to
+  --near        only by the tests in its folder
   --afresh      tries also those mutants again whose code and tests did not change since the last run
   --mechanisms  takes five mechanisms out instead, each in a copy of the sources: what is published is stored, one owner,
                 one run of a prompt that was sent twice, the guard, path rules; names the test that fails then
@@ -31,6 +33,7 @@ const { values, positionals } = parseArgs({
   options: {
     afresh: { type: 'boolean', default: false },
     mechanisms: { type: 'boolean', default: false },
+    near: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -54,17 +57,45 @@ async function main(): Promise<void> {
   }
 }
 
+/** A folder's own tests come first, since they are few; what they do not notice, those of the whole room of the core may. */
 async function mutantsOf(room: string): Promise<readonly Mutant[]> {
-  const isFile = room.endsWith('.ts')
+  const folder = room.endsWith('.ts') ? dirname(room) : room
+  const near = await run(folder, room.replaceAll('/', '-'), [room === folder ? `${room}/**/*.ts` : room])
+  const left = near.filter(isUnnoticed)
+  const whole = CORE.find((one) => folder.startsWith(`${one}/`))
+  if (values.near || whole === undefined || left.length === 0) return near
+  const far = new Map((await run(whole, `${room.replaceAll('/', '-')}-far`, left.map(placeOf))).map(withChange))
+  return near.map((mutant) => (isUnnoticed(mutant) ? (far.get(changeOf(mutant)) ?? mutant) : mutant))
+}
+
+async function run(testFolder: string, name: string, mutate: readonly string[]): Promise<readonly Mutant[]> {
   const stryker = new Stryker({
     configFile: 'scripts/mutate/stryker.json',
-    mutate: [isFile ? room : `${room}/**/*.ts`, '!**/*.test.ts'],
-    testFiles: [`${isFile ? dirname(room) : room}/**/*.test.ts`],
-    // What a run learns of another room's tests would replace what is known of this one's.
-    incrementalFile: `reports/mutants/${room.replaceAll('/', '-')}.json`,
+    plugins: ['@stryker-mutator/vitest-runner', './scripts/mutate/refused-by-types.js'],
+    mutate: [...mutate, '!**/*.test.ts'],
+    testFiles: [`${testFolder}/**/*.test.ts`],
+    // What a run learns of other tests would replace what is known of these.
+    incrementalFile: `reports/mutants/${name}.json`,
     force: values.afresh,
   })
   return await stryker.runMutationTest()
+}
+
+function isUnnoticed({ status }: Mutant): boolean {
+  return status === 'Survived' || status === 'NoCoverage'
+}
+
+function withChange(mutant: Mutant): [change: string, Mutant] {
+  return [changeOf(mutant), mutant]
+}
+
+function changeOf(mutant: Mutant): string {
+  return `${placeOf(mutant)} ${mutant.mutatorName} ${mutant.replacement}`
+}
+
+/** Stryker reports columns from 1 and takes them from 0. */
+function placeOf({ fileName, location: { start, end } }: Mutant): string {
+  return `${relative(root, fileName)}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`
 }
 
 /** A line for each room on the screen, and every survivor in a file. */
@@ -100,9 +131,7 @@ function rowOf(name: string, mutants: readonly Mutant[]): string {
 }
 
 function chapterOf(room: string, mutants: readonly Mutant[]): string {
-  const survivors = mutants.filter(
-    (mutant) => roomOf(mutant) === room && ['Survived', 'NoCoverage'].includes(mutant.status),
-  )
+  const survivors = mutants.filter((mutant) => roomOf(mutant) === room && isUnnoticed(mutant))
   return `# ${room}\n\n${survivors.map(lineOf).join('')}`
 }
 
