@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../../test/sim/given.ts'
 import * as say from '../../../test/sim/words.ts'
 import { live, settled, wishes } from '../../../test/sim/wishes.ts'
-import { type Batch, type CommandOutcome, decideBatch } from './decide.ts'
+import { type Batch, type CommandOutcome, concernsTurn, decideBatch } from './decide.ts'
 import type { Command } from './commands.ts'
+import type { Body } from './entries.ts'
 import { type State, absent, isBusy } from './state.ts'
 
 function oneByOne(commands: readonly Command[], before: State) {
@@ -84,4 +85,46 @@ describe('a batch', () => {
       outcomes: [{ refused: expect.any(TypeError) }],
     })
   })
+})
+
+const working = [say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1')]
+const asking = [...working, say.toolCall('c1', 'x'), say.asked('r1', 'c1')]
+
+describe('the agent of a turn', () => {
+  const effects = (past: readonly Body[], command: Command) => decideBatch([command], stateAfter(...past), 7).effects
+  test('gets a cancel, the answer to its question, and nothing of what does not concern it', () => {
+    const other = { ...say.asked('r2', 'c1'), survives: false } as Body
+    expect(effects(working, say.cancel())).toEqual([{ kind: 'cancel' }])
+    expect(effects([...asking, other], say.answer('r2', 'allow_once'))).toMatchObject([
+      { kind: 'answer', answered: { question: { requestId: 'r2' }, outcome: say.yes } },
+    ])
+    expect(effects(working, say.rename('x'))).toEqual([])
+  })
+  test('that was suspended runs again with the answer', () =>
+    expect(effects([...asking, say.suspended(1)], say.answer('r1', 'allow_once'))).toMatchObject([
+      { kind: 'run', turn: { turnId: 't1' }, answered: { question: { requestId: 'r1' }, outcome: say.yes } },
+    ]))
+})
+
+describe('when the disk refuses', () => {
+  const concerns = (past: readonly Body[], command: Command) => concernsTurn(command, stateAfter(...past))
+  test.each([
+    say.says(1, 'x'),
+    say.asks(1, 'r1', 'c1'),
+    say.ends(1),
+    say.cancel(),
+    say.withdraw('p1'),
+    say.close,
+    say.halt,
+  ])('$kind, the running turn cannot go on', (command) => expect(concerns(working, command)).toBe(true))
+  test('an answer, the turn that waits for it cannot, but a suspended one waits on', () => {
+    const command = say.answer('r1', 'allow_once')
+    expect(concerns(asking, command)).toBe(true)
+    expect(concerns([...asking, say.suspended(1)], command)).toBe(false)
+  })
+  test.each([say.rename('x'), say.prompt('p3', 'x'), say.withdraw('p2')])('$kind of another, it goes on', (command) =>
+    expect(concerns([...working, say.accepted('p2', 'x')], command)).toBe(false),
+  )
+  test('to withdraw a prompt that has ended, nothing is lost', () =>
+    expect(concerns([say.created], say.withdraw('p1'))).toBe(false))
 })

@@ -48,7 +48,6 @@ export type Command =
   | { readonly kind: 'promote'; readonly promptId: string; readonly now?: boolean; readonly by?: string }
   /** Their client has lost its connection and asks for their ends: those that never came have none, even if they still come. */
   | { readonly kind: 'reject_unknown_prompts'; readonly promptIds: readonly string[] }
-  /** Stored once: the same text again is ignored. */
   /** The same one as the last is left out, unless it says what has happened `again`. */
   | { readonly kind: 'notice'; readonly text: string; readonly again?: 'again' | undefined }
   /** The answer to a permission question. `why` becomes a notice in the conversation. */

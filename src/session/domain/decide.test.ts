@@ -47,7 +47,8 @@ describe('a prompt', () => {
   test.each([
     ['running', working],
     ['ended', idle],
-    ['waiting', [...cancelling, accepted('p0', 'x'), say.withdrawn('p1', 'cancelled')]],
+    ['withdrawn', [...cancelling, accepted('p0', 'x'), say.withdrawn('p1', 'cancelled')]],
+    ['waiting', [created, accepted('p0', 'x'), turnStarted(1, 'p0'), accepted('p1', 'Hello')]],
   ])('sent again with the id of one that is %s runs once', (_when, past) =>
     given(...past)
       .when(say.prompt('p1', 'Hello'))
@@ -63,81 +64,15 @@ describe('a prompt', () => {
       .when(say.prompt('one more', 'x'))
       .thenRefused('QUEUE_FULL')
   })
+  test('asked after before it came is withdrawn once, and does not run when it comes', () =>
+    given(...working)
+      .when({ kind: 'reject_unknown_prompts', promptIds: ['p1', 'p2', 'p2'] }, say.prompt('p2', 'x'))
+      .then(say.withdrawn('p2', 'interrupted')))
   test('withdrawn when the server stopped is not run again, even as the first of a full queue', () => {
     const queue = Array.from({ length: QUEUE_LIMIT }, (_, n) => accepted(`q${n}`, 'x'))
     const { state } = given(...working, ...queue).when(say.halt, say.prompt('q0', 'x'))
     expect(state.phase).toBe('idle')
   })
-})
-
-describe('a cancel', () => {
-  test('requests the end of the running turn and withdraws the queued prompts that it names', () =>
-    given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
-      .when(say.cancel('p3'))
-      .then(say.withdrawn('p3', 'cancelled'), say.cancelRequested(1)))
-  test('ends the turn as cancelled, whatever stop reason the agent returns', () =>
-    given(...cancelling)
-      .when(say.ends(1, 'end_turn'))
-      .then(ended(1, 'p1', 'cancelled')))
-  test('keeps the name of the client that stopped the turn, also with its end', () => {
-    const byAda: Body = { kind: 'turn_cancel_requested', turnId: 't1', by: 'Ada' }
-    const end: Body = { kind: 'turn_ended', turnId: 't1', promptId: 'p1', stopReason: 'cancelled', by: 'Ada' }
-    given(...working)
-      .when(
-        { kind: 'cancel', queued: [], by: 'Ada' },
-        { kind: 'cancel', queued: [], by: 'Ben' },
-        say.ends(1, 'end_turn'),
-      )
-      .then(byAda, end)
-    given(...suspended)
-      .when({ kind: 'withdraw', promptId: 'p1', by: 'Ada' })
-      .then(resolved('r1', nobody), byAda, say.patched('c1', 'cancelled', 'Cancelled.'), end)
-  })
-  test('of a queued prompt does not touch the running turn', () => {
-    const two = given(...working, accepted('p2', 'x'), accepted('p3', 'y'))
-    two.when({ kind: 'withdraw_waiting', promptId: 'p2' }).then(say.withdrawn('p2', 'cancelled'))
-    two.when({ kind: 'withdraw_waiting', promptId: 'p1' }).then()
-    two.when({ kind: 'promote', promptId: 'p3' }).then({ kind: 'prompt_promoted', promptId: 'p3' })
-    two.when({ kind: 'promote', promptId: 'p2' }).then()
-    two
-      .when({ kind: 'promote', promptId: 'p3', now: true })
-      .then({ kind: 'prompt_promoted', promptId: 'p3' }, say.cancelRequested(1))
-    two.when({ kind: 'promote', promptId: 'p2', now: true }).then(say.cancelRequested(1))
-  })
-  test.each(['p2', 'p3', 'p4'])('put first while the turn is suspended begins at once: %s of three', (promptId) => {
-    const queue = ['p2', 'p3', 'p4'].map((queued) => accepted(queued, queued))
-    const { state } = given(...suspended, ...queue).when({ kind: 'promote', promptId, now: true })
-    expect(state).toMatchObject({ phase: 'working', turn: { promptId } })
-  })
-  test('withdraws the open permission request, so that the agent stops waiting', () =>
-    given(...waiting)
-      .when(say.cancel())
-      .then(resolved('r1', nobody), say.cancelRequested(1)))
-  test('of one queued prompt withdraws it, and leaves the running turn alone', () =>
-    given(...working, accepted('p2', 'x'))
-      .when(say.withdraw('p2'))
-      .then(say.withdrawn('p2', 'cancelled')))
-  test('of one unknown prompt changes nothing', () =>
-    given(...working)
-      .when(say.withdraw('p7'))
-      .thenNothing())
-  test('before a permission request: the request is not made', () =>
-    given(...working)
-      .when(say.cancel(), say.asks(1, 'r1', 'c1'))
-      .then(say.cancelRequested(1)))
-  test('before an answer: the answer is refused', () =>
-    given(...waiting)
-      .when(say.cancel(), say.answer('r1', 'allow_once'))
-      .thenRefused('PERMISSION_UNKNOWN'))
-  test('ends a suspended turn at once, for no agent runs that could end it', () =>
-    given(...suspended)
-      .when(say.cancel())
-      .then(
-        resolved('r1', nobody),
-        say.cancelRequested(1),
-        say.patched('c1', 'cancelled', 'Cancelled.'),
-        ended(1, 'p1', 'cancelled'),
-      ))
 })
 
 describe('the agent', () => {
@@ -233,10 +168,10 @@ describe('the stop of a server', () => {
         say.patched('c1', 'failed', 'Interrupted; it may have run.'),
         ended(1, 'p1', 'interrupted'),
       ))
-  test('ends a cancelled turn as cancelled', () =>
-    given(...cancelling)
+  test('ends a cancelled turn as cancelled, and its open calls as cancelled ones that may have run', () =>
+    given(...working, say.toolCall('c1', 'x', 'in_progress'), say.cancelRequested(1))
       .when(say.halt)
-      .then(ended(1, 'p1', 'cancelled')))
+      .then(say.patched('c1', 'cancelled', 'Interrupted; it may have run.'), ended(1, 'p1', 'cancelled')))
   test('a second time adds no entry', () =>
     given(...working)
       .when(say.halt, say.halt)
@@ -307,34 +242,59 @@ describe('a tool call whose MCP server asks for input', () => {
       .then(failedWith('Interrupted; it may have run.'), ended(1, 'p1', 'interrupted')))
 })
 
-describe('the conversation that an agent remembers', () => {
-  const record = {
-    generation: 1,
-    version: '1.0.0',
-    agentSessionId: 'a-1',
-    how: 'new',
-    caps: ['load'],
-    cwd: '/home/ada',
-    roots: ['/home/ada'],
-    upTo: 1,
-  } as const
-  const remembers = (agent: string): Command => ({ kind: 'remember_agent_session', record: { ...record, agent } })
-  const changed: Body = { kind: 'session_configured', additionalDirectories: [], agent: 'another' }
-
-  test.each([
-    ['while the session is idle', idle],
-    ['in a turn of the agent in use', working],
-  ])('is not stored for an agent that the session does not have, %s', (_when, past) =>
+describe('what changes nothing is not stored', () => {
+  const notice: Body = { kind: 'notice', text: 'The directory is gone.' }
+  const usage = { kind: 'usage', usage: { used: 5, size: 10 } } as const
+  const list = [{ name: 'call', description: 'Runs a tool' }]
+  const named: Body = { kind: 'title', title: 'Mine', by: 'user' }
+  test.each<[what: string, past: readonly Body[], Command]>([
+    ['the last notice', [...idle, notice], { kind: 'notice', text: 'The directory is gone.' }],
+    ['the directories that the session has', idle, say.configure()],
+    ['the title that its user gave', [...idle, named], say.rename('Mine')],
+    ['a title of the agent after one of the user', [...working, named], say.names(1, 'Other')],
+    ['the title that the session has', working, say.names(1, 'Hello')],
+    ['the same usage', [...working, usage], say.does(1, usage)],
+    [
+      'the same commands',
+      [...working, { kind: 'commands', commands: list }],
+      say.does(1, { kind: 'commands', commands: list }),
+    ],
+    ['what another agent offers', idle, { ...say.offer, agent: 'another' } as Command],
+    ['the commands of another agent', idle, { kind: 'refresh_commands', agent: 'another', commands: list }],
+    ['what another agent says', working, { kind: 'agent_update', agent: 'another', update: usage }],
+    ['a turn of another agent', idle, { kind: 'begin_agent_turn', agent: 'another' }],
+    ['the end of another turn', working, say.ends(2)],
+  ])('%s', (_what, past, command) =>
     given(...past)
-      .when(remembers('another'))
+      .when(command)
       .thenNothing(),
   )
-  test.each(['puppet', 'another'])('is stored for %s in a turn that began before the change of agents', (agent) =>
-    given(...working, changed)
-      .when(remembers(agent))
-      .then({ kind: 'agent_session', ...record, agent }),
-  )
+  test('but a notice of what happened again is, and directories that open a closed session, and another agent', () => {
+    given(...idle, notice)
+      .when({ kind: 'notice', text: 'The directory is gone.', again: 'again' })
+      .then(notice)
+    const configured: Body = { kind: 'session_configured', additionalDirectories: [] }
+    given(...idle, say.closed)
+      .when(say.configure())
+      .then(configured)
+    given(...idle)
+      .when({ kind: 'configure', additionalDirectories: [], agent: 'another' })
+      .then({ ...configured, agent: 'another' })
+  })
 })
+
+test('a fork says which entry of which session it goes back to, and has a title if that has one', () => {
+  const forked = (seq: number): Body => ({ kind: 'forked_from', from: { session: 's-0', seq } })
+  given(created).when(say.fork).then(forked(1))
+  given(...idle)
+    .when(say.fork)
+    .then(forked(idle.length), say.titled('Fork of Hello'))
+})
+
+test('to close a session withdraws the prompts that wait', () =>
+  given(...working, accepted('p2', 'x'))
+    .when(say.close)
+    .then(say.withdrawn('p2', 'cancelled'), say.cancelRequested(1)))
 
 const phases: Record<State['phase'], readonly Body[]> = {
   absent: [],

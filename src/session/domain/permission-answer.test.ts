@@ -199,15 +199,16 @@ describe('the entries of an answer', () => {
     expect([ALWAYS_IN_PROJECT, NEVER_IN_PROJECT]).toEqual(['allow_always_project', 'reject_always_project'])
   })
 
-  test('revoking a grant that does not exist adds no entry', () => {
+  test('revoking a grant takes this one back, once; one that does not exist adds no entry', () => {
     const held: Grant = { ...searching, effect: 'allow' }
-    const past = [...waiting, resolved('r1', always)]
-    given(...past)
-      .when({ kind: 'revoke', grant: held })
-      .then({ kind: 'permission_revoked', grant: held })
-    given(...past)
-      .when({ kind: 'revoke', grant: { ...held, tool: 'x' } })
-      .thenNothing()
+    const other = { ...searching, tool: 'docs__read' }
+    const revoke = (grant: Grant) => ({ kind: 'revoke', grant }) as const
+    given(...waiting, resolved('r1', always), asked('r2', 'c1', other), resolved('r2', always))
+      .when(revoke({ ...held, tool: 'x' }), revoke(held), revoke(held), revoke({ ...other, effect: 'allow' }))
+      .then(
+        { kind: 'permission_revoked', grant: held },
+        { kind: 'permission_revoked', grant: { ...other, effect: 'allow' } },
+      )
   })
 
   test('the client that answered and its comment are stored', () => {
