@@ -208,4 +208,51 @@ test('lines that are written while the end is in view leave it there', async () 
   expect(await page.locator('.pill').count()).toBe(0)
 })
 
+test('a browser that moves the view as heights change leaves the end in it; a pointer that drags and a focus above do not', async () => {
+  stage.server.play([{ thought: 'Hm.' }, { chunk: LONG, times: 60 }, { chunk: 'The end.' }])
+  const page = await stage.device()
+  await stage.newSession(page, 'Say much.')
+  await page.getByText('The end.').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
+  /** In one frame the last row is higher and the view is elsewhere. */
+  const grow = (height: number) =>
+    page.evaluate((height) => {
+      const row = [...document.querySelectorAll<HTMLElement>('.row')].at(-1)
+      if (row !== undefined) row.style.paddingBottom = `${height}px`
+      document.querySelector('.rows')?.scrollBy(0, -200)
+    }, height)
+  const pill = page.locator('.pill')
+  await grow(20)
+  await still(page)
+  await expect.poll(() => awayFromEnd(page)).toBeLessThanOrEqual(1)
+  expect(await pill.count()).toBe(0)
+
+  await page.mouse.move(800, 300)
+  await page.mouse.down()
+  await grow(40)
+  await pill.waitFor()
+  await page.mouse.up()
+  await pill.click()
+  await pill.waitFor({ state: 'detached' })
+
+  const thought = page.locator('.summary')
+  await thought.evaluate((thought) =>
+    thought.addEventListener('focus', () => {
+      const row = [...document.querySelectorAll<HTMLElement>('.row')].at(-1)
+      if (row !== undefined) row.style.paddingBottom = '60px'
+    }),
+  )
+  await page.getByLabel('Message to the agent').focus()
+  const isFocused = () => thought.evaluate((thought) => thought === document.activeElement)
+  for (let pressed = 0; pressed < 9 && !(await isFocused()); pressed += 1) await page.keyboard.press('Shift+Tab')
+  await pill.waitFor()
+  await still(page)
+  expect(await isFocused()).toBe(true)
+  const [top, viewTop] = await Promise.all(
+    [thought, page.locator('.rows')].map(async (one) => (await one.boundingBox())?.y ?? 0),
+  )
+  expect(top).toBeGreaterThanOrEqual(viewTop ?? Infinity)
+})
+
 test('75: and no page has complained', () => expect(stage.complaints).toEqual([]))

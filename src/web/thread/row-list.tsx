@@ -110,7 +110,7 @@ export class RowList extends Component<Props, RowSpan> {
         onScroll={this.#scrolled}
         onWheel={this.#wheeled}
         onKeyDown={this.#pressed}
-        onFocusIn={this.#focused}
+        onFocusCapture={this.#focused}
         onPointerDown={this.#grabbed}
         onTouchStart={this.#touched}
         onTouchMove={this.#dragged}
@@ -225,12 +225,14 @@ export class RowList extends Component<Props, RowSpan> {
     return { from: begin, to: Math.min(count, begin + 80) }
   }
 
-  readonly #scrolled = (): void => {
+  readonly #scrolled = (): void => this.#moved(this.#isGrabbed)
+
+  #moved(isGrabbed: boolean): void {
     const view = this.#view.current
     if (view === null || view.scrollTop === this.#stand.top) return
     const before = this.#stand
     this.#stand = standOf(view)
-    this.#step({ kind: 'scrolled', before, isGrabbed: this.#isGrabbed })
+    this.#step({ kind: 'scrolled', before, isGrabbed })
     this.#showAround()
   }
 
@@ -258,15 +260,14 @@ export class RowList extends Component<Props, RowSpan> {
     }
   }
 
-  /** With the keyboard, to what is above the view: the browser brings it into view. */
+  /** The keyboard goes to what is above the view, and the browser has brought it into view. */
   readonly #focused = ({ target }: FocusEvent): void => {
-    const view = this.#view.current
-    if (view === null || !(target instanceof Element) || !target.matches(':focus-visible')) return
-    const isAbove = target.getBoundingClientRect().top < view.getBoundingClientRect().top
-    if (isAbove || view.scrollTop < this.#stand.top) this.#step({ kind: 'pulled up' })
+    if (target instanceof Element && target.matches(':focus-visible')) this.#moved(true)
   }
 
-  readonly #grabbed = (): void => {
+  /** A menu swallows the end of another button. */
+  readonly #grabbed = ({ button }: PointerEvent): void => {
+    if (button !== 0) return
     this.#isGrabbed = true
     for (const end of ['pointerup', 'pointercancel'] as const) addEventListener(end, this.#released, { once: true })
   }
