@@ -1,4 +1,4 @@
-/** Opens or creates `journal.db`, or reports why it cannot be used and leaves it exactly as it was. */
+/** Opens or creates `journal.db`, or reports why it cannot be used and leaves it exactly as it was; and empties its WAL. */
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail } from '../../../../errors/parley-error.ts'
@@ -10,7 +10,7 @@ import { journalError } from './journal-error.ts'
 import { applicationId, developmentId, knownVersion, migrate } from './schema.ts'
 
 /** How long a statement waits for another program that holds the file, such as someone's SQLite shell. */
-export const BUSY_TIMEOUT_MS = 5_000
+const BUSY_TIMEOUT_MS = 5_000
 
 /** FULL: a commit is on the disk before any client sees its entries. The library's default for WAL is less. */
 const OWNER_PRAGMAS = [
@@ -157,4 +157,30 @@ function wasOurs(path: string): boolean {
     closeSync(descriptor)
   }
   return header.readUInt32BE(68) === applicationId || header.every((byte) => byte === 0)
+}
+
+export function closeOwner(db: Database): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Everything is durable in the WAL already; the next owner reads it from there.
+  }
+  db.close()
+}
+
+/**
+ * Writers and readers come first: it would wait for them as long as a statement waits for another program. SQLite syncs the
+ * WAL, then the file, before it cuts the WAL off, so that a crash at any moment loses nothing.
+ */
+export function truncateWal(db: Database): boolean {
+  try {
+    db.exec('PRAGMA busy_timeout = 0')
+    const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
+    return busy === 0
+  } catch {
+    // A disk that fails, or is full. The next write tells; another attempt follows it.
+    return true
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }

@@ -2,7 +2,8 @@
  * The journal's worker thread: it alone loads SQLite, holds the owner's lock and touches the disk. Its loop answers some reads, commits
  * one group of writes, and begins again; when there is nothing to do it empties the WAL once and sleeps.
  */
-import { appendFileSync, lstatSync, statSync } from 'node:fs'
+import { appendFileSync, lstatSync, statSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { Faults } from '../../../../ports/fault.ts'
@@ -14,7 +15,7 @@ import { type CallAnswer, sendEvent } from '../../../../threads/worker-port.ts'
 import { systemClock } from '../../../clock.ts'
 import { faultsFrom } from '../../../fault.ts'
 import { StallWatch } from '../../../watchdog/stall-watch.ts'
-import { BUSY_TIMEOUT_MS, openForOwner, openForReader } from '../file/file.ts'
+import { closeOwner, openForOwner, openForReader, truncateWal } from '../file/file.ts'
 import { journalError, journalRefusal, mayBeOneWrites } from '../file/journal-error.ts'
 import { journalPath } from '../file/journal-exists.ts'
 import { lockPathIn, takeLock } from '../lock/lock.ts'
@@ -34,6 +35,8 @@ const NEW_SESSION_ENTRIES = 8
 const SLEEPING = new Int32Array(new SharedArrayBuffer(4))
 /** From this length on a WAL is made longer, and by at most so much: a commit must not wait long for that. Bytes. */
 const WAL_AHEAD = { from: 256 * 1024, most: 512 * 1024 }
+/** Where less is free, the WAL has none in reserve: on a disk that is full soon, some prompts more would be taken, and their turns cut. Bytes. */
+const WAL_ROOM = 1024 ** 3
 /** Reads answered between two group commits: neither kind waits for the whole queue of the other. */
 const READS_PER_GROUP = 8
 
@@ -241,6 +244,8 @@ function openOwnerStore(directory: string, faults: Faults): WorkerStore {
     const journal: OpenJournal = { db, store: new Store(db, path), faults, path }
     const requireSameFiles = openFilesCheck(directory, [lockPathIn(directory), path])
     const wal = new WalSpace(`${path}-wal`)
+    // An earlier owner had room for it.
+    if (wal.mayHaveReserve && !wal.hasRoom()) truncateWal(db)
     let isSwept = false
     return {
       read: (call) => answer(call, path, () => journal.store),
@@ -397,32 +402,6 @@ function sweep({ db, store }: OpenJournal): boolean | undefined {
   }
 }
 
-function closeOwner(db: Database): void {
-  try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  } catch {
-    // Everything is durable in the WAL already; the next owner reads it from there.
-  }
-  db.close()
-}
-
-/**
- * Writers and readers come first: it would wait for them as long as a statement waits for another program. SQLite syncs the
- * WAL, then the file, before it cuts the WAL off, so that a crash at any moment loses nothing.
- */
-function truncateWal(db: Database): boolean {
-  try {
-    db.exec('PRAGMA busy_timeout = 0')
-    const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
-    return busy === 0
-  } catch {
-    // A disk that fails, or is full. The next write tells; another attempt follows it.
-    return true
-  } finally {
-    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  }
-}
-
 /**
  * Where a sync makes the WAL longer, it waits for the log of the file system too, and so for what other programs write: on a busy
  * machine 1.4 instead of 0.8 ms, one in ten 5 and more instead of 2. So the WAL is kept longer than its commits, while no call waits.
@@ -445,12 +424,26 @@ class WalSpace {
     if (size <= this.#end || size < WAL_AHEAD.from) return false
     const more = Math.min(size, WAL_AHEAD.most)
     this.#end = size + more
+    if (!this.hasRoom()) return false
     try {
       appendFileSync(this.#path, Buffer.alloc(more), { flush: true })
     } catch {
-      // A disk that fails, or is full. The next commit notices.
+      // A disk that fails. The next commit notices.
     }
     return true
+  }
+
+  get mayHaveReserve(): boolean {
+    return this.#end >= WAL_AHEAD.from
+  }
+
+  hasRoom(): boolean {
+    try {
+      const { bavail, bsize } = statfsSync(dirname(this.#path))
+      return bavail * bsize >= WAL_ROOM
+    } catch {
+      return false
+    }
   }
 }
 
