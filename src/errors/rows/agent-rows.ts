@@ -80,7 +80,7 @@ export const agentRows = {
     INTERNAL,
     true,
     (d) =>
-      `${d.agent} failed ${d.failures} times in a row. Prompt again in ${d.seconds} s; Parley does not start it before. The last time: ${d.reason}`,
+      `${d.agent} failed ${d.failures} times in a row. Prompt again in ${d.seconds} s; Parley does not start it before then. The last time: ${d.reason}`,
   ),
 
   // Finding and installing one

@@ -125,7 +125,7 @@ async function pagesIn(wal: string): Promise<number> {
   return pages
 }
 
-test('commits make the WAL no longer: what follows them there is already, and nobody reads it as entries', async () => {
+test('commits make the WAL no longer: the room after them is there already, and no reader takes it for entries', async () => {
   const path = join(directory, 'journal.db')
   const bytes = async () => (await stat(`${path}-wal`)).size
   const journal = await openSqliteJournal({ directory, workerUrl, idleMs: 600_000 })

@@ -244,7 +244,7 @@ function openOwnerStore(directory: string, faults: Faults): WorkerStore {
     const journal: OpenJournal = { db, store: new Store(db, path), faults, path }
     const requireSameFiles = openFilesCheck(directory, [lockPathIn(directory), path])
     const wal = new WalSpace(`${path}-wal`)
-    // An earlier owner had room for it.
+    // The last owner may have left a reserve, when the disk had room for one.
     if (wal.mayHaveReserve && !wal.hasRoom()) truncateWal(db)
     let isSwept = false
     return {
