@@ -182,6 +182,13 @@ export const onUpdate = (update: string, path: string, to: unknown): Mutant => (
   set: `params.update.${path}`,
   to,
 })
+/** Only in the `nth` update of this kind. */
+export const onNthUpdate = (nth: number, update: string, [path, to]: readonly [string, unknown]): Mutant => ({
+  on: { call: 'session/update', update },
+  nth,
+  set: `params.update.${path}`,
+  to,
+})
 
 export const withoutUpdate = (update: string): Mutant => ({
   on: { call: 'session/update', update },
@@ -201,7 +208,17 @@ export const accepting = (method: string, result: Fields = {}): Mutant => ({
   instead: { id: '$id', result },
 })
 
-/** An update of this session that comes just after the response. */
+/** A request to the client that comes in while the agent speaks. */
+export const intruding = (method: string, params: Fields = {}): Mutant => ({
+  on: { call: 'session/update', update: 'agent_message_chunk' },
+  before: { id: 'intruder', method, params: { sessionId: '$session', ...params } },
+})
+/** Words that come after the response to this method. */
+export const speakingAfter = (method: string): Mutant => ({
+  on: { result: method },
+  after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } }),
+})
+/** An update of this session. */
 export const update = (content: Fields): Fields => ({
   method: 'session/update',
   params: { sessionId: '$session', update: content },

@@ -1,6 +1,6 @@
 /** Every case as a test of its own, over one transport: `npx vitest run -t A-TR-3` runs the cases of one requirement. */
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Case } from './case.ts'
+import { type Case, isTagged } from './case.ts'
 import { cases } from './cases/every-case.ts'
 import { type Played, obstacleFor, play } from './play.ts'
 import { Pool, byKind } from './pool.ts'
@@ -21,7 +21,7 @@ export function conformsOver(transport: Transport, which: 'all' | 'carried'): vo
     await transport.close()
   })
 
-  const isTried = ({ carried }: Case): boolean => which === 'all' || carried === true
+  const isTried = (one: Case): boolean => which === 'all' || isTagged(one, which)
   const applicable = byKind(cases.filter((one) => isTried(one) && obstacleFor(one, transport) === undefined))
   describe.concurrent(`ACP over ${transport.name}`, () => {
     test.each(applicable.map((one) => [one.title, one] as const))('%s', async (_title, one) => {

@@ -1,5 +1,5 @@
 /** Plays one case: opens its stage, has the talk, judges it, and looks at all that was said. */
-import type { Case } from './case.ts'
+import { type Case, isTagged } from './case.ts'
 import { complaintsOf } from './laws.ts'
 import { type Play, Stage } from './stage.ts'
 import type { Transport } from './transport.ts'
@@ -35,15 +35,12 @@ async function judged(one: Case, stage: Stage, { transport }: Play): Promise<Ver
 }
 
 /** Why the case cannot be tried over this transport; undefined when it can. */
-export function obstacleFor(
-  { script, env, ours, company, bytes }: Case,
-  { scripted, manyClients, carriesBytes }: Transport,
-): string | undefined {
-  if (!scripted && (script !== undefined || env !== undefined))
+export function obstacleFor(one: Case, { scripted, manyClients, carriesBytes }: Transport): string | undefined {
+  if (!scripted && (one.script !== undefined || one.env !== undefined))
     return 'only a scripted agent does this when it is told to'
-  if (!scripted && ours === true) return 'the standard is silent'
-  if (company === true && !manyClients) return 'one pipe has one client'
-  return bytes === true && !carriesBytes ? 'it carries whole messages only' : undefined
+  if (!scripted && isTagged(one, 'ours')) return 'the standard is silent'
+  if (!manyClients && isTagged(one, 'company')) return 'one pipe has one client'
+  return !carriesBytes && isTagged(one, 'bytes') ? 'it carries whole messages only' : undefined
 }
 
 function complaintsIn(stage: Stage): Played['complaints'] {

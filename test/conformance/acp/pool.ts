@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fields } from '../../e2e/message.ts'
-import type { Case } from './case.ts'
+import { type Case, isTagged } from './case.ts'
 import type { Ends } from './line-connection.ts'
 import type { Place } from './transport.ts'
 
@@ -52,8 +52,8 @@ async function end({ place, waiting }: Seat): Promise<void> {
 }
 
 /** What says everything itself, or needs settings, needs a process of its own; what has company would leave it behind. */
-function canShare({ raw, env, company }: Case): boolean {
-  return raw !== true && env === undefined && company !== true
+function canShare(one: Case): boolean {
+  return one.env === undefined && !isTagged(one, 'raw') && !isTagged(one, 'company')
 }
 
 /** Cases of one kind after each other, since one agent can serve them all. */

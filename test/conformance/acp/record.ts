@@ -25,6 +25,11 @@ export function callsOf({ entries }: Transcript, method: string): readonly Messa
     .map(({ message }) => message)
 }
 
+/** What the agent has answered, to requests and to anything else. */
+export function answersIn({ entries }: Transcript): readonly Entry[] {
+  return entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+}
+
 export function fromAgent({ entries }: Transcript): readonly Message[] {
   return entries.filter(({ from }) => from === 'agent').map(({ message }) => message)
 }

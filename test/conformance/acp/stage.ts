@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fields, Message } from '../../e2e/message.ts'
-import type { Case } from './case.ts'
+import { type Case, isTagged } from './case.ts'
 import { type Answers, type Ends, LineConnection } from './line-connection.ts'
 import type { Mutant } from './mutant.ts'
-import { type Transcript, errorOf, fieldsOf } from './record.ts'
+import { type Told, type Transcript, errorOf, fieldsOf, updatesOf } from './record.ts'
 import type { Pool, Seat } from './pool.ts'
 import type { Transport } from './transport.ts'
 import { Fault, NotApplicable, NotOffered } from './verdict.ts'
@@ -69,7 +69,7 @@ export class Stage {
     const { waiting } = this.#seat
     if (waiting === undefined) {
       this.#main = await this.connect()
-      if (this.#case.raw !== true) await this.initialize(this.#main)
+      if (!isTagged(this.#case, 'raw')) await this.initialize(this.#main)
     } else {
       this.#main = this.#on(waiting.ends, waiting.rest)
       this.offer = waiting.offer
@@ -139,7 +139,6 @@ export class Stage {
     }
   }
 
-  /** Opens a session and gives its id. */
   /** Throws NotOffered unless `initialize` has named this method beyond ACP. */
   offers(method: string): void {
     const { parley } = fieldsOf(fieldsOf(fieldsOf(this.offer['agentCapabilities'])['_meta']))
@@ -147,9 +146,32 @@ export class Stage {
     if (!Array.isArray(methods) || !methods.includes(method)) throw new NotOffered(`${method} is not offered`)
   }
 
+  /** Opens a session and gives its id. */
   async session(more: Fields = {}, on = this.a): Promise<string> {
-    const answer = await on.request('session/new', { cwd: this.cwd, mcpServers: [], ...more })
-    return String(this.mustWork(answer, 'session/new')['sessionId'])
+    return String((await this.ask('session/new', { cwd: this.cwd, mcpServers: [], ...more }, on))['sessionId'])
+  }
+
+  /** A session in which something was said: every agent has to keep that. */
+  async talked(more: Fields = {}): Promise<string> {
+    const sessionId = await this.session(more)
+    await this.prompt(sessionId)
+    return sessionId
+  }
+
+  load(sessionId: unknown, on = this.a): Promise<Fields> {
+    return this.ask('session/load', { sessionId, cwd: this.cwd, mcpServers: [] }, on)
+  }
+
+  /** Another client that has the session open too. */
+  async joined(sessionId: unknown, client?: Fields): Promise<LineConnection> {
+    const other = await this.another(client)
+    await this.ask('session/resume', { sessionId, cwd: this.cwd }, other)
+    return other
+  }
+
+  /** The result of a request that must work. */
+  async ask(method: string, params: Fields, on = this.a): Promise<Fields> {
+    return this.mustWork(await on.request(method, params), method)
   }
 
   /** The result; a refusal for want of an account is no fault. */
@@ -161,6 +183,12 @@ export class Stage {
     if (what === 'session/new' && !this.#play.transport.scripted)
       throw new NotApplicable(`no session: ${error.message}`)
     throw new Fault(`${what} was refused: ${error.code} ${error.message.slice(0, 160)}`)
+  }
+
+  /** A whole turn in a new session: the updates of this kind that it sent, or of every kind. */
+  async turn(kind?: string, more: Fields = {}): Promise<readonly Told[]> {
+    const sessionId = await this.talked(more)
+    return updatesOf(this.transcript, kind, sessionId)
   }
 
   begin(sessionId: string, text = 'Say hello.', on = this.a): Message['id'] {

@@ -5,10 +5,6 @@ import { onResult } from '../mutant.ts'
 import { fieldsOf, listOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 
-async function ask(stage: Stage, method: string, params: Fields): Promise<Fields> {
-  return stage.mustWork(await stage.a.request(method, params), method)
-}
-
 interface Door {
   readonly url: string
   readonly address: string
@@ -19,8 +15,8 @@ const ANY_PORT = '127.0.0.1:0'
 /** Opens a port of loopback, and closes it whatever comes. Other ports stay as they are. */
 async function behindDoor<Seen>(stage: Stage, play: (door: Door) => Promise<Seen>): Promise<Seen> {
   stage.offers('_parley/listen')
-  const before = new Set(addressesIn(await ask(stage, '_parley/listen', {})))
-  const opened = await ask(stage, '_parley/listen', { open: [ANY_PORT] })
+  const before = new Set(addressesIn(await stage.ask('_parley/listen', {})))
+  const opened = await stage.ask('_parley/listen', { open: [ANY_PORT] })
   const address = addressesIn(opened).find((known) => !before.has(known)) ?? ''
   const url = listOf(opened['listening'])
     .map(fieldsOf)
@@ -28,7 +24,7 @@ async function behindDoor<Seen>(stage: Stage, play: (door: Door) => Promise<Seen
   try {
     return await play({ address, url: String(url) })
   } finally {
-    await ask(stage, '_parley/listen', { close: [address] })
+    await stage.ask('_parley/listen', { close: [address] })
   }
 }
 
@@ -44,10 +40,8 @@ async function statusOf(asking: Promise<Response>): Promise<number> {
 }
 
 export const accessCases: readonly Case[] = [
-  one({
-    row: 'A-EX-1',
-    name: 'a port is opened while the server runs, asks for a credential, and is closed again',
-    ours: true,
+  one('A-EX-1', 'a port is opened while the server runs, asks for a credential, and is closed again', {
+    tags: ['ours'],
     play: async (stage) => {
       const page = (url: string, path: string) => statusOf(fetch(new URL(path, url)))
       const { url, seen } = await behindDoor(stage, async (door) => ({
@@ -59,26 +53,24 @@ export const accessCases: readonly Case[] = [
     check: (seen) => unless(JSON.stringify(seen) === '[200,401,0]', `it answered ${JSON.stringify(seen)}`),
     mutant: { ...onResult('_parley/listen', 'listening', []), each: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a device comes in by its link once, is given another role, and is removed',
-    ours: true,
+  one('A-EX-1', 'a device comes in by its link once, is given another role, and is removed', {
+    tags: ['ours'],
     play: async (stage) =>
       behindDoor(stage, async ({ url }) => {
-        const { code } = await ask(stage, '_parley/access/pair', { role: 'approve' })
+        const { code } = await stage.ask('_parley/access/pair', { role: 'approve' })
         const body = JSON.stringify({ code, name: stage.directory })
         const headers = { 'content-type': 'application/json' }
         const pair = () => fetch(new URL('pair', url), { method: 'POST', headers, body })
         const statuses = [await statusOf(pair()), await statusOf(pair())]
         const device = async (): Promise<Fields | undefined> =>
-          listOf((await ask(stage, '_parley/access/list', {}))['devices'])
+          listOf((await stage.ask('_parley/access/list', {}))['devices'])
             .map(fieldsOf)
             .find(({ name }) => name === stage.directory)
         const id = (await device())?.['id']
-        const changed = await ask(stage, '_parley/access/role', { id, role: 'read' })
+        const changed = await stage.ask('_parley/access/role', { id, role: 'read' })
         const roles = [changed['role'], (await device())?.['role']]
         const { error } = await stage.a.request('_parley/access/role', { id, role: 'owner' })
-        await ask(stage, '_parley/access/remove', { kind: 'device', id })
+        await stage.ask('_parley/access/remove', { kind: 'device', id })
         return { statuses, roles, refusal: error?.code, left: await device() }
       }),
     check: ({ statuses, roles, refusal, left }) =>

@@ -3,8 +3,8 @@ import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { callOf, witness } from '../mcp.ts'
-import { onResult, refusing, update } from '../mutant.ts'
-import { textOf, updatesOf } from '../record.ts'
+import { onResult, refusing, speakingAfter } from '../mutant.ts'
+import { answersIn, textOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 
 const SLOW: readonly Fields[] = [{ chunk: 'on ', times: 2000, everyMs: 20 }]
@@ -26,18 +26,14 @@ const byRequest = (stage: Stage) => (_sessionId: string, requestId: unknown) =>
   stage.a.notify('$/cancel_request', { requestId })
 
 export const cancelCases: readonly Case[] = [
-  one({
-    row: 'A-CA-1',
-    name: 'a cancelled turn stops at once',
+  one('A-CA-1', 'a cancelled turn stops at once', {
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ ms, answer }) =>
       first(unless(ms < 20_000, `it took ${Math.round(ms)} ms`), unless(answer.result !== undefined, 'it is an error')),
     mutant: refusing('session/prompt', -32_800),
   }),
-  one({
-    row: 'A-CA-1',
-    name: 'a cancel ends a tool that runs',
+  one('A-CA-1', 'a cancel ends a tool that runs', {
     script: [callOf('think', { ms: 60_000 })],
     play: async (stage) => {
       const server = witness(stage, 'slow')
@@ -52,17 +48,13 @@ export const cancelCases: readonly Case[] = [
     check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'it did not end as cancelled'),
     mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
   }),
-  one({
-    row: 'A-CA-2',
-    name: 'the prompt of a cancelled turn is answered cancelled, never with an error',
+  one('A-CA-2', 'the prompt of a cancelled turn is answered cancelled, never with an error', {
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: ({ answer }) => unless(answer.result?.['stopReason'] === 'cancelled', JSON.stringify(answer).slice(0, 160)),
     mutant: refusing('session/prompt', -32_603),
   }),
-  one({
-    row: 'A-CA-2',
-    name: 'a cancelled prompt of any agent is answered, never with an error',
+  one('A-CA-2', 'a cancelled prompt of any agent is answered, never with an error', {
     play: async (stage) => {
       const sessionId = await stage.session()
       const id = stage.begin(sessionId, 'Count from one to five hundred, one number a line.')
@@ -74,21 +66,14 @@ export const cancelCases: readonly Case[] = [
       unless(['cancelled', 'end_turn'].includes(String(stopReason)), `it ended with ${String(stopReason)}`),
     mutant: onResult('session/prompt', 'stopReason', 'error'),
   }),
-  one({
-    row: 'A-CA-3',
-    name: 'no update of the turn follows the response',
-    carried: true,
+  one('A-CA-3', 'no update of the turn follows the response', {
+    tags: ['carried'],
     script: SLOW,
     play: (stage) => cancelled(stage, bySession(stage)),
     check: law('A-PR-5'),
-    mutant: {
-      on: { result: 'session/prompt' },
-      after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } }),
-    },
+    mutant: speakingAfter('session/prompt'),
   }),
-  one({
-    row: 'A-CA-4',
-    name: 'cancelling nothing, or what is not there, is ignored',
+  one('A-CA-4', 'cancelling nothing, or what is not there, is ignored', {
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.a.quiet(150)
@@ -96,9 +81,7 @@ export const cancelCases: readonly Case[] = [
       stage.a.notify('session/cancel', { sessionId })
       stage.a.notify('session/cancel', { sessionId: 'no-such' })
       await stage.a.quiet(100)
-      const said = stage.a
-        .since(mark)
-        .entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+      const said = answersIn(stage.a.since(mark))
       return { said, after: await stage.prompt(sessionId) }
     },
     check: ({ said, after }) =>
@@ -108,9 +91,7 @@ export const cancelCases: readonly Case[] = [
       ),
     mutant: onResult('session/prompt', 'stopReason', 'cancelled'),
   }),
-  one({
-    row: 'A-CR-1',
-    name: '`$/cancel_request` of an unknown request is ignored, and so is any other `$/` notification',
+  one('A-CR-1', '`$/cancel_request` of an unknown request is ignored, and so is any other `$/` notification', {
     play: async (stage) => {
       stage.a.notify('$/cancel_request', { requestId: 'none' })
       stage.a.notify('$/cancel_request', { requestId: {} })
@@ -121,10 +102,8 @@ export const cancelCases: readonly Case[] = [
     check: (id, transcript) => first(unless(id !== '', 'no session'), law('A-JR-1')(id, transcript)),
     mutant: { on: { result: 'session/new' }, twice: true },
   }),
-  one({
-    row: 'A-CR-2',
-    name: 'a request that is cancelled is answered exactly once',
-    carried: true,
+  one('A-CR-2', 'a request that is cancelled is answered exactly once', {
+    tags: ['carried'],
     play: async (stage) => {
       const id = stage.a.begin('session/new', { cwd: stage.cwd, mcpServers: [] })
       stage.a.notify('$/cancel_request', { requestId: id })
@@ -142,10 +121,8 @@ export const cancelCases: readonly Case[] = [
       ),
     mutant: { on: { response: 'session/new' }, twice: true },
   }),
-  one({
-    row: 'A-CR-3',
-    name: 'a request that the agent itself cancels is answered with its own code',
-    carried: true,
+  one('A-CR-3', 'a request that the agent itself cancels is answered with its own code', {
+    tags: ['carried'],
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -162,19 +139,15 @@ export const cancelCases: readonly Case[] = [
       ),
     mutant: refusing('session/prompt', -32_603),
   }),
-  one({
-    row: 'A-CR-4',
-    name: 'a prompt that is cancelled as a request is answered cancelled too',
-    carried: true,
+  one('A-CR-4', 'a prompt that is cancelled as a request is answered cancelled too', {
+    tags: ['carried'],
     script: SLOW,
     play: (stage) => cancelled(stage, byRequest(stage)),
     check: ({ answer }) => unless(answer.result?.['stopReason'] === 'cancelled', JSON.stringify(answer).slice(0, 160)),
     mutant: refusing('session/prompt', -32_800),
   }),
-  one({
-    row: 'A-CR-4',
-    name: 'a queued prompt that is cancelled as a request is withdrawn, and the running one continues',
-    ours: true,
+  one('A-CR-4', 'a queued prompt that is cancelled as a request is withdrawn, and the running one continues', {
+    tags: ['ours'],
     script: [{ chunk: 'w{n} ', times: 20, everyMs: 10 }],
     play: async (stage) => {
       const sessionId = await stage.session()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Fields, Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
-import { onUpdate } from '../mutant.ts'
+import { intruding, onUpdate } from '../mutant.ts'
 import { fieldsOf, textOf, updatesOf } from '../record.ts'
 import type { Answers } from '../line-connection.ts'
 import type { Stage } from '../stage.ts'
@@ -34,17 +34,8 @@ const writing = (stage: Stage): readonly Fields[] => [
   { writeFile: { path: join(stage.cwd, 'a.txt'), content: 'mine' } },
 ]
 const methods = ({ calls }: Asked): string => calls.map(({ method }) => method).join(' ')
-/** Comes in as if the agent had asked. */
-const intruding = (method: string, params: Fields = {}) =>
-  ({
-    on: { call: 'session/update', update: 'agent_message_chunk' },
-    before: { id: 'intruder', method, params: { sessionId: '$session', ...params } },
-  }) as const
-
 export const fileCases: readonly Case[] = [
-  one({
-    row: 'A-FS-1',
-    name: 'a client that only reads is never asked to write',
+  one('A-FS-1', 'a client that only reads is never asked to write', {
     client: READS,
     script: [],
     play: async (stage) =>
@@ -52,19 +43,15 @@ export const fileCases: readonly Case[] = [
     check: (asked) => unless(methods(asked) === 'fs/read_text_file', `it was asked ${methods(asked)}`),
     mutant: intruding('fs/write_text_file', { path: '/x', content: '' }),
   }),
-  one({
-    row: 'A-FS-1',
-    name: 'a client that only writes is never asked to read',
+  one('A-FS-1', 'a client that only writes is never asked to read', {
     client: WRITES,
     script: [],
     play: async (stage) => turn(stage, [...writing(stage), ...reading(stage)], { 'fs/write_text_file': () => ({}) }),
     check: (asked) => unless(methods(asked) === 'fs/write_text_file', `it was asked ${methods(asked)}`),
     mutant: intruding('fs/read_text_file', { path: '/x' }),
   }),
-  one({
-    row: 'A-FS-2',
-    name: 'the agent gets the client’s text of a file, from the requested line on',
-    carried: true,
+  one('A-FS-2', 'the agent gets the client’s text of a file, from the requested line on', {
+    tags: ['carried'],
     client: READS,
     script: [],
     play: async (stage) =>
@@ -82,9 +69,7 @@ export const fileCases: readonly Case[] = [
     },
     mutant: { on: { call: 'fs/read_text_file' }, set: 'params.line', to: 0 },
   }),
-  one({
-    row: 'A-FS-2',
-    name: 'a file that the client cannot read fails that step, not the turn',
+  one('A-FS-2', 'a file that the client cannot read fails that step, not the turn', {
     client: READS,
     script: [],
     play: async (stage) =>
@@ -99,17 +84,13 @@ export const fileCases: readonly Case[] = [
 const RUN: readonly Fields[] = [{ terminal: { command: 'echo', args: ['hello'] } }]
 
 export const terminalCases: readonly Case[] = [
-  one({
-    row: 'A-TM-1',
-    name: 'a client without terminals is never asked for one',
+  one('A-TM-1', 'a client without terminals is never asked for one', {
     script: [],
     play: async (stage) => turn(stage, RUN, terminalAnswers),
     check: (asked) => unless(!methods(asked).includes('terminal'), `it was asked ${methods(asked)}`),
     mutant: intruding('terminal/create', { command: 'echo' }),
   }),
-  one({
-    row: 'A-TM-2',
-    name: 'a terminal is released when the command is done',
+  one('A-TM-2', 'a terminal is released when the command is done', {
     client: { terminal: true },
     script: [],
     play: async (stage) => turn(stage, RUN, terminalAnswers),
@@ -117,10 +98,8 @@ export const terminalCases: readonly Case[] = [
       first(unless(methods(asked).includes('terminal/create'), 'none was asked for'), law('A-TM-2')(asked, transcript)),
     mutant: { on: { call: 'terminal/release' }, set: 'params.terminalId', to: 'other' },
   }),
-  one({
-    row: 'A-TM-2',
-    name: 'a terminal is released when the turn is cancelled',
-    carried: true,
+  one('A-TM-2', 'a terminal is released when the turn is cancelled', {
+    tags: ['carried'],
     client: { terminal: true },
     script: RUN,
     play: async (stage) => {
@@ -140,9 +119,7 @@ export const terminalCases: readonly Case[] = [
       ),
     mutant: { on: { call: 'terminal/release' }, set: 'params.terminalId', to: 'other' },
   }),
-  one({
-    row: 'A-TM-2',
-    name: 'a terminal is released when the client fails to wait for it',
+  one('A-TM-2', 'a terminal is released when the client fails to wait for it', {
     client: { terminal: true },
     script: [],
     play: async (stage) =>
@@ -153,9 +130,7 @@ export const terminalCases: readonly Case[] = [
     check: law('A-TM-2'),
     mutant: { on: { call: 'terminal/release' }, set: 'params.terminalId', to: 'other' },
   }),
-  one({
-    row: 'A-TM-3',
-    name: 'a command that takes too long is killed, then asked for its output, then released',
+  one('A-TM-3', 'a command that takes too long is killed, then asked for its output, then released', {
     client: { terminal: true },
     script: [],
     play: async (stage) => {
@@ -181,9 +156,7 @@ export const terminalCases: readonly Case[] = [
       before: { id: 'o', method: 'terminal/output', params: { sessionId: '$session', terminalId: 'term-1' } },
     },
   }),
-  one({
-    row: 'A-TC-6',
-    name: 'a terminal is shown in its tool call before it is released',
+  one('A-TC-6', 'a terminal is shown in its tool call before it is released', {
     client: { terminal: true },
     script: [],
     play: async (stage) => {
@@ -207,9 +180,7 @@ const accept = { 'elicitation/create': () => ({ action: 'accept', content: { nam
 
 export const elicitationCases: readonly Case[] = [
   ...[{}, { elicitation: {} }, URLS].map((client, index) =>
-    one({
-      row: 'A-EL-1',
-      name: `a form is not put to a client that has none (${index + 1})`,
+    one('A-EL-1', `a form is not put to a client that has none (${index + 1})`, {
       client,
       script: [],
       play: async (stage) => turn(stage, FORM, accept),
@@ -217,19 +188,14 @@ export const elicitationCases: readonly Case[] = [
       mutant: intruding('elicitation/create', { mode: 'form', message: 'Who?', requestedSchema: SCHEMA }),
     }),
   ),
-  one({
-    row: 'A-EL-2',
-    name: 'without forms the turn continues and says so',
+  one('A-EL-2', 'without forms the turn continues and says so', {
     script: [],
     play: async (stage) => turn(stage, FORM),
     check: ({ said }) => unless(said.includes('not offered') && said.endsWith('.'), `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', '?'),
   }),
-  one({
-    row: 'A-EL-3',
-    name: 'a form goes to the client whose prompt it is, and to no other',
-    carried: true,
-    company: true,
+  one('A-EL-3', 'a form goes to the client whose prompt it is, and to no other', {
+    tags: ['carried', 'company'],
     client: FORMS,
     script: [...FORM, { chunk: '.' }],
     play: async (stage) => {
@@ -257,9 +223,7 @@ export const elicitationCases: readonly Case[] = [
       ),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'Eve'),
   }),
-  one({
-    row: 'A-EL-4',
-    name: 'a form says its mode, and belongs to a session or to a request',
+  one('A-EL-4', 'a form says its mode, and belongs to a session or to a request', {
     client: FORMS,
     script: [],
     play: async (stage) => turn(stage, FORM, accept),
@@ -272,18 +236,14 @@ export const elicitationCases: readonly Case[] = [
     },
     mutant: { on: { call: 'elicitation/create' }, drop: 'params.mode' },
   }),
-  one({
-    row: 'A-EL-5',
-    name: 'a link is never replaced by a form',
+  one('A-EL-5', 'a link is never replaced by a form', {
     client: FORMS,
     script: [],
     play: async (stage) => turn(stage, URL, accept),
     check: ({ calls }) => unless(calls.length === 0, 'a form was put'),
     mutant: intruding('elicitation/create', { mode: 'form', message: 'Password?', requestedSchema: SCHEMA }),
   }),
-  one({
-    row: 'A-EL-6',
-    name: 'each link has a unique id',
+  one('A-EL-6', 'each link has a unique id', {
     client: URLS,
     script: [],
     play: async (stage) => turn(stage, [...URL, ...URL], { 'elicitation/create': () => ({ action: 'accept' }) }),
@@ -296,10 +256,8 @@ export const elicitationCases: readonly Case[] = [
     },
     mutant: { on: { call: 'elicitation/create' }, each: true, set: 'params.elicitationId', to: 'same' },
   }),
-  one({
-    row: 'A-EL-7',
-    name: 'only the client that got a link is notified of its end, by its id',
-    carried: true,
+  one('A-EL-7', 'only the client that got a link is notified of its end, by its id', {
+    tags: ['carried'],
     client: URLS,
     script: [],
     play: async (stage) => {
@@ -318,17 +276,14 @@ export const elicitationCases: readonly Case[] = [
       before: { method: 'elicitation/complete', params: { elicitationId: 'other' } },
     },
   }),
-  one({
-    row: 'A-EL-7',
-    name: 'the end of a link is sent once, and to no other client of the session',
-    company: true,
+  one('A-EL-7', 'the end of a link is sent once, and to no other client of the session', {
+    tags: ['company'],
     client: URLS,
     script: [{ elicit: { message: 'Sign in.', url: 'https://example.com/', complete: true } }, { chunk: '.' }],
     play: async (stage) => {
       stage.answers({ 'elicitation/create': () => ({ action: 'accept' }) })
       const sessionId = await stage.session()
-      const other = await stage.another()
-      await other.request('session/resume', { sessionId, cwd: stage.cwd })
+      const other = await stage.joined(sessionId)
       await stage.prompt(sessionId)
       await other.quiet(100)
       const ended = (on: typeof other) => on.received.filter(({ method }) => method === 'elicitation/complete')
@@ -344,9 +299,7 @@ export const elicitationCases: readonly Case[] = [
     mutant: { on: { call: 'elicitation/complete' }, set: 'params.elicitationId', to: 'other' },
   }),
   ...['https://ada:secret@example.com/', 'http://example.com/', 'javascript:alert(1)'].map((url) =>
-    one({
-      row: 'A-EL-9',
-      name: `no user is sent to ${url}`,
+    one('A-EL-9', `no user is sent to ${url}`, {
       client: URLS,
       script: [],
       play: async (stage) => turn(stage, [{ elicit: { message: 'Sign in.', url } }], accept),
@@ -355,9 +308,7 @@ export const elicitationCases: readonly Case[] = [
     }),
   ),
   ...['decline', 'cancel'].map((action) =>
-    one({
-      row: 'A-EL-8',
-      name: `to ${action} a form is no acceptance`,
+    one('A-EL-8', `to ${action} a form is no acceptance`, {
       client: FORMS,
       script: [],
       play: async (stage) => turn(stage, FORM, { 'elicitation/create': () => ({ action }) }),
@@ -365,9 +316,7 @@ export const elicitationCases: readonly Case[] = [
       mutant: onUpdate('agent_message_chunk', 'content.text', 'accept {}'),
     }),
   ),
-  one({
-    row: 'A-EL-8',
-    name: 'a client whose answer is an error has not accepted',
+  one('A-EL-8', 'a client whose answer is an error has not accepted', {
     client: FORMS,
     script: [],
     play: async (stage) =>
@@ -375,9 +324,7 @@ export const elicitationCases: readonly Case[] = [
     check: ({ said }) => unless(said.endsWith('.') && !said.includes('accept'), `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'accept {}'),
   }),
-  one({
-    row: 'A-EL-9',
-    name: 'a link has no credentials in it',
+  one('A-EL-9', 'a link has no credentials in it', {
     client: URLS,
     script: [],
     play: async (stage) => turn(stage, URL, { 'elicitation/create': () => ({ action: 'decline' }) }),
@@ -393,9 +340,7 @@ export const elicitationCases: readonly Case[] = [
     },
     mutant: { on: { call: 'elicitation/create' }, set: 'params.url', to: 'https://ada:secret@example.com/' },
   }),
-  one({
-    row: 'A-EL-10',
-    name: 'opening a link does not count as using it',
+  one('A-EL-10', 'opening a link does not count as using it', {
     client: URLS,
     script: [],
     play: async (stage) => turn(stage, URL, { 'elicitation/create': () => ({ action: 'accept' }) }),
@@ -403,9 +348,7 @@ export const elicitationCases: readonly Case[] = [
       unless(!/signed in|verified|complete/iu.test(said) && said.includes('accept'), `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'You are signed in.'),
   }),
-  one({
-    row: 'A-EL-11',
-    name: 'values that do not fit the form are refused',
+  one('A-EL-11', 'values that do not fit the form are refused', {
     client: FORMS,
     script: [],
     play: async (stage) =>
@@ -413,9 +356,7 @@ export const elicitationCases: readonly Case[] = [
     check: ({ said }) => unless(!said.includes('accept') && said.endsWith('.'), `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'accept {"name":5}'),
   }),
-  one({
-    row: 'A-EL-12',
-    name: 'what a link returns reaches no client',
+  one('A-EL-12', 'what a link returns reaches no client', {
     client: URLS,
     script: [],
     play: async (stage) => {

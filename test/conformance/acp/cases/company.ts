@@ -13,13 +13,6 @@ const READS = { fs: { readTextFile: true } }
 /** Much more than anybody is owed in memory. */
 const FLOOD: readonly Fields[] = [{ chunk: `${'flood '.repeat(80)}{n} `, times: 5000 }]
 
-/** Another client that has the session open too. */
-async function joined(stage: Stage, sessionId: string, client: Fields = {}): Promise<LineConnection> {
-  const other = await stage.another(client)
-  stage.mustWork(await other.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
-  return other
-}
-
 const saidTo = (other: LineConnection, kind?: string): string => textOf(updatesOf(other.transcript), kind)
 
 const isPhase = (phase: string) => (message: Message) =>
@@ -33,14 +26,11 @@ async function leavesInTurn(stage: Stage, other: LineConnection, said: string): 
 }
 
 export const companyCases: readonly Case[] = [
-  one({
-    row: 'A-PR-12',
-    name: 'a prompt is sent with its text to the other clients, and without it to its sender',
-    company: true,
-    ours: true,
+  one('A-PR-12', 'a prompt is sent with its text to the other clients, and without it to its sender', {
+    tags: ['company', 'ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
+      const other = await stage.joined(sessionId)
       await stage.prompt(sessionId, 'My words.')
       await other.until(() => saidTo(other).includes('Hello.'), 'the answer')
       return [stage.a, other].map((one) => saidTo(one, 'user_message_chunk'))
@@ -49,15 +39,12 @@ export const companyCases: readonly Case[] = [
       first(unless(theirs === 'My words.', `the other has ${theirs}`), unless(mine === '', 'its sender has them too')),
     mutant: withoutUpdate('user_message_chunk'),
   }),
-  one({
-    row: 'A-CA-1',
-    name: 'a cancel by another client ends the running turn, and not the sender’s queued prompts',
-    company: true,
-    ours: true,
+  one('A-CA-1', 'a cancel by another client ends the running turn, and not the sender’s queued prompts', {
+    tags: ['company', 'ours'],
     script: SLOW,
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
+      const other = await stage.joined(sessionId)
       const asked = [stage.begin(sessionId, 'one'), stage.begin(sessionId, 'two')]
       await other.until(() => saidTo(other).includes('w2 '), 'a sign of the turn')
       other.notify('session/cancel', { sessionId })
@@ -67,16 +54,12 @@ export const companyCases: readonly Case[] = [
     check: (ends) => unless(ends === 'cancelled end_turn', `they ended ${ends}`),
     mutant: { ...onResult('session/prompt', 'stopReason', 'cancelled'), nth: 2 },
   }),
-  one({
-    row: 'A-TR-7',
-    name: 'a turn continues when its client disconnects',
-    carried: true,
-    company: true,
-    ours: true,
+  one('A-TR-7', 'a turn continues when its client disconnects', {
+    tags: ['carried', 'company', 'ours'],
     script: SLOW,
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
+      const other = await stage.joined(sessionId)
       stage.begin(sessionId)
       await stage.told('agent_message_chunk')
       return leavesInTurn(stage, other, 'w40 ')
@@ -84,11 +67,8 @@ export const companyCases: readonly Case[] = [
     check: (said) => unless(said === ALL, `the other has ${said}`),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, each: true, twice: true },
   }),
-  one({
-    row: 'A-PM-1',
-    name: 'a permission request with no client attached waits, and is sent to the next client',
-    company: true,
-    ours: true,
+  one('A-PM-1', 'a permission request with no client attached waits, and is sent to the next client', {
+    tags: ['company', 'ours'],
     script: [{ permission: { toolCallId: 'ask', title: 'May I?' } }, { chunk: 'Gone on.' }],
     play: async (stage) => {
       stage.answers({ 'session/request_permission': () => undefined })
@@ -107,33 +87,26 @@ export const companyCases: readonly Case[] = [
     check: (said) => unless(said === 'Gone on.', `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'Gone on. Twice.'),
   }),
-  one({
-    row: 'A-CL-4',
-    name: 'a client is notified when another closes and reopens the session, and continues in it',
-    company: true,
-    ours: true,
+  one('A-CL-4', 'a client is notified when another closes and reopens the session, and continues in it', {
+    tags: ['company', 'ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
-      stage.mustWork(await other.request('session/close', { sessionId }), 'session/close')
+      const other = await stage.joined(sessionId)
+      await stage.ask('session/close', { sessionId }, other)
       await stage.a.until(isPhase('closed'), 'word of the end')
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await other.request('session/load', params), 'session/load')
+      await stage.load(sessionId, other)
       await stage.a.until(isPhase('idle'), 'word of the beginning')
       return stage.prompt(sessionId)
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'it cannot prompt again'),
     mutant: { on: { call: 'session/update', update: 'session_info_update' }, each: true, drop: 'params.update._meta' },
   }),
-  one({
-    row: 'A-DL-3',
-    name: 'deleting a session that another client has open ends it for both',
-    company: true,
-    ours: true,
+  one('A-DL-3', 'deleting a session that another client has open ends it for both', {
+    tags: ['company', 'ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
-      stage.mustWork(await other.request('session/delete', { sessionId }), 'session/delete')
+      const other = await stage.joined(sessionId)
+      await stage.ask('session/delete', { sessionId }, other)
       await stage.a.until(isPhase('deleted'), 'word of the end')
       return stage.a.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'on' }] })
     },
@@ -141,19 +114,15 @@ export const companyCases: readonly Case[] = [
       unless(error?.data?.['code'] === 'SESSION_NOT_FOUND', `the code is ${String(error?.data?.['code'])}`),
     mutant: { on: { error: 'session/prompt' }, set: 'error.data.code', to: 'SESSION_CLOSED' },
   }),
-  one({
-    row: 'A-FS-2',
-    name: 'a client that disconnects during a request ends the wait, and the turn continues',
-    carried: true,
-    company: true,
-    ours: true,
+  one('A-FS-2', 'a client that disconnects during a request ends the wait, and the turn continues', {
+    tags: ['carried', 'company', 'ours'],
     client: READS,
     script: [{ readFile: { path: 'a.txt' } }, { chunk: 'Gone on.' }],
     play: async (stage) => {
       stage.script([{ readFile: { path: `${stage.cwd}/a.txt` } }, { chunk: 'Gone on.' }])
       stage.answers({ 'fs/read_text_file': () => undefined })
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
+      const other = await stage.joined(sessionId, {})
       stage.begin(sessionId)
       await stage.a.until(({ method }) => method === 'fs/read_text_file', 'a file to be asked for')
       return leavesInTurn(stage, other, 'Gone on.')
@@ -161,17 +130,14 @@ export const companyCases: readonly Case[] = [
     check: (said) => unless(said.endsWith('Gone on.'), `the other has ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'Gone on. Twice.'),
   }),
-  one({
-    row: 'A-TC-6',
-    name: 'a terminal is shown by the client that has it, and sent to the others as text',
-    company: true,
-    ours: true,
+  one('A-TC-6', 'a terminal is shown by the client that has it, and sent to the others as text', {
+    tags: ['company', 'ours'],
     client: { terminal: true },
     script: [{ terminal: { command: 'make' } }, { chunk: '.' }],
     play: async (stage) => {
       stage.answers(terminalAnswers)
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId, { terminal: true })
+      const other = await stage.joined(sessionId, { terminal: true })
       await stage.prompt(sessionId)
       await other.until(() => saidTo(other).endsWith('.'), 'the end of the turn')
       const shown = (one: LineConnection) => JSON.stringify(updatesOf(one.transcript, 'tool_call_update'))
@@ -184,16 +150,12 @@ export const companyCases: readonly Case[] = [
       ),
     mutant: onUpdate('tool_call_update', 'content', [{ type: 'terminal', terminalId: 'term-1' }]),
   }),
-  one({
-    row: 'A-JR-7',
-    name: 'a client that does not read delays no other, and gets the rest when it reads again',
-    carried: true,
-    company: true,
-    ours: true,
+  one('A-JR-7', 'a client that does not read delays no other, and gets the rest when it reads again', {
+    tags: ['carried', 'company', 'ours'],
     script: FLOOD,
     play: async (stage) => {
       const sessionId = await stage.session()
-      const other = await joined(stage, sessionId)
+      const other = await stage.joined(sessionId)
       other.ends.output.pause()
       await stage.prompt(sessionId)
       other.ends.output.resume()

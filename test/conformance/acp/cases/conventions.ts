@@ -20,48 +20,36 @@ const all = async (stage: Stage): Promise<void> => {
 }
 
 export const conventionCases: readonly Case[] = [
-  one({
-    row: 'A-CV-1',
-    name: 'every path is absolute',
+  one('A-CV-1', 'every path is absolute', {
     script: [REPORT],
     play: all,
     check: law('A-CV-1'),
     mutant: onUpdate('tool_call', 'locations', [{ path: 'work/a.txt' }]),
   }),
-  one({
-    row: 'A-CV-2',
-    name: 'lines are counted from 1',
+  one('A-CV-2', 'lines are counted from 1', {
     script: [REPORT],
     play: all,
     check: law('A-CV-2'),
     mutant: onUpdate('tool_call', 'locations', [{ path: '/work/a.txt', line: 0 }]),
   }),
-  one({
-    row: 'A-CV-3',
-    name: 'extension keys are in `_meta` only',
+  one('A-CV-3', 'extension keys are in `_meta` only', {
     play: (stage) => stage.session(),
     check: law('A-CV-3'),
     mutant: onResult('session/new', 'models', { currentModelId: 'm' }),
   }),
-  one({
-    row: 'A-CV-3',
-    name: 'nested objects of an update have only keys of the standard',
+  one('A-CV-3', 'nested objects of an update have only keys of the standard', {
     script: [REPORT],
     play: all,
     check: law('A-CV-3'),
     mutant: onUpdate('tool_call', 'locations.0.column', 4),
   }),
-  one({
-    row: 'A-CV-4',
-    name: 'keys are camelCase, kinds are snake_case',
+  one('A-CV-4', 'keys are camelCase, kinds are snake_case', {
     script: [REPORT],
     play: all,
     check: law('A-CV-4'),
     mutant: onUpdate('tool_call', 'raw_input', {}),
   }),
-  one({
-    row: 'A-CV-5',
-    name: 'every line is valid by the official schema',
+  one('A-CV-5', 'every line is valid by the official schema', {
     script: [{ thought: 'Hm.' }, { chunk: 'Yes.' }, REPORT, { plan: ['one'] }],
     play: all,
     check: law('A-CV-5'),

@@ -12,8 +12,7 @@ const WORDS: readonly Fields[] = [{ chunk: 'w{n} ', times: 5 }]
 
 /** A session with a turn, and the place of its last word: what follows that, a title for example, comes when it comes. */
 async function talked(stage: Stage) {
-  const sessionId = await stage.session()
-  await stage.prompt(sessionId)
+  const sessionId = await stage.talked()
   const { params } = stage.a.received.findLast(isWord) ?? {}
   return { sessionId, seq: Number(fieldsOf(fieldsOf(params)['_meta'])['parley/seq']) }
 }
@@ -35,10 +34,8 @@ const prompting = (sessionId: string, _meta: Fields = {}): Fields => ({
 })
 
 export const decisionCases: readonly Case[] = [
-  one({
-    row: 'A-PR-12',
-    name: 'a prompt is refused when the queue is full',
-    ours: true,
+  one('A-PR-12', 'a prompt is refused when the queue is full', {
+    tags: ['ours'],
     script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -51,10 +48,8 @@ export const decisionCases: readonly Case[] = [
     check: ({ error }) => unless(error?.data?.['code'] === 'QUEUE_FULL', `it was answered ${JSON.stringify(error)}`),
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'cancelled' } } },
   }),
-  one({
-    row: 'A-PR-12',
-    name: 'a prompt that is sent again with its id runs once, and is answered with the same end',
-    ours: true,
+  one('A-PR-12', 'a prompt that is sent again with its id runs once, and is answered with the same end', {
+    tags: ['ours'],
     script: WORDS,
     play: async (stage) => {
       const params = prompting(await stage.session(), { 'parley/promptId': 'mine' })
@@ -68,18 +63,15 @@ export const decisionCases: readonly Case[] = [
       ),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, twice: true },
   }),
-  one({
-    row: 'A-RS-1',
-    name: 'resume with a cursor: a client gets only what it missed, once and in order',
-    carried: true,
-    ours: true,
+  one('A-RS-1', 'resume with a cursor: a client gets only what it missed, once and in order', {
+    tags: ['carried', 'ours'],
     script: WORDS,
     play: async (stage) => {
       const { sessionId, seq } = await talked(stage)
       await stage.again()
       const { mark } = stage.a
       const params = { sessionId, cwd: stage.cwd, _meta: { 'parley/after': seq - 1 } }
-      stage.mustWork(await stage.a.request('session/resume', params), 'session/resume')
+      await stage.ask('session/resume', params)
       await stage.a.quiet(120)
       return { seq, told: textOf(updatesOf(stage.a.since(mark))), places: seqs(stage, mark) }
     },
@@ -93,10 +85,8 @@ export const decisionCases: readonly Case[] = [
       after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'w1 ' } }),
     },
   }),
-  one({
-    row: 'A-RS-2',
-    name: 'a cursor beyond the end is refused',
-    ours: true,
+  one('A-RS-2', 'a cursor beyond the end is refused', {
+    tags: ['ours'],
     play: async (stage) => {
       const { sessionId, seq } = await talked(stage)
       const _meta = { 'parley/after': seq + 1000 }
@@ -105,14 +95,12 @@ export const decisionCases: readonly Case[] = [
     check: ({ error }) => unless(error?.data?.['code'] === 'CURSOR_BEYOND', `the error is ${JSON.stringify(error)}`),
     mutant: accepting('session/resume'),
   }),
-  one({
-    row: 'A-PR-11',
-    name: 'a title that a user gave is not changed by the agent',
-    ours: true,
+  one('A-PR-11', 'a title that a user gave is not changed by the agent', {
+    tags: ['ours'],
     script: [{ title: 'Another' }, { chunk: '.' }],
     play: async (stage) => {
       const sessionId = await stage.session()
-      stage.mustWork(await stage.a.request('_parley/rename', { sessionId, title: 'Mine' }), '_parley/rename')
+      await stage.ask('_parley/rename', { sessionId, title: 'Mine' })
       await stage.prompt(sessionId)
       return updatesOf(stage.transcript, 'session_info_update', sessionId).flatMap(({ title }) => title ?? [])
     },
@@ -120,10 +108,8 @@ export const decisionCases: readonly Case[] = [
       unless(titles.length > 0 && titles.every((title) => title === 'Mine'), `it is ${JSON.stringify(titles)}`),
     mutant: onUpdate('session_info_update', 'title', 'Another'),
   }),
-  one({
-    row: 'A-MD-1',
-    name: 'only a client that has the session open can set its mode',
-    ours: true,
+  one('A-MD-1', 'only a client that has the session open can set its mode', {
+    tags: ['ours'],
     play: async (stage) => {
       const { sessionId } = await talked(stage)
       await stage.again()
@@ -132,27 +118,22 @@ export const decisionCases: readonly Case[] = [
     check: ({ error }) => unless(error !== undefined, 'it was set'),
     mutant: accepting('session/set_mode'),
   }),
-  one({
-    row: 'A-AD-5',
-    name: 'a session whose working directory is gone still loads, with a notice',
-    ours: true,
+  one('A-AD-5', 'a session whose working directory is gone still loads, with a notice', {
+    tags: ['ours'],
     play: async (stage) => {
       const cwd = stage.dir('moving')
-      const sessionId = await stage.session({ cwd })
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked({ cwd })
       await stage.again()
       rmSync(cwd, { recursive: true })
-      stage.mustWork(await stage.a.request('session/load', { sessionId, cwd, mcpServers: [] }), 'session/load')
+      await stage.ask('session/load', { sessionId, cwd, mcpServers: [] })
       await stage.a.quiet()
       return textOf(updatesOf(stage.transcript))
     },
     check: (said) => unless(said.includes('is gone'), `it said ${said}`),
     mutant: onUpdate('agent_message_chunk', 'content.text', 'Hello.'),
   }),
-  one({
-    row: 'A-CL-3',
-    name: 'a second close changes nothing, and an unknown session is not found',
-    ours: true,
+  one('A-CL-3', 'a second close changes nothing, and an unknown session is not found', {
+    tags: ['ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
       const closed = [
@@ -171,10 +152,8 @@ export const decisionCases: readonly Case[] = [
       ),
     mutant: accepting('session/close'),
   }),
-  one({
-    row: 'A-PR-12',
-    name: 'a prompt for an unopened session is refused: unknown, or to be loaded first',
-    ours: true,
+  one('A-PR-12', 'a prompt for an unopened session is refused: unknown, or to be loaded first', {
+    tags: ['ours'],
     play: async (stage) => {
       const never = await stage.a.request('session/prompt', prompting('no-such'))
       const { sessionId } = await talked(stage)
@@ -187,10 +166,8 @@ export const decisionCases: readonly Case[] = [
       unless(codes.join(' ') === 'SESSION_NOT_FOUND SESSION_NOT_ATTACHED', `the codes are ${codes.join(', ')}`),
     mutant: { on: { error: 'session/prompt' }, nth: 2, set: 'error.data.code', to: 'OTHER' },
   }),
-  one({
-    row: 'A-IN-11',
-    name: 'a second initialize is answered as the first was',
-    ours: true,
+  one('A-IN-11', 'a second initialize is answered as the first was', {
+    tags: ['ours'],
     play: async (stage) => {
       const again = await stage.a.request('initialize', stage.introduction({ clientCapabilities: {} }))
       return { before: stage.offer, again: fieldsOf(again.result) }
@@ -198,10 +175,8 @@ export const decisionCases: readonly Case[] = [
     check: ({ before, again }) => unless(JSON.stringify(before) === JSON.stringify(again), 'it is another answer'),
     mutant: { ...onResult('initialize', 'agentInfo.version', 'other'), nth: 2 },
   }),
-  one({
-    row: 'A-EX-4',
-    name: 'a client that asked for the status of sessions gets it',
-    ours: true,
+  one('A-EX-4', 'a client that asked for the status of sessions gets it', {
+    tags: ['ours'],
     client: { _meta: { 'parley/notifications': ['turn', 'queue', 'presence'] } },
     play: async (stage) => {
       await stage.prompt(await stage.session())
@@ -215,15 +190,13 @@ export const decisionCases: readonly Case[] = [
       ),
     mutant: { on: { call: '_parley/presence' }, each: true, never: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'extension methods are called by name and answered',
-    ours: true,
+  one('A-EX-1', 'extension methods are called by name and answered', {
+    tags: ['ours'],
     play: async (stage) => {
       const { sessionId } = await talked(stage)
-      const fork = stage.mustWork(await stage.a.request('_parley/fork', { sessionId }), '_parley/fork')
+      const fork = await stage.ask('_parley/fork', { sessionId })
       const params = { sessionId: fork['sessionId'], cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.ask('session/load', params)
       return stage.prompt(String(fork['sessionId']))
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the fork does not go on'),

@@ -39,9 +39,7 @@ export const straying = {
 } as const
 
 export const directoryCases: readonly Case[] = [
-  one({
-    row: 'A-AD-1',
-    name: 'absolute directories are accepted by session/new',
+  one('A-AD-1', 'absolute directories are accepted by session/new', {
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [stage.dir('lib')]
@@ -51,9 +49,7 @@ export const directoryCases: readonly Case[] = [
     mutant: refusing('session/new'),
   }),
   ...BAD_LISTS.map(([what, additionalDirectories]) =>
-    one({
-      row: 'A-AD-2',
-      name: `directories that are ${what} are refused, and no session is made`,
+    one('A-AD-2', `directories that are ${what} are refused, and no session is made`, {
       play: async (stage) => {
         stage.needs(NEEDED)
         const answer = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [], additionalDirectories })
@@ -64,9 +60,7 @@ export const directoryCases: readonly Case[] = [
       mutant: accepting('session/new', { sessionId: 's' }),
     }),
   ),
-  one({
-    row: 'A-AD-3',
-    name: 'a missing directory is refused, never silently ignored',
+  one('A-AD-3', 'a missing directory is refused, never silently ignored', {
     play: async (stage) => {
       stage.needs(NEEDED)
       const additionalDirectories = [join(stage.directory, 'gone')]
@@ -75,9 +69,7 @@ export const directoryCases: readonly Case[] = [
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
-  one({
-    row: 'A-AD-4',
-    name: 'directories that a load does not name are outside again',
+  one('A-AD-4', 'directories that a load does not name are outside again', {
     client: READS,
     script: [],
     play: async (stage) => {
@@ -86,8 +78,7 @@ export const directoryCases: readonly Case[] = [
       const sessionId = await stage.session({ additionalDirectories: [lib] })
       const inside = await readsOf(stage, sessionId, join(lib, 'a.txt'))
       await stage.again()
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.load(sessionId)
       return { inside, outside: await readsOf(stage, sessionId, join(lib, 'a.txt')) }
     },
     check: ({ inside, outside }) =>
@@ -97,22 +88,17 @@ export const directoryCases: readonly Case[] = [
       ),
     mutant: { ...straying, nth: 2 },
   }),
-  one({
-    row: 'A-AD-5',
-    name: 'a load with another working directory is refused',
+  one('A-AD-5', 'a load with another working directory is refused', {
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       await stage.again()
       return stage.a.request('session/load', { sessionId, cwd: stage.dir('other'), mcpServers: [] })
     },
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('session/load'),
   }),
-  one({
-    row: 'A-AD-6',
-    name: 'without a path the working directory is meant, not an additional one',
+  one('A-AD-6', 'without a path the working directory is meant, not an additional one', {
     client: { terminal: true },
     script: [{ terminal: { command: 'pwd' } }],
     play: async (stage) => {
@@ -129,9 +115,7 @@ export const directoryCases: readonly Case[] = [
     mutant: { on: { call: 'terminal/create' }, set: 'params.cwd', to: '/elsewhere' },
   }),
   ...(['..', 'a name that begins alike', 'a link', 'a link to nothing'] as const).map((way) =>
-    one({
-      row: 'A-AD-7',
-      name: `what is reached by ${way} is outside of the root set`,
+    one('A-AD-7', `what is reached by ${way} is outside of the root set`, {
       client: READS,
       script: [],
       play: async (stage) => {
@@ -151,9 +135,7 @@ export const directoryCases: readonly Case[] = [
       mutant: straying,
     }),
   ),
-  one({
-    row: 'A-AD-8',
-    name: 'opening a session executes nothing inside its directories',
+  one('A-AD-8', 'opening a session executes nothing inside its directories', {
     play: async (stage) => {
       const lib = stage.dir('lib')
       const proof = join(stage.directory, 'ran')
@@ -168,20 +150,17 @@ export const directoryCases: readonly Case[] = [
       first(unless(answered, 'no answer'), unless(!existsSync(proof), 'a program was run')),
     mutant: accepting('_x/ran'),
   }),
-  one({
-    row: 'A-AD-9',
-    name: 'a fork has no directories of a client',
+  one('A-AD-9', 'a fork has no directories of a client', {
+    tags: ['ours'],
     client: READS,
     script: [],
-    ours: true,
     play: async (stage) => {
       const lib = stage.dir('lib')
       writeFileSync(join(lib, 'a.txt'), 'a')
       const source = await stage.session({ additionalDirectories: [lib] })
-      const fork = stage.mustWork(await stage.a.request('_parley/fork', { sessionId: source }), '_parley/fork')
+      const fork = await stage.ask('_parley/fork', { sessionId: source })
       const sessionId = String(fork['sessionId'])
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.load(sessionId)
       return readsOf(stage, sessionId, join(lib, 'a.txt'))
     },
     check: (asked) => unless(asked.length === 0, 'a file of the source’s directories was read'),

@@ -1,37 +1,32 @@
 /** Methods and keys beyond the standard, and errors. */
-import type { Fields } from '../../../e2e/message.ts'
+import type { Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { accepting, onResult, refusing } from '../mutant.ts'
-import { errorOf, fieldsOf, listOf, updatesOf } from '../record.ts'
+import { answersIn, errorOf, fieldsOf, listOf, updatesOf } from '../record.ts'
+import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
 
 /** As a client that is being traced attaches it. */
 const ATTACHED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'test/of': { one: [1, 2] } }
 
 export const extensionCases: readonly Case[] = [
-  one({
-    row: 'A-EX-1',
-    name: 'a request beyond the standard gets an answer',
+  one('A-EX-1', 'a request beyond the standard gets an answer', {
     play: ({ a }) => a.request('_x/y', { any: 'thing' }),
     check: isRefused(-32_601),
     mutant: { on: { error: '_x/y' }, set: 'error.code', to: -32_603 },
   }),
-  one({
-    row: 'A-EX-2',
-    name: 'a notification beyond the standard is ignored',
+  one('A-EX-2', 'a notification beyond the standard is ignored', {
     play: async (stage) => {
       const { mark } = stage.a
       stage.a.notify('_x/n', { any: 'thing' })
       await stage.a.quiet(100)
-      return stage.a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+      return answersIn(stage.a.since(mark))
     },
     check: (answers) => unless(answers.length === 0, 'it was answered'),
     mutant: { on: { heard: '_x/n' }, instead: { id: null, error: { code: -32_601, message: 'No such.' } } },
   }),
-  one({
-    row: 'A-EX-3',
-    name: 'any `_meta` is accepted, also that of tracing',
+  one('A-EX-3', 'any `_meta` is accepted, also that of tracing', {
     play: async (stage) => {
       const _meta = {
         traceparent: '00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01',
@@ -41,15 +36,13 @@ export const extensionCases: readonly Case[] = [
       }
       const sessionId = await stage.session({ _meta })
       const prompt = [{ type: 'text', text: 'Say hello.', _meta, annotations: { priority: 1 } }]
-      return stage.mustWork(await stage.a.request('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+      return stage.ask('session/prompt', { sessionId, prompt, _meta })
     },
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
     mutant: refusing('session/prompt'),
   }),
-  one({
-    row: 'A-EX-3',
-    name: '`_meta` of a prompt is kept, and sent by a load',
-    ours: true,
+  one('A-EX-3', '`_meta` of a prompt is kept, and sent by a load', {
+    tags: ['ours'],
     script: [{ chunk: '.' }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -58,18 +51,15 @@ export const extensionCases: readonly Case[] = [
         { type: 'text', text: 'one' },
         { type: 'text', text: 'two' },
       ]
-      stage.mustWork(await stage.a.request('session/prompt', { sessionId, prompt, _meta }), 'session/prompt')
+      await stage.ask('session/prompt', { sessionId, prompt, _meta })
       await stage.again()
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.load(sessionId)
       return updatesOf(stage.transcript, 'user_message_chunk').map((update) => update['_meta'])
     },
     check: (told) => unless(JSON.stringify(told) === JSON.stringify([ATTACHED, undefined]), JSON.stringify(told)),
     mutant: { on: { call: 'session/update', update: 'user_message_chunk' }, drop: 'params.update._meta' },
   }),
-  one({
-    row: 'A-EX-4',
-    name: 'extensions are advertised in `_meta`, and used only if the client asks for them',
+  one('A-EX-4', 'extensions are advertised in `_meta`, and used only if the client asks for them', {
     play: async (stage) => {
       await stage.prompt(await stage.session())
       await stage.a.quiet(100)
@@ -79,19 +69,14 @@ export const extensionCases: readonly Case[] = [
       first(unless(method === undefined, `${String(method)} came unasked`), law('A-CV-3')(method, transcript)),
     mutant: { on: { result: 'session/prompt' }, before: { method: '_x/unasked', params: {} } },
   }),
-  one({
-    row: 'A-EX-5',
-    name: 'Parley’s own keys with unknown values are ignored',
+  one('A-EX-5', 'Parley’s own keys with unknown values are ignored', {
     play: async (stage) => {
       const _meta = { 'x/seq': -1, constructor: 'x', toString: 5, '': null }
-      return stage.mustWork(
-        await stage.a.request('session/prompt', {
-          sessionId: await stage.session(),
-          prompt: [{ type: 'text', text: 'Hello.' }],
-          _meta,
-        }),
-        'session/prompt',
-      )
+      return stage.ask('session/prompt', {
+        sessionId: await stage.session(),
+        prompt: [{ type: 'text', text: 'Hello.' }],
+        _meta,
+      })
     },
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it was refused'),
     mutant: refusing('session/prompt'),
@@ -113,17 +98,13 @@ const WRONG: readonly (readonly [string, Readonly<Record<string, unknown>>, numb
 
 export const errorCases: readonly Case[] = [
   ...WRONG.map(([method, params, code]) =>
-    one({
-      row: 'A-ER-1',
-      name: `${method} with ${JSON.stringify(params).slice(0, 60)} is refused with ${code}`,
+    one('A-ER-1', `${method} with ${JSON.stringify(params).slice(0, 60)} is refused with ${code}`, {
       play: ({ a }) => a.request(method, params),
       check: isRefused(code),
       mutant: { on: { error: method }, set: 'error.code', to: -32_099 },
     }),
   ),
-  one({
-    row: 'A-ER-2',
-    name: 'an error is one line without internal details',
+  one('A-ER-2', 'an error is one line without internal details', {
     play: async ({ a, cwd }) => [
       await a.request('foo\nbar', {}),
       await a.request('session/new', { cwd: 'no\nsuch', mcpServers: [] }),
@@ -149,18 +130,18 @@ export const errorCases: readonly Case[] = [
   }),
 ]
 
-const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
+/** Of a server that wants one. */
+export const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
 
-const signIn = (method: Fields | undefined, token: string): Fields => ({
-  methodId: method?.['id'] ?? 'none',
-  _meta: { 'parley/token': token },
-})
+export function signIn(stage: Stage, token: string): Promise<Message> {
+  const [method] = listOf(stage.offer['authMethods'])
+  const _meta = { 'parley/token': token }
+  return stage.a.request('authenticate', { methodId: method?.['id'] ?? 'none', _meta })
+}
 
 export const authCases: readonly Case[] = [
-  one({
-    row: 'A-AU-1',
-    name: 'authentication methods are a list, each with a unique id',
-    raw: true,
+  one('A-AU-1', 'authentication methods are a list, each with a unique id', {
+    tags: ['raw'],
     play: async (stage) => (await stage.initialize()).result,
     check: (result) => {
       const methods = result?.['authMethods'] ?? []
@@ -176,10 +157,8 @@ export const authCases: readonly Case[] = [
       { id: 'a', name: 'B' },
     ]),
   }),
-  one({
-    row: 'A-AU-2',
-    name: 'a client without terminal authentication is offered no method that needs it',
-    raw: true,
+  one('A-AU-2', 'a client without terminal authentication is offered no method that needs it', {
+    tags: ['raw'],
     play: async (stage) => (await stage.initialize()).result,
     check: (result) => {
       const methods = (result?.['authMethods'] ?? []) as readonly { readonly type?: string }[]
@@ -190,9 +169,7 @@ export const authCases: readonly Case[] = [
     },
     mutant: onResult('initialize', 'authMethods', [{ type: 'terminal', id: 't', name: 'T' }]),
   }),
-  one({
-    row: 'A-AU-4',
-    name: 'an agent without authentication methods does not require authentication',
+  one('A-AU-4', 'an agent without authentication methods does not require authentication', {
     play: async (stage) => {
       const methods = stage.offer['authMethods']
       const { error } = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] })
@@ -201,16 +178,12 @@ export const authCases: readonly Case[] = [
     check: ({ ways, code }) => unless(ways > 0 || code !== -32_000, 'it asks for what cannot be done'),
     mutant: refusing('session/new', -32_000),
   }),
-  one({
-    row: 'A-AU-3',
-    name: 'an unknown authentication method is refused',
+  one('A-AU-3', 'an unknown authentication method is refused', {
     play: ({ a }) => a.request('authenticate', { methodId: 'no-such' }),
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: accepting('authenticate'),
   }),
-  one({
-    row: 'A-AU-5',
-    name: 'logout is advertised only if it is possible',
+  one('A-AU-5', 'logout is advertised only if it is possible', {
     play: async (stage) => {
       const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['auth'])['logout']
       if (offered !== undefined && offered !== null) return undefined
@@ -220,17 +193,14 @@ export const authCases: readonly Case[] = [
       unless(answer === undefined || answer.error !== undefined, 'it was taken, though it is not offered'),
     mutant: accepting('logout'),
   }),
-  one({
-    row: 'A-AU-3',
-    name: 'a server that demands a token refuses a client without it, and serves one that gave it',
-    ours: true,
+  one('A-AU-3', 'a server that demands a token refuses a client without it, and serves one that gave it', {
+    tags: ['ours'],
     env: TOKEN,
     play: async (stage) => {
       const open = { cwd: stage.cwd, mcpServers: [] }
-      const [method] = listOf(stage.offer['authMethods'])
       const before = await stage.a.request('session/new', open)
-      const wrong = await stage.a.request('authenticate', signIn(method, 'open barley'))
-      const right = await stage.a.request('authenticate', signIn(method, 'open sesame'))
+      const wrong = await signIn(stage, 'open barley')
+      const right = await signIn(stage, 'open sesame')
       return { before, wrong, right, after: await stage.a.request('session/new', open) }
     },
     check: ({ before, wrong, right, after }) =>
@@ -242,25 +212,20 @@ export const authCases: readonly Case[] = [
       ),
     mutant: refusing('authenticate', -32_000),
   }),
-  one({
-    row: 'A-AU-5',
-    name: 'a client that logs out is no longer authenticated',
-    ours: true,
+  one('A-AU-5', 'a client that logs out is no longer authenticated', {
+    tags: ['ours'],
     env: TOKEN,
     play: async (stage) => {
       stage.needs('agentCapabilities.auth.logout')
-      const [method] = listOf(stage.offer['authMethods'])
-      await stage.a.request('authenticate', signIn(method, 'open sesame'))
+      await signIn(stage, 'open sesame')
       const out = await stage.a.request('logout', {})
       return { out, after: await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [] }) }
     },
     check: ({ out, after }) => first(unless(out.result !== undefined, 'no answer'), isRefused(-32_000)(after)),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
-  one({
-    row: 'A-AU-6',
-    name: 'a terminal authentication method names arguments and environment variables, never a command',
-    raw: true,
+  one('A-AU-6', 'a terminal authentication method names arguments and environment variables, never a command', {
+    tags: ['raw'],
     play: async (stage) => {
       const { result } = await stage.initialize(stage.a, { auth: { terminal: true } })
       return ((result?.['authMethods'] ?? []) as readonly Readonly<Record<string, unknown>>[]).filter(

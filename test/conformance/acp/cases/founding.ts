@@ -24,11 +24,8 @@ const SAID = {
 }
 
 export const foundingCases: readonly Case[] = [
-  one({
-    row: 'A-IN-1',
-    name: 'founding exchange A: these bytes are answered with all capabilities',
-    carried: true,
-    raw: true,
+  one('A-IN-1', 'founding exchange A: these bytes are answered with all capabilities', {
+    tags: ['carried', 'raw'],
     play: ({ a }) => a.rawMessage(greeting, [EXCHANGE_A]),
     check: ({ id, result }) => {
       const can = fieldsOf(result?.['agentCapabilities'])
@@ -45,11 +42,8 @@ export const foundingCases: readonly Case[] = [
     },
     mutant: onResult('initialize', 'agentCapabilities.mcp', { http: true }),
   }),
-  one({
-    row: 'A-IN-10',
-    name: 'founding exchange A: all session capabilities are advertised',
-    raw: true,
-    ours: true,
+  one('A-IN-10', 'founding exchange A: all session capabilities are advertised', {
+    tags: ['ours', 'raw'],
     play: (stage) => stage.initialize(),
     check: ({ result }) => {
       const can = fieldsOf(result?.['agentCapabilities'])
@@ -64,11 +58,8 @@ export const foundingCases: readonly Case[] = [
     },
     mutant: { on: { result: 'initialize' }, drop: 'result.agentCapabilities.sessionCapabilities.close' },
   }),
-  one({
-    row: 'A-IN-10',
-    name: 'founding exchange A: no other fields are sent, besides `_meta`',
-    raw: true,
-    ours: true,
+  one('A-IN-10', 'founding exchange A: no other fields are sent, besides `_meta`', {
+    tags: ['ours', 'raw'],
     play: (stage) => stage.initialize(),
     check: ({ result }) => {
       const { agentCapabilities, agentInfo, ...rest } = result ?? {}
@@ -84,9 +75,7 @@ export const foundingCases: readonly Case[] = [
     },
     mutant: onResult('initialize', 'agentCapabilities.sessionCapabilities.fork', {}),
   }),
-  one({
-    row: 'A-LD-1',
-    name: 'founding exchange B: another process loads what one process stored, and continues it',
+  one('A-LD-1', 'founding exchange B: another process loads what one process stored, and continues it', {
     script: TALK,
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -106,9 +95,7 @@ export const foundingCases: readonly Case[] = [
       ),
     mutant: withoutUpdate('user_message_chunk'),
   }),
-  one({
-    row: 'A-RS-1',
-    name: 'founding exchange B: resume, the same without the history',
+  one('A-RS-1', 'founding exchange B: resume, the same without the history', {
     script: TALK,
     play: async (stage) => {
       const sessionId = await stage.session()

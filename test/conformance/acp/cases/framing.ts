@@ -8,10 +8,8 @@ import { textOf, updatesOf } from '../record.ts'
 const ODD = '汉字 \u2028 🙂 e\u0301\n'
 
 export const framingCases: readonly Case[] = [
-  one({
-    row: 'A-TR-1',
-    name: 'text of any alphabet arrives unchanged',
-    carried: true,
+  one('A-TR-1', 'text of any alphabet arrives unchanged', {
+    tags: ['carried'],
     script: [{ chunk: ODD, times: 400 }],
     play: async (stage) => {
       await stage.prompt(await stage.session(), ODD)
@@ -21,19 +19,15 @@ export const framingCases: readonly Case[] = [
       first(impurities[0], unless(said === ODD.repeat(400), 'the text is not what was said')),
     mutant: onUpdate('agent_message_chunk', 'content.text', '?'),
   }),
-  one({
-    row: 'A-TR-2',
-    name: 'a message is one line, whatever it contains',
-    carried: true,
+  one('A-TR-2', 'a message is one line, whatever it contains', {
+    tags: ['carried'],
     script: [{ chunk: 'one\ntwo\u2028three\r\n\u0085' }],
     play: async (stage) => stage.prompt(await stage.session(), 'a\nb'),
     check: law('A-TR-2'),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, raw: '{"jsonrpc":"2.0",\n"method":"x"}' },
   }),
-  one({
-    row: 'A-TR-3',
-    name: 'stdout has only ACP messages, however noisy an MCP server is',
-    carried: true,
+  one('A-TR-3', 'stdout has only ACP messages, however noisy an MCP server is', {
+    tags: ['carried'],
     play: async (stage) => {
       const noisy = witness(stage, 'noisy', { junk: true })
       await stage.session({ mcpServers: [noisy.entry] })
@@ -42,10 +36,8 @@ export const framingCases: readonly Case[] = [
     check: law('A-TR-2'),
     mutant: { on: { result: 'session/new' }, raw: 'Welcome to the agent!' },
   }),
-  one({
-    row: 'A-TR-4',
-    name: 'output on stderr delays no response',
-    carried: true,
+  one('A-TR-4', 'output on stderr delays no response', {
+    tags: ['carried'],
     play: async (stage) => {
       for (let count = 0; count < 20; count += 1) stage.a.write('no message\n')
       return stage.session()
@@ -53,20 +45,14 @@ export const framingCases: readonly Case[] = [
     check: (id) => unless(id !== '', 'no session'),
     mutant: { on: { result: 'session/new' }, set: 'result.sessionId', to: '' },
   }),
-  one({
-    row: 'A-TR-5',
-    name: 'the agent answers on stdin and stdout',
-    carried: true,
-    raw: true,
+  one('A-TR-5', 'the agent answers on stdin and stdout', {
+    tags: ['carried', 'raw'],
     play: (stage) => stage.initialize(),
     check: ({ result }) => unless(result !== undefined, 'no answer'),
     mutant: { on: { result: 'initialize' }, instead: { id: '$id', error: { code: -32603, message: 'No.' } } },
   }),
-  one({
-    row: 'A-TR-6',
-    name: 'a message may arrive in pieces, and several in one piece',
-    carried: true,
-    bytes: true,
+  one('A-TR-6', 'a message may arrive in pieces, and several in one piece', {
+    tags: ['bytes', 'carried'],
     play: async ({ a }) => {
       const message = { id: 'piece', method: '_x/pieces', params: { text: '汉🙂' } }
       const next = { id: 'next', method: '_x/next' }
@@ -85,11 +71,8 @@ export const framingCases: readonly Case[] = [
       ),
     mutant: { on: { response: '_x/next' }, instead: { id: '$id', result: {} } },
   }),
-  one({
-    row: 'A-TR-6',
-    name: 'a message may come byte by byte, and its line may end with CR LF',
-    carried: true,
-    bytes: true,
+  one('A-TR-6', 'a message may come byte by byte, and its line may end with CR LF', {
+    tags: ['bytes', 'carried'],
     play: ({ a }) => {
       const message = { id: 'bytes', method: '_x/bytes', params: { text: '汉🙂' } }
       const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\r\n`)
@@ -101,10 +84,8 @@ export const framingCases: readonly Case[] = [
     check: ({ error }) => unless(error?.code === -32_601, 'it was no message'),
     mutant: { on: { response: '_x/bytes' }, set: 'error.code', to: -32_700 },
   }),
-  one({
-    row: 'A-TR-7',
-    name: 'the agent ends by itself when its input ends',
-    carried: true,
+  one('A-TR-7', 'the agent ends by itself when its input ends', {
+    tags: ['carried'],
     play: ({ a }) => a.leave(),
     check: (byItself) => unless(byItself, 'it had to be ended'),
     mutant: { on: { result: 'initialize' }, lingers: 5000 },

@@ -2,7 +2,7 @@
 import type { Fields, Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
-import { type Mutant, onResult, refusing } from '../mutant.ts'
+import { type Mutant, intruding, onResult, refusing, update } from '../mutant.ts'
 import { fieldsOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
@@ -31,11 +31,8 @@ const KINDS: readonly Fields[] = [
 ]
 
 export const initializeCases: readonly Case[] = [
-  one({
-    row: 'A-IN-1',
-    name: 'initialize is answered with a version and capabilities',
-    carried: true,
-    raw: true,
+  one('A-IN-1', 'initialize is answered with a version and capabilities', {
+    tags: ['carried', 'raw'],
     play: asked(1),
     check: ({ result }, transcript) =>
       first(
@@ -45,35 +42,27 @@ export const initializeCases: readonly Case[] = [
       ),
     mutant: { on: { result: 'initialize' }, drop: 'result.agentCapabilities' },
   }),
-  one({
-    row: 'A-IN-2',
-    name: 'version 1 is answered with version 1',
-    raw: true,
+  one('A-IN-2', 'version 1 is answered with version 1', {
+    tags: ['raw'],
     play: asked(1),
     check: answersVersionOne,
     mutant: echo(2),
   }),
-  one({
-    row: 'A-IN-3',
-    name: 'a version from the future is answered with a supported one',
-    raw: true,
+  one('A-IN-3', 'a version from the future is answered with a supported one', {
+    tags: ['raw'],
     play: asked(65_535, { capabilities: {}, info: { name: 'x', version: '1' } }),
     check: ({ result }) =>
       unless([1, 2].includes(Number(result?.['protocolVersion'])), 'it echoes the version, or refuses it'),
     mutant: echo(65_535),
   }),
-  one({
-    row: 'A-IN-3',
-    name: 'version 0 is answered with version 1',
-    raw: true,
+  one('A-IN-3', 'version 0 is answered with version 1', {
+    tags: ['raw'],
     play: asked(0),
     check: answersVersionOne,
     mutant: echo(0),
   }),
-  one({
-    row: 'A-IN-4',
-    name: 'the agent sends its name and version',
-    raw: true,
+  one('A-IN-4', 'the agent sends its name and version', {
+    tags: ['raw'],
     play: asked(1),
     check: ({ result }) => {
       const { name, version } = fieldsOf(result?.['agentInfo'])
@@ -81,10 +70,8 @@ export const initializeCases: readonly Case[] = [
     },
     mutant: { on: { result: 'initialize' }, drop: 'result.agentInfo' },
   }),
-  one({
-    row: 'A-IN-5',
-    name: 'unknown capabilities are ignored',
-    raw: true,
+  one('A-IN-5', 'unknown capabilities are ignored', {
+    tags: ['raw'],
     play: asked(1, {
       clientCapabilities: { unheardOf: true, fs: { more: {} }, session: { levitation: {} } },
       extra: 1,
@@ -92,21 +79,14 @@ export const initializeCases: readonly Case[] = [
     check: ({ result }) => unless(result !== undefined, 'it was refused'),
     mutant: refusing('initialize'),
   }),
-  one({
-    row: 'A-IN-5',
-    name: 'a client without capabilities gets no requests that need one',
+  one('A-IN-5', 'a client without capabilities gets no requests that need one', {
     script: [{ readFile: { path: '/etc/hostname' } }, { terminal: { command: 'true' } }, { chunk: 'Done.' }],
     play: async (stage) => stage.prompt(await stage.session()),
     check: law('A-IN-5'),
-    mutant: {
-      on: { call: 'session/update', update: 'agent_message_chunk' },
-      before: { id: 'f', method: 'fs/read_text_file', params: { sessionId: '$session', path: '/etc/hostname' } },
-    },
+    mutant: intruding('fs/read_text_file', { path: '/etc/hostname' }),
   }),
   ...KINDS.map((client, index) =>
-    one({
-      row: 'A-IN-6',
-      name: `a session works with a client of another kind (${index + 1})`,
+    one('A-IN-6', `a session works with a client of another kind (${index + 1})`, {
       client,
       play: async (stage) => {
         await stage.session()
@@ -119,10 +99,8 @@ export const initializeCases: readonly Case[] = [
       },
     }),
   ),
-  one({
-    row: 'A-IN-7',
-    name: 'every group of capabilities is declared, also the flags that are false',
-    raw: true,
+  one('A-IN-7', 'every group of capabilities is declared, also the flags that are false', {
+    tags: ['raw'],
     play: asked(1),
     check: ({ result }) => {
       const can = fieldsOf(result?.['agentCapabilities'])
@@ -133,10 +111,8 @@ export const initializeCases: readonly Case[] = [
     },
     mutant: { on: { result: 'initialize' }, drop: 'result.agentCapabilities.mcpCapabilities' },
   }),
-  one({
-    row: 'A-IN-8',
-    name: 'a session is created and prompted, and sends the updates of its turn',
-    carried: true,
+  one('A-IN-8', 'a session is created and prompted, and sends the updates of its turn', {
+    tags: ['carried'],
     play: async (stage) => {
       const sessionId = await stage.session()
       const { stopReason } = await stage.prompt(sessionId)
@@ -147,33 +123,19 @@ export const initializeCases: readonly Case[] = [
     check: (stopReason) => unless(typeof stopReason === 'string', 'the turn has no stop reason'),
     mutant: { on: { result: 'session/prompt' }, drop: 'result.stopReason' },
   }),
-  one({
-    row: 'A-IN-9',
-    name: 'once version 1 is agreed, no message of another version is sent',
+  one('A-IN-9', 'once version 1 is agreed, no message of another version is sent', {
     play: async (stage) => stage.prompt(await stage.session()),
     check: law('A-CV-5'),
-    mutant: {
-      on: { result: 'session/prompt' },
-      before: {
-        method: 'session/update',
-        params: { sessionId: '$session', update: { sessionUpdate: 'state_update', state: 'idle' } },
-      },
-    },
+    mutant: { on: { result: 'session/prompt' }, before: update({ sessionUpdate: 'state_update', state: 'idle' }) },
   }),
-  one({
-    row: 'A-IN-10',
-    name: 'flags are true or false, markers are objects',
-    raw: true,
+  one('A-IN-10', 'flags are true or false, markers are objects', {
+    tags: ['raw'],
     play: asked(1),
     check: ({ result }) => badEncoding(fieldsOf(result?.['agentCapabilities'])),
     mutant: onResult('initialize', 'agentCapabilities.sessionCapabilities.list', true),
   }),
-  one({
-    row: 'A-IN-11',
-    name: 'before initialize every other request is refused, and initialize may follow',
-    carried: true,
-    raw: true,
-    ours: true,
+  one('A-IN-11', 'before initialize every other request is refused, and initialize may follow', {
+    tags: ['carried', 'ours', 'raw'],
     play: async (stage) => {
       const early = await stage.a.request('session/list', {})
       await stage.initialize()
@@ -182,10 +144,8 @@ export const initializeCases: readonly Case[] = [
     check: isRefused(-32_600),
     mutant: { on: { error: 'session/list' }, set: 'error.code', to: -32_603 },
   }),
-  one({
-    row: 'A-IN-11',
-    name: 'a second initialize is answered like the first, and changes no session',
-    ours: true,
+  one('A-IN-11', 'a second initialize is answered like the first, and changes no session', {
+    tags: ['ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.initialize()
@@ -194,11 +154,8 @@ export const initializeCases: readonly Case[] = [
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the session is gone'),
     mutant: refusing('session/prompt'),
   }),
-  one({
-    row: 'A-IN-11',
-    name: 'a version that is no whole number is refused',
-    raw: true,
-    ours: true,
+  one('A-IN-11', 'a version that is no whole number is refused', {
+    tags: ['ours', 'raw'],
     play: (stage) => stage.a.request('initialize', { protocolVersion: '1' }),
     check: isRefused(-32_602),
     mutant: { on: { error: 'initialize' }, set: 'error.code', to: -32_603 },

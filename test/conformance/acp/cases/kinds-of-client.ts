@@ -83,9 +83,7 @@ const UNASKED = { id: 'u', method: 'fs/read_text_file', params: { sessionId: '$s
 export const kindsOfClient: readonly Case[] = ROWS.map((row) => {
   const can = new Set(ABILITIES.filter((_ability, at) => row[at] === '1'))
   const reads = can.has('read')
-  return one({
-    row: 'A-IN-6',
-    name: `a client with ${[...can].join(', ') || 'nothing'} is asked and sent just that`,
+  return one('A-IN-6', `a client with ${[...can].join(', ') || 'nothing'} is asked and sent just that`, {
     client: clientOf(can),
     script: [],
     play: async (stage) => {

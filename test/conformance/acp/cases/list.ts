@@ -23,43 +23,30 @@ async function listed(stage: Stage, params: Fields = {}): Promise<readonly Field
   return found
 }
 
-/** A session that an agent has to keep: something was said in it. */
-async function talked(stage: Stage, more: Fields = {}): Promise<string> {
-  const sessionId = await stage.session(more)
-  await stage.prompt(sessionId)
-  return sessionId
-}
-
 const ids = (sessions: readonly Fields[]): readonly unknown[] => sessions.map(({ sessionId }) => sessionId)
 
 export const listCases: readonly Case[] = [
-  one({
-    row: 'A-LS-1',
-    name: 'the list of a directory without sessions is empty',
+  one('A-LS-1', 'the list of a directory without sessions is empty', {
     play: async (stage) => {
       stage.needs(can('list'))
-      return stage.mustWork(await stage.a.request('session/list', { cwd: stage.dir('empty') }), 'session/list')
+      return stage.ask('session/list', { cwd: stage.dir('empty') })
     },
     check: ({ sessions }) =>
       unless(Array.isArray(sessions) && sessions.length === 0, `it is ${JSON.stringify(sessions)}`),
     mutant: { on: { result: 'session/list' }, drop: 'result.sessions' },
   }),
-  one({
-    row: 'A-LS-2',
-    name: 'the list of a directory has exactly its sessions',
+  one('A-LS-2', 'the list of a directory has exactly its sessions', {
     play: async (stage) => {
       stage.needs(can('list'))
-      const mine = await talked(stage)
-      await talked(stage, { cwd: stage.dir('work/below') })
-      await talked(stage, { cwd: stage.dir('work2') })
+      const mine = await stage.talked()
+      await stage.talked({ cwd: stage.dir('work/below') })
+      await stage.talked({ cwd: stage.dir('work2') })
       return { mine, found: ids(await listed(stage, { cwd: stage.cwd })) }
     },
     check: ({ mine, found }) => unless(found.length === 1 && found[0] === mine, `found ${found.length}`),
     mutant: onResult('session/list', 'sessions', [{ sessionId: 'other', cwd: '/other' }]),
   }),
-  one({
-    row: 'A-LS-2',
-    name: 'the list of a directory that is not absolute is refused',
+  one('A-LS-2', 'the list of a directory that is not absolute is refused', {
     play: async (stage) => {
       stage.needs(can('list'))
       return stage.a.request('session/list', { cwd: 'work' })
@@ -67,11 +54,9 @@ export const listCases: readonly Case[] = [
     check: isRefused(-32_602),
     mutant: accepting('session/list', { sessions: [] }),
   }),
-  one({
-    row: 'A-LS-3',
-    name: 'the list has the id, absolute directory and date of each session',
+  one('A-LS-3', 'the list has the id, absolute directory and date of each session', {
     play: async (stage) => {
-      await talked(stage)
+      await stage.talked()
       return listed(stage, { cwd: stage.cwd })
     },
     check: ([info]) =>
@@ -82,9 +67,7 @@ export const listCases: readonly Case[] = [
       ),
     mutant: onResult('session/list', 'sessions.0.updatedAt', 'yesterday'),
   }),
-  one({
-    row: 'A-LS-4',
-    name: 'a list with an unknown cursor is refused',
+  one('A-LS-4', 'a list with an unknown cursor is refused', {
     play: async (stage) => {
       stage.needs(can('list'))
       return stage.a.request('session/list', { cursor: 'garbage!' })
@@ -92,10 +75,8 @@ export const listCases: readonly Case[] = [
     check: isRefused(-32_602),
     mutant: accepting('session/list', { sessions: [] }),
   }),
-  one({
-    row: 'A-LS-5',
-    name: 'the list is paged, with each session once, also while new ones are created',
-    ours: true,
+  one('A-LS-5', 'the list is paged, with each session once, also while new ones are created', {
+    tags: ['ours'],
     play: async (stage) => {
       const made: string[] = []
       for (let count = 0; count < 120; count += 1) made.push(await stage.session())
@@ -125,12 +106,10 @@ export const listCases: readonly Case[] = [
       ),
     mutant: onResult('session/list', 'sessions.0.sessionId', 'other'),
   }),
-  one({
-    row: 'A-LS-6',
-    name: 'a list of sessions starts no tool server',
+  one('A-LS-6', 'a list of sessions starts no tool server', {
     play: async (stage) => {
       const server = witness(stage, 'quiet')
-      await talked(stage, { mcpServers: [server.entry] })
+      await stage.talked({ mcpServers: [server.entry] })
       await server.hears('initialize')
       await stage.again()
       // The first connection may still be asking for its tools: only a start says `initialize`.
@@ -143,15 +122,12 @@ export const listCases: readonly Case[] = [
     check: (more) => unless(more === 0, 'an MCP server was started'),
     mutant: refusing('session/list'),
   }),
-  one({
-    row: 'A-LS-7',
-    name: 'the list shows a session only to a client that may open it',
-    ours: true,
-    company: true,
+  one('A-LS-7', 'the list shows a session only to a client that may open it', {
+    tags: ['company', 'ours'],
     play: async (stage) => {
       const mine = await stage.session()
       const other = await stage.another()
-      const page = stage.mustWork(await other.request('session/list', { cwd: stage.cwd }), 'session/list')
+      const page = await stage.ask('session/list', { cwd: stage.cwd }, other)
       const opened = await other.request('session/resume', { sessionId: mine, cwd: stage.cwd })
       return { found: ids(listOf(page['sessions'])), mine, opened }
     },
@@ -160,13 +136,11 @@ export const listCases: readonly Case[] = [
       unless(found.includes(mine) === (opened.error === undefined), 'listed, but not to be opened'),
     mutant: refusing('session/resume'),
   }),
-  one({
-    row: 'A-LS-8',
-    name: 'listed additional directories are complete, absolute and in order',
+  one('A-LS-8', 'listed additional directories are complete, absolute and in order', {
     play: async (stage) => {
       stage.needs(can('additionalDirectories'))
       const more = [stage.dir('b'), stage.dir('a')]
-      await talked(stage, { additionalDirectories: more })
+      await stage.talked({ additionalDirectories: more })
       const [info] = await listed(stage, { cwd: stage.cwd })
       return { more, told: fieldsOf(info)['additionalDirectories'] }
     },
@@ -188,23 +162,24 @@ function isDate(value: unknown): boolean {
   )
 }
 
+const ENDING_A_TURN = [
+  ['A-DL-3', 'deleting a session whose turn runs ends the turn as cancelled', 'session/delete'],
+  ['A-CL-1', 'closing a session ends its turn as cancelled', 'session/close'],
+] as const
+
 export const endCases: readonly Case[] = [
-  one({
-    row: 'A-DL-1',
-    name: 'a deleted session is no longer listed',
+  one('A-DL-1', 'a deleted session is no longer listed', {
     play: async (stage) => {
       stage.needs(can('delete'))
-      const sessionId = await talked(stage)
-      const result = stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
+      const sessionId = await stage.talked()
+      const result = await stage.ask('session/delete', { sessionId })
       return { result, found: ids(await listed(stage, { cwd: stage.cwd })) }
     },
     check: ({ found }) => unless(found.length === 0, 'it is still listed'),
     mutant: onResult('session/list', 'sessions', [{ sessionId: 's', cwd: '/' }]),
   }),
   ...['no-such-session', 'not/a uuid', '汉'].map((sessionId) =>
-    one({
-      row: 'A-DL-2',
-      name: `deleting ${sessionId}, which never was, is no error`,
+    one('A-DL-2', `deleting ${sessionId}, which never was, is no error`, {
       play: async (stage) => {
         stage.needs(can('delete'))
         return stage.a.request('session/delete', { sessionId })
@@ -213,49 +188,31 @@ export const endCases: readonly Case[] = [
       mutant: refusing('session/delete', -32_002),
     }),
   ),
-  one({
-    row: 'A-DL-3',
-    name: 'a deleted session cannot be loaded',
+  one('A-DL-3', 'a deleted session cannot be loaded', {
     play: async (stage) => {
       stage.needs(can('delete'), 'agentCapabilities.loadSession')
-      const sessionId = await talked(stage)
-      stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
+      const sessionId = await stage.talked()
+      await stage.ask('session/delete', { sessionId })
       return stage.a.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] })
     },
     check: isRefused(-32_002),
     mutant: accepting('session/load'),
   }),
-  one({
-    row: 'A-DL-3',
-    name: 'deleting a session whose turn runs ends the turn as cancelled',
-    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
-    play: async (stage) => {
-      const sessionId = await stage.session()
-      const prompt = stage.begin(sessionId)
-      await stage.told('agent_message_chunk')
-      stage.mustWork(await stage.a.request('session/delete', { sessionId }), 'session/delete')
-      return stage.a.answerTo(prompt)
-    },
-    check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
-    mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
-  }),
-  one({
-    row: 'A-CL-1',
-    name: 'closing a session ends its turn as cancelled',
-    script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
-    play: async (stage) => {
-      const sessionId = await stage.session()
-      const prompt = stage.begin(sessionId)
-      await stage.told('agent_message_chunk')
-      stage.mustWork(await stage.a.request('session/close', { sessionId }), 'session/close')
-      return stage.a.answerTo(prompt)
-    },
-    check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
-    mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
-  }),
-  one({
-    row: 'A-CL-2',
-    name: 'closing an idle session is answered with an empty object',
+  ...ENDING_A_TURN.map(([row, name, method]) =>
+    one(row, name, {
+      script: [{ chunk: 'on ' }, { sleepMs: 60_000 }],
+      play: async (stage) => {
+        const sessionId = await stage.session()
+        const prompt = stage.begin(sessionId)
+        await stage.told('agent_message_chunk')
+        await stage.ask(method, { sessionId })
+        return stage.a.answerTo(prompt)
+      },
+      check: ({ result }) => unless(result?.['stopReason'] === 'cancelled', 'the prompt did not end as cancelled'),
+      mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
+    }),
+  ),
+  one('A-CL-2', 'closing an idle session is answered with an empty object', {
     play: async (stage) => {
       stage.needs(can('close'))
       const sessionId = await stage.session()
@@ -264,9 +221,7 @@ export const endCases: readonly Case[] = [
     check: ({ result }) => unless(typeof result === 'object' && result !== null, 'no object'),
     mutant: onResult('session/close', '', null),
   }),
-  one({
-    row: 'A-CL-3',
-    name: 'closing twice, or an unknown session, affects nothing else',
+  one('A-CL-3', 'closing twice, or an unknown session, affects nothing else', {
     play: async (stage) => {
       stage.needs(can('close'))
       const [sessionId, other] = [await stage.session(), await stage.session()]
@@ -278,25 +233,20 @@ export const endCases: readonly Case[] = [
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'another session is gone'),
     mutant: { on: { result: 'session/prompt' }, drop: 'result.stopReason' },
   }),
-  one({
-    row: 'A-CL-4',
-    name: 'a closed session is listed, and can be loaded',
+  one('A-CL-4', 'a closed session is listed, and can be loaded', {
     play: async (stage) => {
       stage.needs(can('close'), 'agentCapabilities.loadSession')
-      const sessionId = await talked(stage)
-      stage.mustWork(await stage.a.request('session/close', { sessionId }), 'session/close')
+      const sessionId = await stage.talked()
+      await stage.ask('session/close', { sessionId })
       const found = ids(await listed(stage, { cwd: stage.cwd }))
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.load(sessionId)
       return found.includes(sessionId)
     },
     check: (isListed) => unless(isListed, 'it is not listed'),
     mutant: onResult('session/list', 'sessions', []),
   }),
-  one({
-    row: 'A-CL-3',
-    name: 'prompting a closed session is refused, with what to do',
-    ours: true,
+  one('A-CL-3', 'prompting a closed session is refused, with what to do', {
+    tags: ['ours'],
     play: async (stage) => {
       const sessionId = await stage.session()
       await stage.a.request('session/close', { sessionId })

@@ -2,7 +2,16 @@
 import type { Fields, Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
-import { accepting, onResult, onUpdate, refusing, update, withoutUpdate } from '../mutant.ts'
+import {
+  accepting,
+  onNthUpdate,
+  onResult,
+  onUpdate,
+  refusing,
+  speakingAfter,
+  update,
+  withoutUpdate,
+} from '../mutant.ts'
 import { type Told, textOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
@@ -60,11 +69,21 @@ function gist(updates: readonly Told[]) {
 
 export const isSpoken = ({ sessionUpdate }: Told): boolean => /_chunk$|^tool_call|^plan$/u.test(sessionUpdate)
 
+const nothingAfter = ({ late, replayed }: Loaded): string | undefined =>
+  first(
+    unless(replayed.some(isSpoken), 'nothing was told'),
+    unless(!late.some(isSpoken), 'something came after the answer'),
+  )
+
+const USED: readonly Fields[] = [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }]
+const hasUsage = ({ replayed }: Loaded): string | undefined => {
+  const told = replayed.some(({ sessionUpdate, used }) => sessionUpdate === 'usage_update' && used === 100)
+  return unless(told, 'it does not')
+}
+
 export const loadCases: readonly Case[] = [
-  one({
-    row: 'A-LD-1',
-    name: 'a load replays the whole conversation: user, agent, thoughts, tool calls, plans',
-    carried: true,
+  one('A-LD-1', 'a load replays the whole conversation: user, agent, thoughts, tool calls, plans', {
+    tags: ['carried'],
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) =>
@@ -74,46 +93,24 @@ export const loadCases: readonly Case[] = [
       ),
     mutant: withoutUpdate('user_message_chunk'),
   }),
-  one({
-    row: 'A-LD-2',
-    name: 'a load is answered after all updates of the history, and none comes after the response',
-    carried: true,
+  one('A-LD-2', 'a load is answered after all updates of the history, and none comes after the response', {
+    tags: ['carried'],
     script: TALK,
     play: (stage) => loaded(stage),
-    check: ({ late, replayed }) =>
-      first(
-        unless(replayed.length > 0, 'nothing was told'),
-        unless(!late.some(isSpoken), 'something came after the answer'),
-      ),
-    mutant: {
-      on: { result: 'session/load' },
-      after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } }),
-    },
+    check: nothingAfter,
+    mutant: speakingAfter('session/load'),
   }),
-  one({
-    row: 'A-LD-2',
-    name: 'a load by any agent sends updates, and none after its response',
+  one('A-LD-2', 'a load by any agent sends updates, and none after its response', {
     play: (stage) => loaded(stage),
-    check: ({ late, replayed }) =>
-      first(
-        unless(replayed.some(isSpoken), 'nothing was told'),
-        unless(!late.some(isSpoken), 'something came after the answer'),
-      ),
-    mutant: {
-      on: { result: 'session/load' },
-      after: update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } }),
-    },
+    check: nothingAfter,
+    mutant: speakingAfter('session/load'),
   }),
-  one({
-    row: 'A-LD-3',
-    name: 'a load is answered with an object',
+  one('A-LD-3', 'a load is answered with an object', {
     play: (stage) => loaded(stage),
     check: ({ answer }) => unless(typeof answer.result === 'object' && answer.result !== null, 'it answered null'),
     mutant: onResult('session/load', '', null),
   }),
-  one({
-    row: 'A-LD-4',
-    name: 'the next prompt continues the conversation',
+  one('A-LD-4', 'the next prompt continues the conversation', {
     script: TALK,
     play: async (stage) => {
       const { sessionId } = await loaded(stage)
@@ -122,9 +119,7 @@ export const loadCases: readonly Case[] = [
     check: ({ stopReason }) => unless(stopReason === 'end_turn', `it ended with ${String(stopReason)}`),
     mutant: { on: { result: 'session/prompt' }, nth: 2, set: 'result.stopReason', to: 'refusal' },
   }),
-  one({
-    row: 'A-LD-5',
-    name: 'an unknown session is refused with -32002',
+  one('A-LD-5', 'an unknown session is refused with -32002', {
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       return stage.a.request('session/load', { sessionId: 'no-such', cwd: stage.cwd, mcpServers: [] })
@@ -132,9 +127,7 @@ export const loadCases: readonly Case[] = [
     check: isRefused(-32_002),
     mutant: accepting('session/load'),
   }),
-  one({
-    row: 'A-LD-6',
-    name: 'messages of a replay have the ids that they had live',
+  one('A-LD-6', 'messages of a replay have the ids that they had live', {
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ live, replayed }) => {
@@ -148,37 +141,23 @@ export const loadCases: readonly Case[] = [
         ])
       return unless(ids(live) === ids(replayed), `live ${ids(live)}, replayed ${ids(replayed)}`)
     },
-    mutant: {
-      on: { call: 'session/update', update: 'agent_message_chunk' },
-      nth: 21,
-      set: 'params.update.messageId',
-      to: 'other',
-    },
+    mutant: onNthUpdate(21, 'agent_message_chunk', ['messageId', 'other']),
   }),
-  one({
-    row: 'A-LD-7',
-    name: 'a load sends the context usage before its response',
-    script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
+  one('A-LD-7', 'a load sends the context usage before its response', {
+    script: USED,
     play: (stage) => loaded(stage),
-    check: ({ replayed }) =>
-      unless(
-        replayed.some(({ sessionUpdate, used }) => sessionUpdate === 'usage_update' && used === 100),
-        'it does not',
-      ),
+    check: hasUsage,
     mutant: withoutUpdate('usage_update'),
   }),
-  one({
-    row: 'A-LD-1',
-    name: 'a load during a turn sends all entries so far, then live updates',
-    carried: true,
-    company: true,
+  one('A-LD-1', 'a load during a turn sends all entries so far, then live updates', {
+    tags: ['carried', 'company'],
     script: [{ chunk: 'w{n} ', times: 40, everyMs: 5 }],
     play: async (stage) => {
       const sessionId = await stage.session()
       const prompt = stage.begin(sessionId)
       await stage.told('agent_message_chunk')
       const other = await stage.another()
-      stage.mustWork(await other.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
+      await stage.load(sessionId, other)
       await stage.a.answerTo(prompt)
       const said = (on: typeof other) => textOf(updatesOf(on.transcript, undefined, sessionId))
       await other.until(() => said(other).includes('w40'), 'the last word')
@@ -187,24 +166,19 @@ export const loadCases: readonly Case[] = [
     check: (said) => unless(said.one === said.other, `the second client has ${said.other}`),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, nth: 2, twice: true },
   }),
-  one({
-    row: 'A-LD-4',
-    name: 'a load with other MCP servers keeps those of the attached clients',
-    company: true,
-    ours: true,
+  one('A-LD-4', 'a load with other MCP servers keeps those of the attached clients', {
+    tags: ['company', 'ours'],
     script: [{ chunk: 'Here.' }],
     play: async (stage) => {
       const sessionId = await stage.session()
       const other = await stage.another()
-      stage.mustWork(await other.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] }), 'session/load')
+      await stage.load(sessionId, other)
       return stage.prompt(sessionId)
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', 'the first client lost its session'),
     mutant: refusing('session/prompt'),
   }),
-  one({
-    row: 'A-LD-1',
-    name: 'user messages have ids, like the others',
+  one('A-LD-1', 'user messages have ids, like the others', {
     script: TALK,
     play: (stage) => loaded(stage),
     check: ({ replayed }) =>
@@ -219,10 +193,8 @@ export const loadCases: readonly Case[] = [
 ]
 
 export const resumeCases: readonly Case[] = [
-  one({
-    row: 'A-RS-1',
-    name: 'a resume sends no earlier updates before its response',
-    carried: true,
+  one('A-RS-1', 'a resume sends no earlier updates before its response', {
+    tags: ['carried'],
     play: (stage) => loaded(stage, 'session/resume'),
     check: ({ replayed }) => unless(!replayed.some(isSpoken), 'it replayed'),
     mutant: {
@@ -230,21 +202,13 @@ export const resumeCases: readonly Case[] = [
       before: update({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Begin.' } }),
     },
   }),
-  one({
-    row: 'A-LD-7',
-    name: 'a resume sends the context usage before its response',
-    script: [{ usage: { used: 100, size: 1000 } }, { chunk: 'Yes.' }],
+  one('A-LD-7', 'a resume sends the context usage before its response', {
+    script: USED,
     play: (stage) => loaded(stage, 'session/resume'),
-    check: ({ replayed }) =>
-      unless(
-        replayed.some(({ sessionUpdate, used }) => sessionUpdate === 'usage_update' && used === 100),
-        'it does not',
-      ),
+    check: hasUsage,
     mutant: withoutUpdate('usage_update'),
   }),
-  one({
-    row: 'A-RS-2',
-    name: 'the next prompt continues the conversation',
+  one('A-RS-2', 'the next prompt continues the conversation', {
     play: async (stage) => {
       const { sessionId } = await loaded(stage, 'session/resume')
       return stage.prompt(sessionId, 'Again.')
@@ -252,29 +216,22 @@ export const resumeCases: readonly Case[] = [
     check: ({ stopReason }) => unless(typeof stopReason === 'string', 'it does not'),
     mutant: { on: { result: 'session/prompt' }, nth: 2, drop: 'result.stopReason' },
   }),
-  one({
-    row: 'A-RS-3',
-    name: 'a resume is answered with an object, with modes and options if there are any',
+  one('A-RS-3', 'a resume is answered with an object, with modes and options if there are any', {
     play: (stage) => loaded(stage, 'session/resume'),
     check: (seen, transcript) => first(unless(seen.answer.result !== null, 'null'), law('A-CV-5')(seen, transcript)),
     mutant: onResult('session/resume', '', null),
   }),
-  one({
-    row: 'A-RS-4',
-    name: 'mcpServers may be left out',
+  one('A-RS-4', 'mcpServers may be left out', {
     play: async (stage) => {
       stage.needs('agentCapabilities.sessionCapabilities.resume')
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       await stage.again()
       return stage.a.request('session/resume', { sessionId, cwd: stage.cwd })
     },
     check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
     mutant: refusing('session/resume'),
   }),
-  one({
-    row: 'A-RS-2',
-    name: 'an unknown session is refused with -32002',
+  one('A-RS-2', 'an unknown session is refused with -32002', {
     play: async (stage) => {
       stage.needs('agentCapabilities.sessionCapabilities.resume')
       return stage.a.request('session/resume', { sessionId: 'no-such', cwd: stage.cwd })

@@ -11,9 +11,7 @@ import { isRefused } from './json-rpc.ts'
 const told = (stage: Stage): string => JSON.stringify(updatesOf(stage.transcript))
 
 export const mcpCases: readonly Case[] = [
-  one({
-    row: 'A-MC-1',
-    name: 'a stdio server gets its arguments and its environment, and its tools work',
+  one('A-MC-1', 'a stdio server gets its arguments and its environment, and its tools work', {
     script: [callOf('env')],
     play: async (stage) => {
       const { entry } = witness(stage, 'own', { env: [{ name: 'COLOUR', value: 'mauve' }] })
@@ -23,9 +21,7 @@ export const mcpCases: readonly Case[] = [
     check: (text) => unless(text.includes('mauve'), 'the environment did not arrive'),
     mutant: { on: { call: 'session/update', update: 'tool_call_update' }, each: true, drop: 'params.update' },
   }),
-  one({
-    row: 'A-MC-2',
-    name: 'a server over HTTP gets its headers with every request',
+  one('A-MC-2', 'a server over HTTP gets its headers with every request', {
     play: async (stage) => {
       const server = await startHttpServer({ quiet: true })
       stage.later(() => server.close())
@@ -42,9 +38,7 @@ export const mcpCases: readonly Case[] = [
       ),
     mutant: refusing('session/new'),
   }),
-  one({
-    row: 'A-MC-3',
-    name: 'a server over SSE is accepted if the agent advertises SSE, and otherwise refused',
+  one('A-MC-3', 'a server over SSE is accepted if the agent advertises SSE, and otherwise refused', {
     play: async (stage) => {
       const { sse } = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['mcpCapabilities'])
       const server = { type: 'sse', name: 'old', url: 'http://127.0.0.1:9/sse', headers: [] }
@@ -55,10 +49,8 @@ export const mcpCases: readonly Case[] = [
       unless(offered ? code !== -32_602 : code === -32_602, offered ? 'it was refused' : 'it was not refused'),
     mutant: { on: { response: 'initialize' }, set: 'result.agentCapabilities.mcpCapabilities.sse', to: 'toggled' },
   }),
-  one({
-    row: 'A-MC-3',
-    name: 'the tools of a server over SSE work, and it gets its headers with every request',
-    ours: true,
+  one('A-MC-3', 'the tools of a server over SSE work, and it gets its headers with every request', {
+    tags: ['ours'],
     script: [callOf('do')],
     play: async (stage) => {
       const server = await listenHttp(overSse())
@@ -74,10 +66,8 @@ export const mcpCases: readonly Case[] = [
       ),
     mutant: onUpdate('tool_call_update', 'content', []),
   }),
-  one({
-    row: 'A-MC-4',
-    name: 'founding exchange B: servers of each kind, as they are written there, are all connected to',
-    ours: true,
+  one('A-MC-4', 'founding exchange B: servers of each kind, as they are written there, are all connected to', {
+    tags: ['ours'],
     play: async (stage) => {
       const [pipe, far, old] = [
         witness(stage, 'pipe'),
@@ -100,9 +90,7 @@ export const mcpCases: readonly Case[] = [
     check: (id) => unless(id !== '', 'no session'),
     mutant: refusing('session/new'),
   }),
-  one({
-    row: 'A-MC-4',
-    name: 'the agent connects to every server that it is given',
+  one('A-MC-4', 'the agent connects to every server that it is given', {
     play: async (stage) => {
       const servers = ['one', 'two', 'three'].map((name) => witness(stage, name))
       await stage.session({ mcpServers: servers.map(({ entry }) => entry) })
@@ -112,16 +100,12 @@ export const mcpCases: readonly Case[] = [
     check: (count) => unless(count === 3, 'not all'),
     mutant: refusing('session/new'),
   }),
-  one({
-    row: 'A-MC-5',
-    name: 'a transport that is not advertised is refused',
+  one('A-MC-5', 'a transport that is not advertised is refused', {
     play: ({ a, cwd }) => a.request('session/new', { cwd, mcpServers: [{ type: 'acp', name: 'x', id: 'x' }] }),
     check: isRefused(-32_602),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
-  one({
-    row: 'A-MC-5',
-    name: 'one bad entry refuses the request, and nothing is started',
+  one('A-MC-5', 'one bad entry refuses the request, and nothing is started', {
     play: async (stage) => {
       const good = witness(stage, 'good')
       const answer = await stage.a.request('session/new', { cwd: stage.cwd, mcpServers: [good.entry, { name: 'bad' }] })
@@ -131,9 +115,7 @@ export const mcpCases: readonly Case[] = [
     check: ({ answer, heard }) => first(isRefused(-32_602)(answer), unless(heard === 0, 'a server was started')),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
-  one({
-    row: 'A-MC-6',
-    name: 'a session opens although a server cannot be started, and the client is notified of the failure',
+  one('A-MC-6', 'a session opens although a server cannot be started, and the client is notified of the failure', {
     script: [callOf('echo', { text: 'x' })],
     play: async (stage) => {
       const gone = { name: 'gone', command: '/no/such/server', args: [], env: [] }
@@ -144,10 +126,8 @@ export const mcpCases: readonly Case[] = [
       first(unless(stopReason === 'end_turn', 'the turn failed'), unless(text.includes('gone'), 'nobody is told')),
     mutant: onUpdate('tool_call_update', 'content', []),
   }),
-  one({
-    row: 'A-MC-6',
-    name: 'a bare command name is looked up on PATH',
-    ours: true,
+  one('A-MC-6', 'a bare command name is looked up on PATH', {
+    tags: ['ours'],
     play: async (stage) => {
       const bare = witness(stage, 'bare')
       await stage.session({ mcpServers: [{ ...bare.entry, command: 'node' }] })
@@ -156,19 +136,16 @@ export const mcpCases: readonly Case[] = [
     check: (heard) => unless(heard !== undefined, 'it was not started'),
     mutant: refusing('session/new'),
   }),
-  one({
-    row: 'A-MC-7',
-    name: 'a load connects to the servers that it names, not to earlier ones',
+  one('A-MC-7', 'a load connects to the servers that it names, not to earlier ones', {
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       const [before, after] = [witness(stage, 'before'), witness(stage, 'after')]
-      const sessionId = await stage.session({ mcpServers: [before.entry] })
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked({ mcpServers: [before.entry] })
       await before.hears('tools/list')
       await stage.a.request('session/close', { sessionId })
       const { length } = before.heard()
       const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.ask('session/load', params)
       await after.hears('tools/list')
       return before.heard().length - length
     },
@@ -176,18 +153,15 @@ export const mcpCases: readonly Case[] = [
     mutant: refusing('session/load'),
   }),
   ...(['session/load', 'session/resume'] as const).map((method) =>
-    one({
-      row: method === 'session/load' ? 'A-LD-4' : 'A-RS-2',
-      name: `the tools of the servers that ${method} names work at once`,
+    one(method === 'session/load' ? 'A-LD-4' : 'A-RS-2', `the tools of the servers that ${method} names work at once`, {
       script: [callOf('echo', { text: 'the echo' })],
       play: async (stage) => {
         const [before, after] = [witness(stage, 'before'), witness(stage, 'after')]
-        const sessionId = await stage.session({ mcpServers: [before.entry] })
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked({ mcpServers: [before.entry] })
         await stage.again()
         await stage.a.request('session/close', { sessionId })
         const params = { sessionId, cwd: stage.cwd, mcpServers: [after.entry] }
-        stage.mustWork(await stage.a.request(method, params), method)
+        await stage.ask(method, params)
         await stage.prompt(sessionId)
         return { text: told(stage), ran: after.heard().some((one) => one['method'] === 'tools/call') }
       },
@@ -196,18 +170,15 @@ export const mcpCases: readonly Case[] = [
       mutant: refusing(method),
     }),
   ),
-  one({
-    row: 'A-MC-7',
-    name: 'a resume without servers starts none',
+  one('A-MC-7', 'a resume without servers starts none', {
     play: async (stage) => {
       stage.needs('agentCapabilities.sessionCapabilities.resume')
       const server = witness(stage, 'before')
-      const sessionId = await stage.session({ mcpServers: [server.entry] })
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked({ mcpServers: [server.entry] })
       await server.hears('tools/list')
       await stage.a.request('session/close', { sessionId })
       const { length } = server.heard()
-      stage.mustWork(await stage.a.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+      await stage.ask('session/resume', { sessionId, cwd: stage.cwd })
       await stage.prompt(sessionId)
       return server.heard().length - length
     },

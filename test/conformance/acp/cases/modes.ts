@@ -51,9 +51,7 @@ const optional = (...steps: readonly Fields[]): readonly Fields[] => [
 ]
 
 async function made(stage: Stage): Promise<Fields> {
-  const params = { cwd: stage.cwd, mcpServers: [] }
-  const result = stage.mustWork(await stage.a.request('session/new', params), 'session/new')
-  return result
+  return stage.ask('session/new', { cwd: stage.cwd, mcpServers: [] })
 }
 
 const optionsIn = (told: unknown): readonly Fields[] => listOf(fieldsOf(told)['configOptions'])
@@ -67,9 +65,7 @@ async function lastOf(stage: Stage, kind: string): Promise<Fields> {
 }
 
 export const modeCases: readonly Case[] = [
-  one({
-    row: 'A-MD-1',
-    name: 'a known mode can be set, an unknown one cannot',
+  one('A-MD-1', 'a known mode can be set, an unknown one cannot', {
     script: modal(),
     play: async (stage) => {
       const { sessionId, modes } = await made(stage)
@@ -85,9 +81,7 @@ export const modeCases: readonly Case[] = [
       ),
     mutant: accepting('session/set_mode'),
   }),
-  one({
-    row: 'A-MD-1',
-    name: 'a mode can be set while a turn runs',
+  one('A-MD-1', 'a mode can be set while a turn runs', {
     script: modal({ sleepMs: 60_000 }),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -100,9 +94,7 @@ export const modeCases: readonly Case[] = [
     check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
     mutant: refusing('session/set_mode'),
   }),
-  one({
-    row: 'A-MD-1',
-    name: 'any agent’s current mode is one of its modes, and each of them can be set',
+  one('A-MD-1', 'any agent’s current mode is one of its modes, and each of them can be set', {
     play: async (stage) => {
       const { sessionId, modes } = await made(stage)
       const known = listOf(fieldsOf(modes)['availableModes'])
@@ -121,32 +113,23 @@ export const modeCases: readonly Case[] = [
       ),
     mutant: onResult('session/new', 'modes', { currentModeId: 'none', availableModes: [] }),
   }),
-  one({
-    row: 'A-MD-2',
-    name: 'the agent can switch the mode itself, and sends `currentModeId`',
+  one('A-MD-2', 'the agent can switch the mode itself, and sends `currentModeId`', {
     script: modal({ mode: 'code' }),
-    play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return updatesOf(stage.transcript, 'current_mode_update')
-    },
+    play: (stage) => stage.turn('current_mode_update'),
     check: (told) => unless(told.at(-1)?.['currentModeId'] === 'code', 'it does not say so'),
     mutant: {
       on: { call: 'session/update', update: 'current_mode_update' },
       each: true,
-      set: 'params.update',
-      to: { sessionUpdate: 'current_mode_update', modeId: 'code' },
+      drop: 'params.update.currentModeId',
     },
   }),
-  one({
-    row: 'A-MD-2',
-    name: 'a mode that was set is kept after a restart',
+  one('A-MD-2', 'a mode that was set is kept after a restart', {
     script: modal(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      stage.mustWork(await stage.a.request('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
+      await stage.ask('session/set_mode', { sessionId, modeId: 'code' })
       await stage.again()
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      return stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      return stage.load(sessionId)
     },
     check: ({ modes }) =>
       unless(fieldsOf(modes)['currentModeId'] === 'code', `it is ${String(fieldsOf(modes)['currentModeId'])}`),
@@ -155,34 +138,24 @@ export const modeCases: readonly Case[] = [
 ]
 
 export const configCases: readonly Case[] = [
-  one({
-    row: 'A-CF-1',
-    name: 'every option has a value that it allows, in groups or not',
+  one('A-CF-1', 'every option has a value that it allows, in groups or not', {
     script: optional(),
     play: made,
     check: (result, transcript) =>
       first(unless(optionsIn(result).length >= 2, 'there are no options'), law('A-CF-1')(result, transcript)),
     mutant: onResult('session/new', 'configOptions.0.currentValue', 'huge'),
   }),
-  one({
-    row: 'A-CF-1',
-    name: 'every option of any agent has a value that it allows',
+  one('A-CF-1', 'every option of any agent has a value that it allows', {
     play: made,
     check: law('A-CF-1'),
     mutant: onResult('session/new', 'configOptions', [{ ...MODEL, currentValue: 'huge' }]),
   }),
-  one({
-    row: 'A-CF-2',
-    name: 'setting an option is answered with all options as they are now',
+  one('A-CF-2', 'setting an option is answered with all options as they are now', {
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      const answer = await stage.a.request('session/set_config_option', {
-        sessionId,
-        configId: 'model',
-        value: 'large',
-      })
-      return optionsIn(stage.mustWork(answer, 'session/set_config_option'))
+      const params = { sessionId, configId: 'model', value: 'large' }
+      return optionsIn(await stage.ask('session/set_config_option', params))
     },
     check: (options) =>
       first(
@@ -191,9 +164,7 @@ export const configCases: readonly Case[] = [
       ),
     mutant: onResult('session/set_config_option', 'configOptions', [MODEL]),
   }),
-  one({
-    row: 'A-CF-2',
-    name: 'an invalid value is refused, and so is an unknown option',
+  one('A-CF-2', 'an invalid value is refused, and so is an unknown option', {
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -208,14 +179,9 @@ export const configCases: readonly Case[] = [
       ),
     mutant: accepting('session/set_config_option', { configOptions: [MODEL] }),
   }),
-  one({
-    row: 'A-CF-3',
-    name: 'a change by the agent is sent with all options',
+  one('A-CF-3', 'a change by the agent is sent with all options', {
     script: optional({ config: { configId: 'model', value: 'large' } }),
-    play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return optionsIn(updatesOf(stage.transcript, 'config_option_update').at(-1))
-    },
+    play: async (stage) => optionsIn((await stage.turn('config_option_update')).at(-1)),
     check: (options) =>
       first(
         unless(options.length >= 2, 'not all are told'),
@@ -223,9 +189,7 @@ export const configCases: readonly Case[] = [
       ),
     mutant: onUpdate('config_option_update', 'configOptions', [{ ...MODEL, currentValue: 'large' }]),
   }),
-  one({
-    row: 'A-CF-4',
-    name: 'boolean options are not sent to a client that does not know them',
+  one('A-CF-4', 'boolean options are not sent to a client that does not know them', {
     script: optional({ config: { configId: 'model', value: 'large' } }),
     play: async (stage) => {
       const { sessionId } = await made(stage)
@@ -235,24 +199,18 @@ export const configCases: readonly Case[] = [
     check: law('A-IN-5'),
     mutant: onResult('session/new', 'configOptions', [LOUD]),
   }),
-  one({
-    row: 'A-CF-4',
-    name: 'a client that knows boolean options gets them and can set them',
+  one('A-CF-4', 'a client that knows boolean options gets them and can set them', {
     client: BOOLEAN,
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
       const params = { sessionId, configId: 'loud', type: 'boolean', value: true }
-      return optionsIn(
-        stage.mustWork(await stage.a.request('session/set_config_option', params), 'session/set_config_option'),
-      )
+      return optionsIn(await stage.ask('session/set_config_option', params))
     },
     check: (options) => unless(valueOf(options, 'loud') === true, 'it is not set'),
     mutant: onResult('session/set_config_option', 'configOptions', [LOUD]),
   }),
-  one({
-    row: 'A-CF-5',
-    name: 'categories are those of the standard, or begin with _',
+  one('A-CF-5', 'categories are those of the standard, or begin with _', {
     script: optional(),
     play: made,
     check: (result) => {
@@ -268,18 +226,12 @@ export const configCases: readonly Case[] = [
     },
     mutant: onResult('session/new', 'configOptions.0.category', 'colour'),
   }),
-  one({
-    row: 'A-CF-6',
-    name: 'options keep the order that the agent gave them',
+  one('A-CF-6', 'options keep the order that the agent gave them', {
     script: optional(),
     play: async (stage) => {
       const { sessionId, ...result } = await made(stage)
-      const answer = await stage.a.request('session/set_config_option', {
-        sessionId,
-        configId: 'depth',
-        value: 'small',
-      })
-      return [result, answer.result].map((told) =>
+      const answer = await stage.ask('session/set_config_option', { sessionId, configId: 'depth', value: 'small' })
+      return [result, answer].map((told) =>
         optionsIn(told)
           .map(({ id }) => id)
           .join(' '),
@@ -292,16 +244,13 @@ export const configCases: readonly Case[] = [
       ),
     mutant: onResult('session/set_config_option', 'configOptions', [DEPTH, MODEL]),
   }),
-  one({
-    row: 'A-CF-7',
-    name: 'modes and the option of the same name follow each other',
+  one('A-CF-7', 'modes and the option of the same name follow each other', {
     script: [{ agent: { modes: MODES, configOptions: [MODE, MODEL] } }, { chunk: '.' }],
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      stage.mustWork(await stage.a.request('session/set_mode', { sessionId, modeId: 'code' }), 'session/set_mode')
+      await stage.ask('session/set_mode', { sessionId, modeId: 'code' })
       const option = valueOf(optionsIn(await lastOf(stage, 'config_option_update')), 'mode')
-      const answer = await stage.a.request('session/set_config_option', { sessionId, configId: 'mode', value: 'ask' })
-      stage.mustWork(answer, 'session/set_config_option')
+      await stage.ask('session/set_config_option', { sessionId, configId: 'mode', value: 'ask' })
       await stage.a.until(
         ({ params }) => fieldsOf(params?.['update'])['currentModeId'] === 'ask',
         'the mode that follows the option',
@@ -311,15 +260,12 @@ export const configCases: readonly Case[] = [
     check: (option) => unless(option === 'code', `the option is ${String(option)}`),
     mutant: onUpdate('config_option_update', 'configOptions', [MODE, MODEL]),
   }),
-  one({
-    row: 'A-CF-3',
-    name: 'a change by one client reaches the other',
-    company: true,
+  one('A-CF-3', 'a change by one client reaches the other', {
+    tags: ['company'],
     script: optional(),
     play: async (stage) => {
       const { sessionId } = await made(stage)
-      const other = await stage.another()
-      await other.request('session/resume', { sessionId, cwd: stage.cwd })
+      const other = await stage.joined(sessionId)
       await stage.a.request('session/set_config_option', { sessionId, configId: 'model', value: 'large' })
       const fits = (options: readonly Fields[]): boolean => valueOf(options, 'model') === 'large'
       await other.until(({ params }) => fits(optionsIn(fieldsOf(params)['update'])), 'the change')
@@ -336,13 +282,11 @@ const COMMANDS = [
 ]
 
 export const commandCases: readonly Case[] = [
-  one({
-    row: 'A-SL-1',
-    name: 'commands are sent as a list with hints, and a later list replaces it',
+  one('A-SL-1', 'commands are sent as a list with hints, and a later list replaces it', {
     script: [{ commands: [] }, { commands: COMMANDS }],
     play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return listOf(updatesOf(stage.transcript, 'available_commands_update').at(-1)?.['availableCommands'])
+      const told = await stage.turn('available_commands_update')
+      return listOf(told.at(-1)?.['availableCommands'])
     },
     check: ([plan, web]) =>
       unless(
@@ -351,9 +295,7 @@ export const commandCases: readonly Case[] = [
       ),
     mutant: onUpdate('available_commands_update', 'availableCommands', [{ name: 'plan' }]),
   }),
-  one({
-    row: 'A-SL-2',
-    name: 'a slash command is sent as ordinary text',
+  one('A-SL-2', 'a slash command is sent as ordinary text', {
     play: async (stage) => {
       const sessionId = await stage.session()
       return stage.prompt(sessionId, '/help me')

@@ -4,16 +4,14 @@ import type { Message } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { callOf, witness } from '../mcp.ts'
-import { accepting, onResult, refusing, update } from '../mutant.ts'
-import { fieldsOf, updatesOf } from '../record.ts'
+import { accepting, intruding, onResult, refusing, update } from '../mutant.ts'
+import { fieldsOf } from '../record.ts'
 import { isRefused } from './json-rpc.ts'
 
 const PARAMS = -32_602
 
 export const newCases: readonly Case[] = [
-  one({
-    row: 'A-NW-1',
-    name: 'every session has a unique id, also after a restart',
+  one('A-NW-1', 'every session has a unique id, also after a restart', {
     play: async (stage) => {
       const before = [await stage.session(), await stage.session()]
       await stage.again()
@@ -23,30 +21,24 @@ export const newCases: readonly Case[] = [
     mutant: { ...onResult('session/new', 'sessionId', 'same'), each: true },
   }),
   ...['work', './work', '', '~/work', 'file:///tmp'].map((cwd) =>
-    one({
-      row: 'A-NW-2',
-      name: `the working directory ${JSON.stringify(cwd)} is refused: it is not absolute`,
+    one('A-NW-2', `the working directory ${JSON.stringify(cwd)} is refused: it is not absolute`, {
       play: ({ a }) => a.request('session/new', { cwd, mcpServers: [] }),
       check: isRefused(PARAMS),
       mutant: accepting('session/new', { sessionId: 's' }),
     }),
   ),
-  one({
-    row: 'A-NW-2',
-    name: 'a tool server runs in the working directory, wherever the agent was started',
+  one('A-NW-2', 'a tool server runs in the working directory, wherever the agent was started', {
     script: [callOf('env')],
     play: async (stage) => {
       const { entry } = witness(stage, 'where')
-      await stage.prompt(await stage.session({ mcpServers: [entry] }))
-      return { cwd: stage.cwd, told: JSON.stringify(updatesOf(stage.transcript)) }
+      const told = await stage.turn(undefined, { mcpServers: [entry] })
+      return { cwd: stage.cwd, told: JSON.stringify(told) }
     },
     check: ({ cwd, told }) =>
       unless(told.includes(`\\"cwd\\":\\"${cwd}\\"`) || told.includes(cwd), 'it runs elsewhere'),
     mutant: { on: { call: 'session/update', update: 'tool_call_update' }, each: true, drop: 'params.update' },
   }),
-  one({
-    row: 'A-NW-3',
-    name: 'a relative path is relative to the working directory',
+  one('A-NW-3', 'a relative path is relative to the working directory', {
     script: [{ terminal: { command: 'pwd' } }],
     client: { terminal: true },
     play: async (stage) => {
@@ -62,9 +54,7 @@ export const newCases: readonly Case[] = [
       ),
     mutant: { on: { call: 'terminal/create' }, set: 'params.cwd', to: '/elsewhere' },
   }),
-  one({
-    row: 'A-NW-4',
-    name: 'nothing outside the root set is read or written with the client’s files',
+  one('A-NW-4', 'nothing outside the root set is read or written with the client’s files', {
     script: [{ writeFile: { path: '/outside/of/all.txt', content: 'x' } }, { chunk: 'Done.' }],
     client: { fs: { readTextFile: true, writeTextFile: true } },
     play: async (stage) => {
@@ -73,18 +63,9 @@ export const newCases: readonly Case[] = [
       return stage.a.received.filter(({ method }) => method === 'fs/write_text_file')
     },
     check: (writes) => unless(writes.length === 0, 'it wrote outside the root set'),
-    mutant: {
-      on: { call: 'session/update', update: 'agent_message_chunk' },
-      before: {
-        id: 'w',
-        method: 'fs/write_text_file',
-        params: { sessionId: '$session', path: '/outside/x', content: '' },
-      },
-    },
+    mutant: intruding('fs/write_text_file', { path: '/outside/x', content: '' }),
   }),
-  one({
-    row: 'A-NW-5',
-    name: 'modes and options, if there are any, are valid by the schema',
+  one('A-NW-5', 'modes and options, if there are any, are valid by the schema', {
     script: [
       {
         agent: {
@@ -102,23 +83,17 @@ export const newCases: readonly Case[] = [
     check: (seen, transcript) => first(law('A-CV-5')(seen, transcript), law('A-MD-1')(seen, transcript)),
     mutant: onResult('session/new', 'modes', { currentModeId: 'gone', availableModes: [{ id: 'ask', name: 'Ask' }] }),
   }),
-  one({
-    row: 'A-NW-6',
-    name: 'a request without mcpServers is refused',
+  one('A-NW-6', 'a request without mcpServers is refused', {
     play: (stage) => stage.a.request('session/new', { cwd: stage.cwd }),
     check: isRefused(PARAMS),
     mutant: accepting('session/new', { sessionId: 's' }),
   }),
-  one({
-    row: 'A-NW-6',
-    name: 'mcpServers that are null count as an empty list',
+  one('A-NW-6', 'mcpServers that are null count as an empty list', {
     play: (stage) => stage.session({ mcpServers: null }),
     check: (id) => unless(id !== '', 'no session'),
     mutant: refusing('session/new'),
   }),
-  one({
-    row: 'A-NW-7',
-    name: 'no update of a session comes before its id',
+  one('A-NW-7', 'no update of a session comes before its id', {
     play: async (stage) => {
       await stage.session()
       await stage.a.quiet(150)
@@ -132,10 +107,8 @@ export const newCases: readonly Case[] = [
       before: update({ sessionUpdate: 'available_commands_update', availableCommands: [] }),
     },
   }),
-  one({
-    row: 'A-NW-2',
-    name: 'a missing working directory is refused',
-    ours: true,
+  one('A-NW-2', 'a missing working directory is refused', {
+    tags: ['ours'],
     play: (stage) => stage.a.request('session/new', { cwd: join(stage.directory, 'gone'), mcpServers: [] }),
     check: isRefused(PARAMS),
     mutant: accepting('session/new', { sessionId: 's' }),

@@ -41,10 +41,8 @@ const NO_ANSWERS: readonly (readonly [string, Fields])[] = [
 ]
 
 export const permissionCases: readonly Case[] = [
-  one({
-    row: 'A-PM-1',
-    name: 'a permission request names its session, its call and its options',
-    carried: true,
+  one('A-PM-1', 'a permission request names its session, its call and its options', {
+    tags: ['carried'],
     script: ASKS,
     play: (stage) => answered(stage, choose('allow_once')),
     check: ({ question, ran }, transcript) =>
@@ -57,9 +55,7 @@ export const permissionCases: readonly Case[] = [
     mutant: { on: { call: 'session/request_permission' }, set: 'params.options.1.optionId', to: 'allow_once' },
   }),
   ...NO_ANSWERS.map(([what, answer]) =>
-    one({
-      row: 'A-PM-2',
-      name: `nothing runs when ${what}`,
+    one('A-PM-2', `nothing runs when ${what}`, {
       script: ASKS,
       play: (stage) => answered(stage, answer),
       check: ({ ran, told }) =>
@@ -74,10 +70,8 @@ export const permissionCases: readonly Case[] = [
     }),
   ),
   ...['session/cancel', 'session/close'].map((way) =>
-    one({
-      row: 'A-PM-3',
-      name: `while a question waits, ${way} ends the turn`,
-      carried: true,
+    one('A-PM-3', `while a question waits, ${way} ends the turn`, {
+      tags: ['carried'],
       script: ASKS,
       play: async (stage) => {
         stage.answers({ 'session/request_permission': () => undefined })
@@ -92,9 +86,7 @@ export const permissionCases: readonly Case[] = [
       mutant: onResult('session/prompt', 'stopReason', 'end_turn'),
     }),
   ),
-  one({
-    row: 'A-TC-3',
-    name: 'an allowed call is in progress before it is completed',
+  one('A-TC-3', 'an allowed call is in progress before it is completed', {
     script: ASKS,
     play: (stage) => answered(stage, choose('allow_once')),
     check: ({ told }) => {
@@ -104,18 +96,10 @@ export const permissionCases: readonly Case[] = [
         `it went ${statuses.join(', ')}`,
       )
     },
-    mutant: {
-      on: { call: 'session/update', update: 'tool_call_update' },
-      each: true,
-      set: 'params.update.status',
-      to: 'pending',
-    },
+    mutant: onUpdate('tool_call_update', 'status', 'pending'),
   }),
-  one({
-    row: 'A-PM-1',
-    name: 'of two clients the first valid permission answer counts, and the other’s request is withdrawn',
-    carried: true,
-    company: true,
+  one('A-PM-1', 'of two clients the first valid permission answer counts, and the other’s request is withdrawn', {
+    tags: ['carried', 'company'],
     script: ASKS,
     play: async (stage) => {
       const wait = { 'session/request_permission': () => undefined }

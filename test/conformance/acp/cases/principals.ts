@@ -2,19 +2,11 @@
 import { type Case, first, one, unless } from '../case.ts'
 import type { LineConnection } from '../line-connection.ts'
 import { accepting } from '../mutant.ts'
-import { listOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
+import { TOKEN, signIn } from './extensions.ts'
 import { isRefused } from './json-rpc.ts'
 
 const AUTH_REQUIRED = -32_000
-const TOKEN = { PARLEY_SERVER_TOKEN: 'open sesame' }
-
-async function signIn(stage: Stage, on: LineConnection, token: string): Promise<unknown> {
-  const [method] = listOf(stage.offer['authMethods'])
-  const answer = await on.request('authenticate', { methodId: method?.['id'], _meta: { 'parley/token': token } })
-  return answer.error
-}
-
 /** What a stranger is told of a session that is there, and of one that never was. */
 async function asStranger(stage: Stage, sessionId: string, on: LineConnection) {
   const params = (id: string) => ({ sessionId: id, cwd: stage.cwd, mcpServers: [] })
@@ -36,33 +28,27 @@ const isToldNothing = ({ answers, isTold }: Told): string | undefined =>
 const mutant = accepting('session/list', { sessions: [] })
 
 export const principalCases: readonly Case[] = [
-  one({
-    row: 'A-LS-7',
-    name: 'an unauthenticated client sees no session of an authenticated one, nor whether it exists',
-    ours: true,
-    company: true,
+  one('A-LS-7', 'an unauthenticated client sees no session of an authenticated one, nor whether it exists', {
+    tags: ['company', 'ours'],
     env: TOKEN,
     play: async (stage) => {
-      await signIn(stage, stage.a, 'open sesame')
+      await signIn(stage, 'open sesame')
       const sessionId = await stage.session()
       return asStranger(stage, sessionId, await stage.another())
     },
     check: isToldNothing,
     mutant,
   }),
-  one({
-    row: 'A-LS-7',
-    name: 'a client that reconnects sees no session either, until it authenticates again',
-    ours: true,
+  one('A-LS-7', 'a client that reconnects sees no session either, until it authenticates again', {
+    tags: ['ours'],
     env: TOKEN,
     play: async (stage) => {
-      await signIn(stage, stage.a, 'open sesame')
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      await signIn(stage, 'open sesame')
+      const sessionId = await stage.talked()
       await stage.again()
-      await signIn(stage, stage.a, 'open barley')
+      await signIn(stage, 'open barley')
       const told = await asStranger(stage, sessionId, stage.a)
-      await signIn(stage, stage.a, 'open sesame')
+      await signIn(stage, 'open sesame')
       const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
       return { ...told, after: await stage.a.request('session/load', params) }
     },

@@ -2,7 +2,7 @@
 import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
-import { onResult, onUpdate, refusing, update, withoutUpdate } from '../mutant.ts'
+import { onNthUpdate, onResult, onUpdate, refusing, speakingAfter, update, withoutUpdate } from '../mutant.ts'
 import { fieldsOf, listOf, textOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 import { isRefused } from './json-rpc.ts'
@@ -19,7 +19,6 @@ const KINDS: Readonly<Record<string, Fields>> = {
     resource: { uri: 'file:///a.txt', text: 'the content', mimeType: 'text/plain' },
   },
 }
-const LATE = update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'late' } })
 
 const NOTED: readonly Fields[] = [
   { notice: { severity: 'info', message: 'By the way.' } },
@@ -39,9 +38,7 @@ async function sent(stage: Stage, blocks: readonly Fields[], more: Fields = {}) 
 }
 
 export const promptCases: readonly Case[] = [
-  one({
-    row: 'A-PR-1',
-    name: 'text and resource links are accepted by every agent',
+  one('A-PR-1', 'text and resource links are accepted by every agent', {
     play: async (stage) => {
       const link = { type: 'resource_link', uri: 'file:///etc/hostname', name: 'hostname', mimeType: 'text/plain' }
       return stage.mustWork(await sent(stage, [link]), 'session/prompt')
@@ -50,9 +47,7 @@ export const promptCases: readonly Case[] = [
     mutant: { on: { result: 'session/prompt' }, drop: 'result.stopReason' },
   }),
   ...Object.entries(KINDS).flatMap(([kind, block]) => [
-    one({
-      row: 'A-PR-2',
-      name: `content of the kind ${kind} is taken where it is offered, and refused with -32602 where not`,
+    one('A-PR-2', `content of the kind ${kind} is taken where it is offered, and refused with -32602 where not`, {
       play: async (stage) => {
         const offered = fieldsOf(fieldsOf(stage.offer['agentCapabilities'])['promptCapabilities'])[kind] === true
         const answer = await sent(stage, [block])
@@ -65,9 +60,7 @@ export const promptCases: readonly Case[] = [
         instead: { id: '$id', error: { code: -32_603, message: 'Broken.' } },
       },
     }),
-    one({
-      row: 'A-PR-2',
-      name: `an agent that takes the kind ${kind} gets it`,
+    one('A-PR-2', `an agent that takes the kind ${kind} gets it`, {
       script: [{ agent: { promptCapabilities: { [kind]: true } } }, { chunk: 'Seen.' }],
       play: async (stage) => {
         stage.needs(`agentCapabilities.promptCapabilities.${kind}`)
@@ -77,26 +70,20 @@ export const promptCases: readonly Case[] = [
       mutant: refusing('session/prompt', -32_602),
     }),
   ]),
-  one({
-    row: 'A-PR-3',
-    name: 'a prompt is answered with one of the stop reasons',
+  one('A-PR-3', 'a prompt is answered with one of the stop reasons', {
     play: async (stage) => stage.prompt(await stage.session()),
     check: ({ stopReason }) => unless(STOP_REASONS.includes(String(stopReason)), `it ended with ${String(stopReason)}`),
     mutant: onResult('session/prompt', 'stopReason', 'done'),
   }),
   ...STOP_REASONS.filter((reason) => reason !== 'cancelled').map((reason) =>
-    one({
-      row: 'A-PR-6',
-      name: `a prompt can end with ${reason}`,
+    one('A-PR-6', `a prompt can end with ${reason}`, {
       script: [{ end: reason }],
       play: async (stage) => stage.prompt(await stage.session()),
       check: ({ stopReason }) => unless(stopReason === reason, `it ended with ${String(stopReason)}`),
       mutant: onResult('session/prompt', 'stopReason', 'cancelled'),
     }),
   ),
-  one({
-    row: 'A-PR-4',
-    name: 'updates of two sessions at once each name their session',
+  one('A-PR-4', 'updates of two sessions at once each name their session', {
     script: [{ chunk: 'w{n} ', times: 15, everyMs: 3 }],
     play: async (stage) => {
       const both = [await stage.session(), await stage.session()]
@@ -108,9 +95,7 @@ export const promptCases: readonly Case[] = [
       unless(left === right && (left ?? '').endsWith('w15 '), 'words of one are told in the other'),
     mutant: { on: { call: 'session/update', update: 'agent_message_chunk' }, set: 'params.sessionId', to: 'other' },
   }),
-  one({
-    row: 'A-PR-5',
-    name: 'every update of the turn comes before its answer',
+  one('A-PR-5', 'every update of the turn comes before its answer', {
     script: [{ chunk: 'w{n} ', times: 50 }],
     play: async (stage) => {
       await stage.prompt(await stage.session())
@@ -120,32 +105,26 @@ export const promptCases: readonly Case[] = [
     },
     check: (said, transcript) =>
       first(unless(said.endsWith('w50 '), 'the last words were missing'), law('A-PR-5')(said, transcript)),
-    mutant: { on: { result: 'session/prompt' }, after: LATE },
+    mutant: speakingAfter('session/prompt'),
   }),
-  one({
-    row: 'A-PR-7',
-    name: 'after a refusal the session accepts the next prompt',
+  one('A-PR-7', 'after a refusal the session accepts the next prompt', {
     script: [{ end: 'refusal' }],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       stage.script([{ chunk: 'Fine.' }])
       return stage.prompt(sessionId)
     },
     check: ({ stopReason }) => unless(stopReason === 'end_turn', `it ended with ${String(stopReason)}`),
     mutant: { on: { result: 'session/prompt' }, nth: 2, set: 'result.stopReason', to: 'refusal' },
   }),
-  one({
-    row: 'A-PR-8',
-    name: 'chunks of one message have one id, those of another message another',
+  one('A-PR-8', 'chunks of one message have one id, those of another message another', {
     script: [
       { chunk: 'a{n}', times: 3 },
       { toolCall: { toolCallId: 'x', title: 'X', status: 'completed' } },
       { chunk: 'b' },
     ],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       await stage.prompt(sessionId)
       const ids = updatesOf(stage.transcript, 'agent_message_chunk').map(({ messageId }) => messageId)
       return { first: ids.slice(0, 3), next: ids.slice(4) }
@@ -158,16 +137,9 @@ export const promptCases: readonly Case[] = [
         ),
         unless(!next.includes(before[0]), 'a message of the next turn has the id of one before'),
       ),
-    mutant: {
-      on: { call: 'session/update', update: 'agent_message_chunk' },
-      nth: 2,
-      set: 'params.update.messageId',
-      to: 'x',
-    },
+    mutant: onNthUpdate(2, 'agent_message_chunk', ['messageId', 'x']),
   }),
-  one({
-    row: 'A-PR-9',
-    name: 'a replayed user message has an id',
+  one('A-PR-9', 'a replayed user message has an id', {
     play: async (stage) => {
       stage.needs('agentCapabilities.loadSession')
       const sessionId = await stage.session()
@@ -180,14 +152,9 @@ export const promptCases: readonly Case[] = [
       unless(told.length > 0 && told.every(({ messageId }) => typeof messageId === 'string'), 'it has none'),
     mutant: onUpdate('user_message_chunk', 'messageId', null),
   }),
-  one({
-    row: 'A-PR-10',
-    name: 'usage has used tokens, the size of the context, and the cost',
+  one('A-PR-10', 'usage has used tokens, the size of the context, and the cost', {
     script: [{ usage: { used: 10, size: 100, cost: { amount: 0.5, currency: 'USD' } } }, { chunk: '.' }],
-    play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return updatesOf(stage.transcript, 'usage_update')
-    },
+    play: (stage) => stage.turn('usage_update'),
     check: ([usage]) =>
       unless(
         usage?.['used'] === 10 && usage['size'] === 100 && fieldsOf(usage['cost'])['amount'] === 0.5,
@@ -195,13 +162,10 @@ export const promptCases: readonly Case[] = [
       ),
     mutant: { on: { call: 'session/update', update: 'usage_update' }, drop: 'params.update.size' },
   }),
-  one({
-    row: 'A-PR-11',
-    name: 'the title in updates is the title in the list',
+  one('A-PR-11', 'the title in updates is the title in the list', {
     script: [{ title: 'A new name' }, { chunk: '.' }],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       const told = updatesOf(stage.transcript, 'session_info_update', sessionId).findLast(
         ({ title }) => title !== undefined,
       )
@@ -220,10 +184,8 @@ export const promptCases: readonly Case[] = [
       ),
     mutant: onResult('session/list', 'sessions.0.title', 'Another'),
   }),
-  one({
-    row: 'A-PR-12',
-    name: 'a second prompt waits for the first, and both are answered',
-    ours: true,
+  one('A-PR-12', 'a second prompt waits for the first, and both are answered', {
+    tags: ['ours'],
     script: [{ chunk: 'w{n} ', times: 5, everyMs: 10 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -238,30 +200,24 @@ export const promptCases: readonly Case[] = [
       ),
     mutant: { on: { result: 'session/prompt' }, nth: 2, set: 'result.stopReason', to: 'cancelled' },
   }),
-  one({
-    row: 'A-PR-12',
-    name: 'an empty prompt is refused',
-    ours: true,
+  one('A-PR-12', 'an empty prompt is refused', {
+    tags: ['ours'],
     play: async (stage) => stage.a.request('session/prompt', { sessionId: await stage.session(), prompt: [] }),
     check: isRefused(-32_602),
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'end_turn' } } },
   }),
-  one({
-    row: 'A-PR-12',
-    name: 'a prompt for a session that is not there is refused',
+  one('A-PR-12', 'a prompt for a session that is not there is refused', {
     play: ({ a }) => a.request('session/prompt', { sessionId: 'no-such', prompt: [{ type: 'text', text: 'on' }] }),
     check: ({ error }) => unless(error !== undefined, 'it was taken'),
     mutant: { on: { error: 'session/prompt' }, instead: { id: '$id', result: { stopReason: 'end_turn' } } },
   }),
   ...noticeCases(),
-  one({
-    row: 'A-PR-15',
-    name: 'a compaction begins once and ends once',
+  one('A-PR-15', 'a compaction begins once and ends once', {
     script: NOTED,
     client: SHOWS_NOTED,
     play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return updatesOf(stage.transcript, 'compaction_update').map(({ compactionId, status }) => [compactionId, status])
+      const told = await stage.turn('compaction_update')
+      return told.map(({ compactionId, status }) => [compactionId, status])
     },
     check: (told) => {
       const statuses = told.map(([, status]) => status)
@@ -280,9 +236,7 @@ export const promptCases: readonly Case[] = [
 
 function noticeCases(): readonly Case[] {
   return [
-    one({
-      row: 'A-PR-13',
-      name: 'notices and compaction are not sent to a client that did not ask for them',
+    one('A-PR-13', 'notices and compaction are not sent to a client that did not ask for them', {
       script: NOTED,
       play: async (stage) => stage.prompt(await stage.session()),
       check: law('A-IN-5'),
@@ -291,9 +245,7 @@ function noticeCases(): readonly Case[] {
         before: update({ sessionUpdate: 'notice', severity: 'info', title: 'By the way.' }),
       },
     }),
-    one({
-      row: 'A-PR-13',
-      name: 'a client that asked for notices and compaction gets them',
+    one('A-PR-13', 'a client that asked for notices and compaction gets them', {
       script: NOTED,
       client: SHOWS_NOTED,
       play: async (stage) => {
@@ -304,14 +256,11 @@ function noticeCases(): readonly Case[] {
         unless(notices === 1 && compactions === 2, `${notices} notices, ${compactions} compactions`),
       mutant: withoutUpdate('notice'),
     }),
-    one({
-      row: 'A-PR-14',
-      name: 'notices are not sent again by a load',
+    one('A-PR-14', 'notices are not sent again by a load', {
       script: NOTED,
       client: SHOWS_NOTED,
       play: async (stage) => {
-        const sessionId = await stage.session()
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked()
         await stage.again()
         return (await opened(stage, 'session/load', { sessionId })).replayed
       },

@@ -39,26 +39,20 @@ const failing = {
 
 export const rootCases: readonly Case[] = [
   ...OPENING.flatMap((method) => [
-    one({
-      row: 'A-AD-1',
-      name: `absolute directories are taken by ${method}`,
+    one('A-AD-1', `absolute directories are taken by ${method}`, {
       play: async (stage) => {
         stage.needs(NEEDED)
-        const sessionId = await stage.session()
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked()
         await stage.again()
         return open(stage, method, { sessionId, additionalDirectories: [stage.dir('lib')] })
       },
       check: ({ error }) => unless(error === undefined, `refused: ${error?.message}`),
       mutant: refusing(method),
     }),
-    one({
-      row: 'A-AD-2',
-      name: `directories that are none are refused by ${method} too`,
+    one('A-AD-2', `directories that are none are refused by ${method} too`, {
       play: async (stage) => {
         stage.needs(NEEDED)
-        const sessionId = await stage.session()
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked()
         await stage.again()
         const answers = []
         for (const [, additionalDirectories] of BAD_LISTS)
@@ -68,15 +62,12 @@ export const rootCases: readonly Case[] = [
       check: (answers) => first(...answers.map(isRefused(-32_602))),
       mutant: accepting(method),
     }),
-    one({
-      row: 'A-AD-4',
-      name: `an empty list of ${method} is none: what was named before is outside`,
+    one('A-AD-4', `an empty list of ${method} is none: what was named before is outside`, {
       client: READS,
       script: [],
       play: async (stage) => {
         const { directory, file } = library(stage, 'lib')
-        const sessionId = await stage.session({ additionalDirectories: [directory] })
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked({ additionalDirectories: [directory] })
         await stage.again()
         stage.mustWork(await open(stage, method, { sessionId, additionalDirectories: [] }), method)
         return readsOf(stage, sessionId, file)
@@ -84,15 +75,12 @@ export const rootCases: readonly Case[] = [
       check: (asked) => unless(asked.length === 0, `it read ${String(asked[0])}`),
       mutant: { ...straying, nth: 2 },
     }),
-    one({
-      row: 'A-AD-5',
-      name: `${method} with another working directory is refused, with other directories it is not`,
+    one('A-AD-5', `${method} with another working directory is refused, with other directories it is not`, {
       client: READS,
       script: [],
       play: async (stage) => {
         const [one, other] = [library(stage, 'one'), library(stage, 'other')]
-        const sessionId = await stage.session({ additionalDirectories: [one.directory] })
-        await stage.prompt(sessionId)
+        const sessionId = await stage.talked({ additionalDirectories: [one.directory] })
         await stage.again()
         const params = { sessionId, cwd: one.directory, mcpServers: [] }
         const elsewhere = await stage.a.request(method, params)
@@ -112,9 +100,7 @@ export const rootCases: readonly Case[] = [
       mutant: accepting(method),
     }),
   ]),
-  one({
-    row: 'A-NW-3',
-    name: 'a tool reads a relative path below the working directory',
+  one('A-NW-3', 'a tool reads a relative path below the working directory', {
     script: [],
     play: async (stage) => {
       writeFileSync(join(stage.cwd, 'here.txt'), 'the words of here')
@@ -127,9 +113,7 @@ export const rootCases: readonly Case[] = [
       ),
     mutant: { ...failing, to: 'failed' },
   }),
-  one({
-    row: 'A-NW-4',
-    name: 'a tool reads nothing outside of the root set',
+  one('A-NW-4', 'a tool reads nothing outside of the root set', {
     script: [],
     play: async (stage) => {
       const { file } = library(stage, 'outside')
@@ -139,9 +123,7 @@ export const rootCases: readonly Case[] = [
       unless(status === 'failed' && !String(text).includes('the words'), `it ${String(status)}: ${String(text)}`),
     mutant: { ...failing, to: 'completed' },
   }),
-  one({
-    row: 'A-AD-6',
-    name: 'a relative path is not looked for in the other directories, an absolute one there is inside',
+  one('A-AD-6', 'a relative path is not looked for in the other directories, an absolute one there is inside', {
     script: [],
     play: async (stage) => {
       const { directory, file } = library(stage, 'lib')

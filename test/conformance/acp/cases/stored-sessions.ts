@@ -4,21 +4,17 @@ import { join } from 'node:path'
 import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { onResult } from '../mutant.ts'
-import { fieldsOf, listOf } from '../record.ts'
+import { answersIn, fieldsOf, listOf } from '../record.ts'
 
 export const storedSessionCases: readonly Case[] = [
-  one({
-    row: 'A-EX-1',
-    name: 'a page read backwards is what a load sends',
-    ours: true,
+  one('A-EX-1', 'a page read backwards is what a load sends', {
+    tags: ['ours'],
     script: [{ chunk: 'w{n} ', times: 5 }, { thought: 'Hm.' }, { chunk: 'Done.' }],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
-      const page = stage.mustWork(await stage.a.request('_parley/page', { sessionId }), '_parley/page')
+      const sessionId = await stage.talked()
+      const page = await stage.ask('_parley/page', { sessionId })
       const { mark } = stage.a
-      const params = { sessionId, cwd: stage.cwd, mcpServers: [] }
-      stage.mustWork(await stage.a.request('session/load', params), 'session/load')
+      await stage.load(sessionId)
       const loaded = stage.a
         .since(mark)
         .entries.flatMap(({ message }) => (message.method === 'session/update' ? [message.params] : []))
@@ -30,10 +26,8 @@ export const storedSessionCases: readonly Case[] = [
     },
     mutant: onResult('_parley/page', 'updates', []),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a permission request is answered from outside, once',
-    ours: true,
+  one('A-EX-1', 'a permission request is answered from outside, once', {
+    tags: ['ours'],
     script: [{ permission: { title: 'Delete it' } }, { chunk: 'Done.' }],
     client: { _meta: { 'parley/notifications': ['sessions'] } },
     play: async (stage) => {
@@ -48,9 +42,9 @@ export const storedSessionCases: readonly Case[] = [
       const waiting = fieldsOf(stage.a.received.flatMap(rowsIn).findLast(waits)?.['waiting'])
       const optionId = fieldsOf(listOf(waiting['options'])[0])['optionId']
       const params = { sessionId, requestId: waiting['requestId'], optionId }
-      const first = stage.mustWork(await stage.a.request('_parley/answer', params), '_parley/answer')
+      const first = await stage.ask('_parley/answer', params)
       const end = stage.mustWork(await ended, 'session/prompt')
-      const again = stage.mustWork(await stage.a.request('_parley/answer', params), '_parley/answer')
+      const again = await stage.ask('_parley/answer', params)
       return { first, again, end }
     },
     check: ({ first, again, end }) =>
@@ -62,16 +56,13 @@ export const storedSessionCases: readonly Case[] = [
       ),
     mutant: onResult('_parley/answer', 'counted', false),
   }),
-  one({
-    row: 'A-EX-4',
-    name: 'a client that asked for the list of sessions gets it, and its changes',
-    ours: true,
+  one('A-EX-4', 'a client that asked for the list of sessions gets it, and its changes', {
+    tags: ['ours'],
     // A connection has the whole list once, so it may have served no other case.
     env: {},
     client: { _meta: { 'parley/notifications': ['sessions'] } },
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       await stage.a.until(({ params }) =>
         listOf(params?.['sessions'])
           .map(fieldsOf)
@@ -88,10 +79,8 @@ export const storedSessionCases: readonly Case[] = [
       ),
     mutant: { on: { call: '_parley/sessions' }, each: true, never: true },
   }),
-  one({
-    row: 'A-EX-4',
-    name: 'a client that asked gets the time and the turn of each update, and answers',
-    ours: true,
+  one('A-EX-4', 'a client that asked gets the time and the turn of each update, and answers', {
+    tags: ['ours'],
     script: [{ permission: { title: 'Delete it' } }, { chunk: 'Done.' }],
     client: { _meta: { 'parley/places': {}, 'parley/notifications': ['resolved'] } },
     play: async (stage) => {
@@ -119,10 +108,8 @@ export const storedSessionCases: readonly Case[] = [
       ),
     mutant: { on: { call: '_parley/resolved' }, never: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'files of a session are found by parts of their names, inside its directories',
-    ours: true,
+  one('A-EX-1', 'files of a session are found by parts of their names, inside its directories', {
+    tags: ['ours'],
     play: async (stage) => {
       mkdirSync(join(stage.cwd, 'src'))
       for (const name of ['src/relay.ts', 'other.ts']) writeFileSync(join(stage.cwd, name), '')
@@ -131,7 +118,7 @@ export const storedSessionCases: readonly Case[] = [
       const params = { sessionId: await stage.session(), query: 'RELAY' }
       // Files that are younger than the list may be missing in it, and in one that is still being read.
       for (const began = performance.now(); ;) {
-        const found = stage.mustWork(await stage.a.request('_parley/files', params), '_parley/files')
+        const found = await stage.ask('_parley/files', params)
         const isYoung = Number(found['age'] ?? 0) <= performance.now() - began
         if (found['complete'] !== false && isYoung) return listOf(found['files']).map((file) => fieldsOf(file)['name'])
       }
@@ -139,14 +126,12 @@ export const storedSessionCases: readonly Case[] = [
     check: (names) => unless(JSON.stringify(names) === '["src/relay.ts"]', `it found ${JSON.stringify(names)}`),
     mutant: onResult('_parley/files', 'files', []),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'directories are listed, and those that sessions have are known',
-    ours: true,
+  one('A-EX-1', 'directories are listed, and those that sessions have are known', {
+    tags: ['ours'],
     play: async (stage) => {
       await stage.session()
       const params = { path: stage.directory, query: 'wor' }
-      const found = stage.mustWork(await stage.a.request('_parley/directories', params), '_parley/directories')
+      const found = await stage.ask('_parley/directories', params)
       return { found: found['directories'], cwd: stage.cwd }
     },
     check: ({ found, cwd }) =>
@@ -156,21 +141,18 @@ export const storedSessionCases: readonly Case[] = [
       ),
     mutant: onResult('_parley/directories', 'directories', []),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a queued prompt is withdrawn, and another one is moved to the front',
-    ours: true,
+  one('A-EX-1', 'a queued prompt is withdrawn, and another one is moved to the front', {
+    tags: ['ours'],
     script: [{ chunk: 'Begun.' }, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
       const ends = ['first', 'second', 'third'].map(async (promptId) => {
         const params = { sessionId, prompt: [{ type: 'text', text: promptId }], _meta: { 'parley/promptId': promptId } }
-        return stage.mustWork(await stage.a.request('session/prompt', params), 'session/prompt')['stopReason']
+        return (await stage.ask('session/prompt', params))['stopReason']
       })
       await stage.a.until(({ params }) => fieldsOf(params?.['update'])['sessionUpdate'] === 'agent_message_chunk')
       stage.script([{ chunk: 'Done.' }])
-      const changed = async (method: string, more: Fields) =>
-        stage.mustWork(await stage.a.request(method, { sessionId, ...more }), method)
+      const changed = async (method: string, more: Fields) => stage.ask(method, { sessionId, ...more })
       const { withdrawn } = await changed('_parley/withdraw', { promptId: 'second' })
       const { promoted } = await changed('_parley/promote', { promptId: 'third', now: true })
       return { withdrawn, promoted, ends: await Promise.all(ends) }
@@ -183,17 +165,14 @@ export const storedSessionCases: readonly Case[] = [
       ),
     mutant: onResult('_parley/withdraw', 'withdrawn', false),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'an outline has all prompts, and a session marked as seen is no longer unread',
-    ours: true,
+  one('A-EX-1', 'an outline has all prompts, and a session marked as seen is no longer unread', {
+    tags: ['ours'],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
-      const outline = stage.mustWork(await stage.a.request('_parley/outline', { sessionId }), '_parley/outline')
+      const sessionId = await stage.talked()
+      const outline = await stage.ask('_parley/outline', { sessionId })
       const unread = async (seq: number): Promise<unknown> => {
-        stage.mustWork(await stage.a.request('_parley/seen', { sessionId, seq }), '_parley/seen')
-        const { sessions } = stage.mustWork(await stage.a.request('session/list', { cwd: stage.cwd }), 'session/list')
+        await stage.ask('_parley/seen', { sessionId, seq })
+        const { sessions } = await stage.ask('session/list', { cwd: stage.cwd })
         const row = listOf(sessions)
           .map(fieldsOf)
           .find((one) => one['sessionId'] === sessionId)
@@ -205,68 +184,59 @@ export const storedSessionCases: readonly Case[] = [
       unless(JSON.stringify(seen) === JSON.stringify({ prompts: 1, marks: [true, false] }), JSON.stringify(seen)),
     mutant: onResult('_parley/outline', 'prompts', []),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a token is made, listed without its secret, and removed',
-    ours: true,
+  one('A-EX-1', 'a token is made, listed without its secret, and removed', {
+    tags: ['ours'],
     play: async (stage) => {
       stage.offers('_parley/access/token')
       const name = `conformance-${Math.random().toString(36).slice(2)}`
-      const made = stage.mustWork(
-        await stage.a.request('_parley/access/token', { name, role: 'read' }),
-        '_parley/access/token',
-      )
-      const listed = async (): Promise<string> =>
-        JSON.stringify(stage.mustWork(await stage.a.request('_parley/access/list', {}), '_parley/access/list'))
+      const made = await stage.ask('_parley/access/token', { name, role: 'read' })
+      const listed = async (): Promise<string> => JSON.stringify(await stage.ask('_parley/access/list', {}))
       const before = await listed()
       const params = { kind: 'token', id: name }
-      stage.mustWork(await stage.a.request('_parley/access/remove', params), '_parley/access/remove')
+      await stage.ask('_parley/access/remove', params)
       return { name, token: String(made['token']), before, after: await listed() }
     },
     check: ({ name, token, before, after }) =>
       unless(before.includes(name) && !before.includes(token) && !after.includes(name), `${before} became ${after}`),
     mutant: onResult('_parley/access/list', 'tokens', []),
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a device is invited and a session is shared by links, which are listed without their codes and taken back',
-    ours: true,
-    play: async (stage) => {
-      stage.offers('_parley/access/share')
-      const ask = async (method: string, params: Fields): Promise<Fields> =>
-        stage.mustWork(await stage.a.request(method, params), method)
-      const invited = await ask('_parley/access/pair', { role: 'read' })
-      const sessionId = await stage.session()
-      const shared = await ask('_parley/access/share', { sessionId, hours: 1 })
-      const listed = await ask('_parley/access/list', {})
-      const removed = await ask('_parley/access/remove', { kind: 'share', id: sessionId })
-      return { invited, shared, listed, removed, left: await ask('_parley/access/list', {}) }
+  one(
+    'A-EX-1',
+    'a device is invited and a session is shared by links, which are listed without their codes and taken back',
+    {
+      tags: ['ours'],
+      play: async (stage) => {
+        stage.offers('_parley/access/share')
+        const invited = await stage.ask('_parley/access/pair', { role: 'read' })
+        const sessionId = await stage.session()
+        const shared = await stage.ask('_parley/access/share', { sessionId, hours: 1 })
+        const listed = await stage.ask('_parley/access/list', {})
+        const removed = await stage.ask('_parley/access/remove', { kind: 'share', id: sessionId })
+        return { invited, shared, listed, removed, left: await stage.ask('_parley/access/list', {}) }
+      },
+      check: ({ invited, shared, listed, removed, left }) =>
+        first(
+          unless(
+            invited['role'] === 'read' && invited['fragment'] === `pair=${String(invited['code'])}`,
+            `it invited with ${JSON.stringify(invited)}`,
+          ),
+          unless(!JSON.stringify(listed).includes(String(shared['code'])), 'the list has the code of a share link'),
+          unless(
+            listOf(removed['removed']).map((link) => fieldsOf(link)['id'])[0] === shared['id'] &&
+              !listOf(left['shares']).some((link) => fieldsOf(link)['id'] === shared['id']),
+            `it removed ${JSON.stringify(removed)} of ${JSON.stringify(listed)}`,
+          ),
+        ),
+      mutant: onResult('_parley/access/remove', 'removed', []),
     },
-    check: ({ invited, shared, listed, removed, left }) =>
-      first(
-        unless(
-          invited['role'] === 'read' && invited['fragment'] === `pair=${String(invited['code'])}`,
-          `it invited with ${JSON.stringify(invited)}`,
-        ),
-        unless(!JSON.stringify(listed).includes(String(shared['code'])), 'the list has the code of a share link'),
-        unless(
-          listOf(removed['removed']).map((link) => fieldsOf(link)['id'])[0] === shared['id'] &&
-            !listOf(left['shares']).some((link) => fieldsOf(link)['id'] === shared['id']),
-          `it removed ${JSON.stringify(removed)} of ${JSON.stringify(listed)}`,
-        ),
-      ),
-    mutant: onResult('_parley/access/remove', 'removed', []),
-  }),
-  one({
-    row: 'A-EX-1',
-    name: 'a list has only the sessions of a filter: their phase, directory and words',
-    ours: true,
+  ),
+  one('A-EX-1', 'a list has only the sessions of a filter: their phase, directory and words', {
+    tags: ['ours'],
     play: async (stage) => {
-      const sessionId = await stage.session()
-      await stage.prompt(sessionId)
+      const sessionId = await stage.talked()
       const isListed = async (filter: Fields): Promise<boolean> => {
         const params = { cwd: stage.cwd, _meta: { 'parley/filter': filter } }
-        const { sessions } = stage.mustWork(await stage.a.request('session/list', params), 'session/list')
+        const { sessions } = await stage.ask('session/list', params)
         return listOf(sessions).some((one) => fieldsOf(one)['sessionId'] === sessionId)
       }
       const fits = [{ phase: ['idle'] }, { cwdPrefix: stage.cwd }, { phase: ['idle'], cwdPrefix: stage.directory }]
@@ -276,38 +246,32 @@ export const storedSessionCases: readonly Case[] = [
     check: ({ fits, others }) => unless(fits.every(Boolean) && !others.some(Boolean), JSON.stringify({ fits, others })),
     mutant: { ...onResult('session/list', 'sessions', []), each: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a ping is answered, and one that is a notification is ignored',
-    ours: true,
+  one('A-EX-1', 'a ping is answered, and one that is a notification is ignored', {
+    tags: ['ours'],
     play: async (stage) => {
       const { mark } = stage.a
       stage.a.notify('$/ping', {})
-      stage.mustWork(await stage.a.request('_parley/ping', {}), '_parley/ping')
+      await stage.ask('_parley/ping', {})
       await stage.a.quiet()
-      return stage.a.since(mark).entries.filter(({ from, message }) => from === 'agent' && message.method === undefined)
+      return answersIn(stage.a.since(mark))
     },
     check: (answers) => unless(answers.length === 1, `it heard ${JSON.stringify(answers)}`),
     mutant: { on: { result: '_parley/ping' }, twice: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'a client that asked hears at once, and then at intervals, that the connection is alive',
-    ours: true,
+  one('A-EX-1', 'a client that asked hears at once, and then at intervals, that the connection is alive', {
+    tags: ['ours'],
     client: { _meta: { 'parley/notifications': ['alive'] } },
     play: async (stage) => (await stage.a.until(({ method }) => method === '_parley/alive')).id,
     check: (id) => unless(id === undefined, 'it wants an answer'),
     mutant: { on: { call: '_parley/alive' }, each: true, never: true },
   }),
-  one({
-    row: 'A-EX-1',
-    name: 'the agents for a new session are listed, and a subscribed client gets the list',
-    ours: true,
+  one('A-EX-1', 'the agents for a new session are listed, and a subscribed client gets the list', {
+    tags: ['ours'],
     client: { _meta: { 'parley/notifications': ['agents'] } },
     play: async (stage) => {
       stage.offers('_parley/agents')
       const told = await stage.a.until(({ method }) => method === '_parley/agents')
-      const listed = stage.mustWork(await stage.a.request('_parley/agents', {}), '_parley/agents')
+      const listed = await stage.ask('_parley/agents', {})
       return { told: told.params, listed }
     },
     check: ({ told, listed }) =>

@@ -3,7 +3,7 @@ import type { Fields } from '../../../e2e/message.ts'
 import { type Case, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { callOf, witness } from '../mcp.ts'
-import { onUpdate, withoutUpdate } from '../mutant.ts'
+import { onNthUpdate, onUpdate, withoutUpdate } from '../mutant.ts'
 import { fieldsOf, listOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
 
@@ -11,9 +11,8 @@ const KINDS = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', '
 const PENDING = { toolCall: { toolCallId: 'c', title: 'Counts', status: 'pending' } }
 
 async function turn(stage: Stage, more: Fields = {}) {
-  const sessionId = await stage.session(more)
-  await stage.prompt(sessionId)
-  return updatesOf(stage.transcript).filter(({ sessionUpdate }) => sessionUpdate.startsWith('tool_call'))
+  const told = await stage.turn(undefined, more)
+  return told.filter(({ sessionUpdate }) => sessionUpdate.startsWith('tool_call'))
 }
 
 async function echoed(stage: Stage) {
@@ -23,9 +22,7 @@ async function echoed(stage: Stage) {
 }
 
 export const toolCallCases: readonly Case[] = [
-  one({
-    row: 'A-TC-1',
-    name: 'a tool call is reported with a title before it runs',
+  one('A-TC-1', 'a tool call is reported with a title before it runs', {
     script: [callOf('echo', { text: 'x' })],
     play: echoed,
     check: ({ told: [call], ran }) =>
@@ -37,9 +34,7 @@ export const toolCallCases: readonly Case[] = [
       ),
     mutant: onUpdate('tool_call', 'title', ''),
   }),
-  one({
-    row: 'A-TC-2',
-    name: 'a call of a later turn has another id, also after a restart',
+  one('A-TC-2', 'a call of a later turn has another id, also after a restart', {
     script: [{ toolCall: { toolCallId: 'same', title: 'Same', status: 'completed' } }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -48,16 +43,14 @@ export const toolCallCases: readonly Case[] = [
         await stage.prompt(sessionId)
         ids.push(...updatesOf(stage.transcript, 'tool_call', sessionId).map(({ toolCallId }) => toolCallId))
         await stage.again()
-        stage.mustWork(await stage.a.request('session/resume', { sessionId, cwd: stage.cwd }), 'session/resume')
+        await stage.ask('session/resume', { sessionId, cwd: stage.cwd })
       }
       return ids
     },
     check: (ids) => unless(ids.length === 2 && new Set(ids).size === 2, `the ids ${ids.join(', ')}`),
     mutant: onUpdate('tool_call', 'toolCallId', 'same'),
   }),
-  one({
-    row: 'A-TC-3',
-    name: 'a call goes from pending to in_progress to completed',
+  one('A-TC-3', 'a call goes from pending to in_progress to completed', {
     script: [callOf('echo', { text: 'x' })],
     play: echoed,
     check: ({ told }) => {
@@ -68,16 +61,9 @@ export const toolCallCases: readonly Case[] = [
         `it went ${JSON.stringify(statuses)}`,
       )
     },
-    mutant: {
-      on: { call: 'session/update', update: 'tool_call_update' },
-      each: true,
-      set: 'params.update.status',
-      to: 'completed',
-    },
+    mutant: onUpdate('tool_call_update', 'status', 'completed'),
   }),
-  one({
-    row: 'A-TC-4',
-    name: 'an update carries what has changed, with the whole of a list',
+  one('A-TC-4', 'an update carries what has changed, with the whole of a list', {
     script: [
       PENDING,
       { toolCall: { toolCallId: 'c', status: 'in_progress' } },
@@ -96,9 +82,7 @@ export const toolCallCases: readonly Case[] = [
     mutant: onUpdate('tool_call_update', 'content', [text('two')]),
   }),
   ...KINDS.map((kind) =>
-    one({
-      row: 'A-TC-5',
-      name: `a call can be of the kind ${kind}`,
+    one('A-TC-5', `a call can be of the kind ${kind}`, {
       script: [{ toolCall: { title: 'Does', kind, status: 'completed' } }],
       play: (stage) => turn(stage),
       check: ([call], transcript) =>
@@ -106,18 +90,14 @@ export const toolCallCases: readonly Case[] = [
       mutant: onUpdate('tool_call', 'kind', 'juggle'),
     }),
   ),
-  one({
-    row: 'A-TC-5',
-    name: 'a failed call has the status failed',
+  one('A-TC-5', 'a failed call has the status failed', {
     script: [{ toolCall: { title: 'Does', status: 'failed' } }],
     play: (stage) => turn(stage),
     check: ([call], transcript) =>
       first(unless(call?.['status'] === 'failed', 'it is not'), law('A-CV-5')(call, transcript)),
     mutant: onUpdate('tool_call', 'status', 'cancelled'),
   }),
-  one({
-    row: 'A-TC-6',
-    name: 'a diff has an absolute path, and no old text for a new file',
+  one('A-TC-6', 'a diff has an absolute path, and no old text for a new file', {
     script: [
       {
         toolCall: {
@@ -137,9 +117,7 @@ export const toolCallCases: readonly Case[] = [
       ),
     mutant: onUpdate('tool_call', 'content', [{ type: 'diff', path: 'a', newText: 'n' }]),
   }),
-  one({
-    row: 'A-TC-7',
-    name: 'locations are absolute, with lines from 1',
+  one('A-TC-7', 'locations are absolute, with lines from 1', {
     script: [
       {
         toolCall: {
@@ -159,9 +137,7 @@ export const toolCallCases: readonly Case[] = [
       ),
     mutant: onUpdate('tool_call', 'locations', [{ path: '/w/a', line: 0 }]),
   }),
-  one({
-    row: 'A-TC-8',
-    name: 'the name of a tool does not change once it was reported',
+  one('A-TC-8', 'the name of a tool does not change once it was reported', {
     script: [
       callOf('words__echo', { text: 'x' }),
       { toolCall: { toolCallId: 'own', name: 'own', title: 'Own', status: 'pending' } },
@@ -181,24 +157,15 @@ export const toolCallCases: readonly Case[] = [
         })
         .find((complaint) => complaint !== undefined)
     },
-    mutant: {
-      on: { call: 'session/update', update: 'tool_call_update' },
-      nth: 2,
-      set: 'params.update.name',
-      to: 'another',
-    },
+    mutant: onNthUpdate(2, 'tool_call_update', ['name', 'another']),
   }),
-  one({
-    row: 'A-TC-9',
-    name: 'an open call is finished when the turn ends',
+  one('A-TC-9', 'an open call is finished when the turn ends', {
     script: [PENDING],
     play: (stage) => turn(stage),
     check: law('A-TC-9'),
     mutant: withoutUpdate('tool_call_update'),
   }),
-  one({
-    row: 'A-TC-9',
-    name: 'a call whose turn is cancelled is finished',
+  one('A-TC-9', 'a call whose turn is cancelled is finished', {
     script: [PENDING, { sleepMs: 60_000 }],
     play: async (stage) => {
       const sessionId = await stage.session()
@@ -222,24 +189,17 @@ const PLAN = [
 ]
 
 export const planCases: readonly Case[] = [
-  one({
-    row: 'A-PL-1',
-    name: 'a plan has priorities and statuses',
+  one('A-PL-1', 'a plan has priorities and statuses', {
     script: [{ plan: PLAN }],
-    play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return updatesOf(stage.transcript, 'plan')
-    },
+    play: (stage) => stage.turn('plan'),
     check: ([plan]) => unless(JSON.stringify(plan?.['entries']) === JSON.stringify(PLAN), 'it is not what was planned'),
     mutant: onUpdate('plan', 'entries.0.priority', 'urgent'),
   }),
-  one({
-    row: 'A-PL-2',
-    name: 'every update has the whole plan',
+  one('A-PL-2', 'every update has the whole plan', {
     script: [{ plan: PLAN }, { plan: [...PLAN, 'Land'] }],
     play: async (stage) => {
-      await stage.prompt(await stage.session())
-      return updatesOf(stage.transcript, 'plan').map(({ entries }) => listOf(entries).map(({ content }) => content))
+      const plans = await stage.turn('plan')
+      return plans.map(({ entries }) => listOf(entries).map(({ content }) => content))
     },
     check: (plans) =>
       unless(fieldsOf(plans.at(-1))['length'] === 3 && plans.at(-1)?.[0] === 'Look', 'a part is missing'),
