@@ -128,7 +128,10 @@ describe.concurrent('a command', () => {
     await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
     await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
     const [stopped, kept] = [await pidOf(stage, 'b2'), await pidOf(stage, 'b3')]
-    expect(await stage.say('command_output', { id: 'b2', stop: true })).toContain('[It was ended by SIGTERM.]')
+    // It is killed soon after it was asked to end, and on a busy machine before it has seen that.
+    expect(await stage.say('command_output', { id: 'b2', stop: true })).toMatch(
+      /\[It was ended by SIG(?:TERM|KILL)\.\]/u,
+    )
     expect([runs(stopped), runs(kept)]).toEqual([false, true])
     await stage.registry.close()
     expect(runs(kept)).toBe(true)
