@@ -129,7 +129,11 @@ const IN_RESPONSE: ReadonlySet<Entry['kind']> = new Set(['modes', 'mode', 'confi
 const REPLACING: ReadonlySet<Entry['kind']> = new Set(['title', 'commands', 'usage'])
 
 /** Title, commands and usage as they are now, for a client that gets no replay. */
-export function stateUpdates({ title, commands, usage }: SessionView): readonly Update[] {
+export function stateUpdates({
+  title,
+  commands,
+  usage,
+}: Pick<SessionView, 'title' | 'commands' | 'usage'>): readonly Update[] {
   return [
     ...(title === null ? [] : [titleUpdate(title)]),
     ...(commands.length === 0 ? [] : [commandsUpdate(commands)]),
