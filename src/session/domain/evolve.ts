@@ -283,11 +283,11 @@ function afterPrompt({ agentSession, turn, updatedAt }: Busy, stopReason: string
 }
 
 function withMessage(state: Busy, entry: Entry & { readonly kind: 'message_chunk' }): Busy {
-  const { messageId, role } = entry
+  const { messageId } = entry
   if (entry.origin === 'outside') return { ...state, turn: { ...state.turn, message: null } }
-  if (entry.role === 'user' || role === 'user' || state.turn.message?.messageId === messageId) return state
+  if (entry.role === 'user' || state.turn.message?.messageId === messageId) return state
   const own = entry.agentMessageId === undefined ? {} : { agentMessageId: entry.agentMessageId }
-  const message = { messageId, role, ...own }
+  const message = { messageId, role: entry.role, ...own }
   return { ...state, turn: { ...state.turn, message, messages: state.turn.messages + 1 } }
 }
 

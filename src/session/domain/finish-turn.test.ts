@@ -2,9 +2,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { account } from '../../../test/sim/account.ts'
+import { given } from '../../../test/sim/given.ts'
 import { live, replayed, wishes } from '../../../test/sim/wishes.ts'
+import * as say from '../../../test/sim/words.ts'
+import type { Command } from './commands.ts'
 import { decideBatch } from './decide.ts'
-import { decodeEntry } from './entries.ts'
+import { type Body, type TurnEnd, decodeEntry } from './entries.ts'
 import { type State, isBusy } from './state.ts'
 
 /** What kill -9 leaves after `cut` entries, and what the next owner adds before it serves anyone. */
@@ -65,4 +68,52 @@ test('in every random history a prompt ends at most once, and a tool call is rep
     expect({ strays, leftOpen }).toEqual({ strays: [], leftOpen: [] })
   })
   fc.assert(anyLife, { numRuns: 200 })
+})
+
+const working = [say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1')]
+const compacting = (compactionId: string, status: 'in_progress' | 'completed' | 'failed' | 'cancelled'): Body => ({
+  kind: 'compaction',
+  compactionId,
+  patch: { status },
+})
+const begun = [...working, compacting('k1', 'completed'), compacting('k2', 'in_progress')]
+
+test.each<[when: string, 'failed' | 'cancelled', readonly Body[], Command, TurnEnd]>([
+  ['its turn ends', 'failed', begun, say.ends(1), 'end_turn'],
+  ['its turn is cancelled', 'cancelled', [...begun, say.cancelRequested(1)], say.ends(1), 'cancelled'],
+  ['the server stops', 'failed', begun, say.halt, 'interrupted'],
+])('when %s, a compaction that has not ended is %s', (_when, status, ...[past, command, stopReason]) =>
+  given(...past)
+    .when(command)
+    .then(compacting('k2', status), say.ended(1, 'p1', stopReason)),
+)
+
+test('only a turn that was cancelled says by whom', () => {
+  const by = 'Ada'
+  const end = (past: readonly Body[], command: Command) => given(...past).when(command).happened
+  const cancelled = { bodies: [{ ...say.ended(1, 'p1', 'cancelled'), by }] }
+  expect(end(working, { ...say.ends(1, 'cancelled'), by } as Command)).toStrictEqual(cancelled)
+  expect(end([...working, { ...say.cancelRequested(1), by } as Body], say.ends(1))).toStrictEqual(cancelled)
+  given(...working)
+    .when({ ...say.ends(1), by } as Command)
+    .then(say.ended(1, 'p1', 'end_turn'))
+  expect(end(working, say.ends(1, 'cancelled'))).toStrictEqual({ bodies: [say.ended(1, 'p1', 'cancelled')] })
+})
+
+test('a fork after a prompt was accepted and before its turn began has that turn, interrupted', () => {
+  const meta = { editor: 'x' }
+  const { happened } = given(say.created, { ...say.accepted('p1', 'x'), meta } as Body).when(say.fork)
+  const error = { code: 'TURN_INTERRUPTED', message: expect.stringContaining('forked from another') }
+  expect(happened).toEqual({
+    bodies: [
+      { kind: 'forked_from', from: { session: 's-0', seq: 2 } },
+      say.turnStarted(1, 'p1'),
+      { ...say.userSaid(1, 'p1', 'x'), meta },
+      { ...say.ended(1, 'p1', 'interrupted'), error },
+    ],
+  })
+  const later = given(...working, say.ended(1, 'p1', 'end_turn'), say.accepted('p2', 'y')).when(say.fork).happened
+  expect(later).toMatchObject({
+    bodies: [{}, say.turnStarted(2, 'p2'), say.userSaid(2, 'p2', 'y'), { ...say.ended(2, 'p2', 'interrupted'), error }],
+  })
 })
