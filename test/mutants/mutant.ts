@@ -11,6 +11,21 @@ export type Mutant = Patch & {
   readonly test: readonly [file: string, name: string, writtenIn?: string]
 }
 
+/** `at`: the file and the declaration in it. Without `put` what is found is taken out. */
+interface Given {
+  readonly at: readonly [file: string, inside: string]
+  readonly find?: string
+  /** A piece of a string instead. */
+  readonly findText?: string
+  readonly put?: string
+  readonly test: Mutant['test']
+}
+
+export function mutant(mechanism: string, { at: [file, inside], find = '', findText, put = '', test }: Given): Mutant {
+  const found = findText === undefined ? { find } : { findText }
+  return { mechanism, file, inside, ...found, put, test }
+}
+
 /** Why it can no longer be made: its place in the source or its test is gone. Undefined when it can. */
 export function misfit(root: string, mutant: Mutant): string | undefined {
   const { file, test } = mutant

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { carryingText } from '../fixtures/process/running.ts'
+import { carryingText, signal } from '../fixtures/process/running.ts'
 import { type Mutant, spoilt } from './mutant.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -112,13 +112,7 @@ export class Workshop {
 
   /** Where what ends processes was taken out, somebody else has to. */
   #endWhatIsLeft(): void {
-    for (const pid of carryingText(this.#temporary)) {
-      try {
-        process.kill(pid, 'SIGKILL')
-      } catch {
-        // It was faster.
-      }
-    }
+    for (const pid of carryingText(this.#temporary)) signal(pid, 'SIGKILL')
   }
 }
 
