@@ -4,6 +4,7 @@ import { type Element, type Node, blocks } from '../../src/web/markdown/elements
 import { GrowingMarkdown } from '../../src/web/markdown/growing-markdown.ts'
 import { spelledOut } from '../../src/web/markdown/invisible.ts'
 import { linesOf } from '../../src/web/tools/ansi.ts'
+import { chanceOf } from '../series/chance.ts'
 
 const ESC = '\u001b'
 
@@ -89,11 +90,8 @@ const MAX_CHARS = 4_000
 
 /** Numbers below a limit, from a seed, so that what fails can be made again. */
 export function chance(seed: number): (limit: number) => number {
-  let state = seed >>> 0
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * limit)
-  }
+  const numbers = chanceOf(seed)
+  return (limit) => numbers.between(0, limit - 1)
 }
 
 /** Some of the corpus, put together and changed in up to eight places. */

@@ -5,15 +5,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { setup as build } from '../build.setup.ts'
+import { type Chance, chanceOf } from '../series/chance.ts'
+import { SERIES_OPTIONS, countsOf, playSeries, seriesOf } from '../series/series.ts'
 import { PageStage } from './stage.ts'
 
-const USAGE = `npm run kill -- page [--runs N] [--seed S]
-  --runs  how many kills (26)
-  --seed  of the moments of the kills and of what the page does meanwhile (random)`
+const USAGE = `npm run kill -- page [--runs N | --seconds N] [--seed S]
+  --runs     how many kills (26)
+  --seconds  as many kills as fit into that time instead
+  --seed     of the first kill: its moment, and what the page does meanwhile; the next one has the next (random)`
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '26' }, seed: { type: 'string' }, help: { type: 'boolean' } },
-})
+const { values } = parseArgs({ options: SERIES_OPTIONS })
 
 /** A kill comes this long after the prompt at most: before its turn, in it, at its question, or after it. */
 const LATEST_MS = 1_500
@@ -21,20 +22,6 @@ const LATE_MS = 400
 const SETTLE_MS = 90_000
 /** Then another session begins, so that a run does not depend on how many there were. */
 const RUNS_OF_A_SESSION = 25
-
-/** Chance that can be had again. */
-class Dice {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  upTo(limit: number): number {
-    this.#state = (Math.imul(this.#state ^ (this.#state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5) >>> 0
-    return (this.#state ^ (this.#state >>> 13)) % limit
-  }
-}
 
 /** What the page shows of one run: its prompts, the words of its answer in their order, and whether its end is there. */
 interface Sight {
@@ -69,17 +56,17 @@ class KillRun {
   readonly #stage: PageStage
   readonly #page: Page
   readonly #run: number
-  readonly #dice: Dice
+  readonly #chance: Chance
   readonly faults: string[] = []
   comesBackMs = 0
   /** In which the kill came. */
   moment = ''
 
-  constructor(stage: PageStage, page: Page, run: { readonly number: number; readonly dice: Dice }) {
+  constructor(stage: PageStage, page: Page, { number, seed }: { readonly number: number; readonly seed: number }) {
     this.#stage = stage
     this.#page = page
-    this.#run = run.number
-    this.#dice = run.dice
+    this.#run = number
+    this.#chance = chanceOf(seed)
   }
 
   async play(): Promise<void> {
@@ -93,9 +80,9 @@ class KillRun {
     await this.#page.getByLabel('Message to the agent').fill(`Run ${run}!`)
     await this.#page.keyboard.press('Enter')
     // A third of the kills come about the question and its answer.
-    const isLate = this.#dice.upTo(3) === 0
+    const isLate = this.#chance.happens(1 / 3)
     if (isLate) await this.#page.locator('.dock .card').waitFor()
-    const before = await this.#disturb(this.#dice.upTo(isLate ? LATE_MS : LATEST_MS))
+    const before = await this.#disturb(this.#chance.between(0, isLate ? LATE_MS : LATEST_MS))
     await this.#stage.server.kill()
     const seen = await look(this.#page, run)
     // What is asked is withdrawn with the connection, so it is what was seen before.
@@ -111,8 +98,8 @@ class KillRun {
     const end = performance.now() + forMs
     let sight = await look(this.#page, this.#run)
     while (performance.now() < end) {
-      if (sight.asks > 0 && this.#dice.upTo(4) === 0) await this.#allow()
-      else if (this.#dice.upTo(3) === 0) await this.#page.mouse.wheel(0, this.#dice.upTo(2) === 0 ? -300 : 900)
+      if (sight.asks > 0 && this.#chance.happens(1 / 4)) await this.#allow()
+      else if (this.#chance.happens(1 / 3)) await this.#page.mouse.wheel(0, this.#chance.happens(1 / 2) ? -300 : 900)
       await pause(Math.min(20, Math.max(0, end - performance.now())))
       sight = await look(this.#page, this.#run)
     }
@@ -183,40 +170,51 @@ function effectsOf({ server }: PageStage): readonly number[] {
 }
 
 async function main(): Promise<number> {
-  if (values.help === true) {
+  if (values.help) {
     console.log(USAGE)
     return 0
   }
   await build()
-  const runs = Number(values.runs)
-  const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed)
-  const dice = new Dice(seed)
   const stage = await PageStage.openAlone()
   const page = await stage.device()
-  const moments = new Map<string, number>()
-  const times: number[] = []
-  let faulty = 0
   try {
-    for (let number = 1; number <= runs; number += 1) {
-      if (number % RUNS_OF_A_SESSION === 1) await begin(stage, page)
-      const run = new KillRun(stage, page, { number, dice })
-      await run.play()
-      moments.set(run.moment, (moments.get(run.moment) ?? 0) + 1)
-      times.push(run.comesBackMs)
-      faulty += Number(run.faults.length > 0)
-      for (const fault of run.faults) console.log(`run ${number}, killed ${run.moment}: ${fault}`)
-    }
+    let number = 0
+    // One after the other: they share the page.
+    const runs = await playSeries(
+      { ...seriesOf(values, { runs: 26, jobs: 1 }), jobs: 1 },
+      {
+        async play(seed) {
+          if (number % RUNS_OF_A_SESSION === 0) await begin(stage, page)
+          const run = new KillRun(stage, page, { number: (number += 1), seed })
+          await run.play()
+          return [{ seed, run }]
+        },
+        findings: ({ run: { faults } }) => faults,
+        title: ({ seed, run: { moment } }) => `seed ${seed}, killed ${moment}:`,
+        again: ({ seed }) => `npm run kill -- page --runs 1 --seed ${seed}`,
+      },
+    )
+    return report(
+      runs.map(({ run }) => run),
+      [...new Set(stage.complaints)],
+    )
   } finally {
     await stage.close()
   }
-  times.sort((a, b) => a - b)
-  const [half, last] = [times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]
+}
+
+/** Prints it, and gives the exit code. */
+function report(runs: readonly KillRun[], complaints: readonly string[]): number {
+  const moments = countsOf(runs.map(({ moment }) => moment)).map(([moment, count]) => `${count} ${moment}`)
+  const times = runs.map(({ comesBackMs }) => comesBackMs).toSorted((one, other) => one - other)
+  const seconds = (ms = 0): string => `${(ms / 1000).toFixed(1)} s`
+  const faulty = runs.filter(({ faults }) => faults.length > 0).length
   console.log(
-    `${runs} kills (${[...moments].map(([moment, count]) => `${count} ${moment}`).join(', ')}), seed ${seed}: ${faulty} faulty. ` +
-      `The page was back ${(half / 1000).toFixed(1)} s after the server, at most ${(last / 1000).toFixed(1)} s.`,
+    `${runs.length} kills (${moments.join(', ')}): ${faulty} faulty. ` +
+      `The page was back ${seconds(times[times.length >> 1])} after the server, at most ${seconds(times.at(-1))}.`,
   )
-  for (const complaint of new Set(stage.complaints)) console.log(`the page complained: ${complaint}`)
-  return faulty === 0 && stage.complaints.length === 0 ? 0 : 1
+  for (const complaint of complaints) console.log(`the page complained: ${complaint}`)
+  return faulty === 0 && complaints.length === 0 ? 0 : 1
 }
 
 async function begin(stage: PageStage, page: Page): Promise<void> {

@@ -4,20 +4,15 @@
  */
 import { parseArgs } from 'node:util'
 import { Replicas } from '../../postgres/replicas.ts'
+import { SERIES_OPTIONS, playSeries, seriesOf } from '../../series/series.ts'
 import { type FailoverResult, type Standby, failOver, findingsIn } from './run.ts'
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-    asynchronous: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+const { values } = parseArgs({ options: { ...SERIES_OPTIONS, asynchronous: { type: 'boolean', default: false } } })
 
-const USAGE = `npm run kill -- failover [--runs N] [--seed S] [--asynchronous]
+const USAGE = `npm run kill -- failover [--runs N | --seconds N] [--seed S] [--asynchronous]
   --runs          how many times the primary is killed (20)
-  --seed          the seed of the first run; the next one has the next (1)
+  --seconds       as many times as fit into that time instead
+  --seed          the seed of the first run; the next one has the next (random)
   --asynchronous  the standby is not waited for: entries must get lost, and JOURNAL_WENT_BACK must name each session`
 
 async function main(): Promise<number> {
@@ -26,23 +21,24 @@ async function main(): Promise<number> {
     return 0
   }
   const standby: Standby = values.asynchronous ? 'asynchronous' : 'synchronous'
-  const results: FailoverResult[] = []
-  let failed = 0
   const replicas = await Replicas.start()
   try {
-    for (let run = 0; run < Number(values.runs); run += 1) {
-      const seed = Number(values.seed) + run
-      const result = await failOver(replicas, seed, standby)
-      results.push(result)
-      const findings = findingsIn(result, standby)
-      if (findings.length > 0) failed += 1
-      for (const finding of findings) console.log(`seed ${seed}: ${finding}`)
-    }
+    // One at a time: they share the database.
+    const results = await playSeries(
+      { ...seriesOf(values, { runs: 20, jobs: 1 }), jobs: 1 },
+      {
+        play: async (seed) => [await failOver(replicas, seed, standby)],
+        findings: (result) => findingsIn(result, standby),
+        title: ({ seed }) => `seed ${seed}:`,
+        again: ({ seed }) =>
+          `npm run kill -- failover --runs 1 --seed ${seed}${values.asynchronous ? ' --asynchronous' : ''}`,
+      },
+    )
+    report(results, standby)
+    return results.every((result) => findingsIn(result, standby).length === 0) ? 0 : 1
   } finally {
     await replicas.close()
   }
-  report(results, standby)
-  return failed === 0 ? 0 : 1
 }
 
 function report(results: readonly FailoverResult[], standby: Standby): void {

@@ -17,6 +17,7 @@ const AFTER = 5
 export type Standby = 'synchronous' | 'asynchronous'
 
 export interface FailoverResult extends Compared {
+  readonly seed: number
   /** From the kill until the next acknowledgement. */
   readonly pauseMs: number
 }
@@ -42,7 +43,7 @@ export async function failOver(replicas: Replicas, seed: number, standby: Standb
     const whole = replicas.failOver('dies')
     await load.more(AFTER)
     await whole
-    return { ...(await load.end()), pauseMs: load.firstAfter(killed) }
+    return { seed, ...(await load.end()), pauseMs: load.firstAfter(killed) }
   } finally {
     await journal.close()
     proxy.close()
