@@ -5,16 +5,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type FoundOverHttp, searchOverHttp } from '../../test/docs-search/search-over-http.ts'
 import type { Question } from './questions.ts'
 
 const binary = fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url))
-const VERSION = '2026-07-28'
 const KEY = 'a-key-for-measuring-only'
-
-export interface Found {
-  readonly total: number
-  readonly notice?: string
-}
 
 export class Served {
   readonly #child: ChildProcess
@@ -34,15 +29,10 @@ export class Served {
     return new Served(child, url)
   }
 
-  async search({ query, mode }: Omit<Question, 'kind'>): Promise<Found> {
-    const response = await fetch(this.#url, {
-      method: 'POST',
-      headers: HEADERS,
-      body: bodyOf({ query, mode, limit: 10 }),
-    })
-    const { result } = (await response.json()) as Answer
-    if (result?.structuredContent === undefined) throw new Error(JSON.stringify(result))
-    return result.structuredContent
+  async search({ query, mode }: Omit<Question, 'kind'>): Promise<FoundOverHttp> {
+    const found = await searchOverHttp(this.#url, KEY, { query, mode, limit: 10 })
+    if (found === undefined) throw new Error(`no answer to ${query}`)
+    return found
   }
 
   /** Of the whole process, in bytes: now, and at the most so far. */
@@ -62,26 +52,4 @@ export class Served {
 
 export function indexFolder(home: string): string {
   return join(home, 'docs-index')
-}
-
-interface Answer {
-  readonly result?: { readonly structuredContent?: Found }
-}
-
-const HEADERS = {
-  'Content-Type': 'application/json',
-  'X-API-Key': KEY,
-  'MCP-Protocol-Version': VERSION,
-  'Mcp-Method': 'tools/call',
-  'Mcp-Name': 'search_documents',
-}
-
-function bodyOf(args: object): string {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': VERSION,
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
-  }
-  const params = { name: 'search_documents', arguments: args, _meta }
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
 }

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { chanceOf } from '../series/chance.ts'
 import type { Scenario } from '../series/series.ts'
+import { searchOverHttp } from './search-over-http.ts'
 
 /** What one kill has left. */
 export interface DocsRound {
@@ -154,32 +155,9 @@ function judged(versions: ReadonlyMap<string, readonly string[]>, round: number)
   return { old: versions.size - anew, anew, wrong }
 }
 
-interface Found {
-  readonly result?: { readonly structuredContent?: { readonly total: number } }
-}
-
 /** The last server finds every document as it is, and none as it was. */
 async function allFound(url: string, round: number): Promise<void> {
   const total = async (version: number) =>
-    (await ask(url, { query: `version${version}`, mode: 'all' })).result?.structuredContent?.total
+    (await searchOverHttp(url, KEY, { query: `version${version}`, mode: 'all' }))?.total
   while ((await total(round)) !== DOCUMENTS * SECTIONS || (await total(round - 1)) !== 0);
-}
-
-async function ask(url: string, args: object): Promise<Found> {
-  const version = '2026-07-28'
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'kill', version: '1' },
-  }
-  const params = { name: 'search_documents', arguments: args, _meta }
-  const headers = {
-    'Content-Type': 'application/json',
-    Authorization: `Bearer ${KEY}`,
-    'MCP-Protocol-Version': version,
-    'Mcp-Method': 'tools/call',
-    'Mcp-Name': 'search_documents',
-  }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-  return (await fetch(url, { method: 'POST', headers, body })).json() as Promise<Found>
 }

@@ -1,7 +1,8 @@
 /** One run over all systems, group by group and half by half. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DocsServer, openDocsServer } from '../../../src/docs-search/server.ts'
-import { type Hit, judge, type Query, queries, type Score, type SearchSystem } from './judge.ts'
+import { judge, type Query, queries, type Score, type SearchSystem } from './judge.ts'
+import { searchOverHttp } from '../search-over-http.ts'
 import { passagesIn, substrings, trigrams } from './others.ts'
 import { fetchTexts } from './texts.ts'
 
@@ -53,32 +54,12 @@ async function judged(passages: Passages, server: DocsServer): Promise<readonly 
   return rows
 }
 
-interface Answer {
-  readonly result: { readonly structuredContent?: { readonly results: readonly Hit[]; readonly notice?: string } }
-}
-
 /** As a client asks that would rather have something than nothing. */
 function parley({ url }: DocsServer): SearchSystem {
-  const version = '2026-07-28'
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'judge', version: '1' },
-  }
-  const headers = {
-    'Content-Type': 'application/json',
-    'X-API-Key': KEY,
-    'MCP-Protocol-Version': version,
-    'Mcp-Method': 'tools/call',
-    'Mcp-Name': 'search_documents',
-  }
   return async (query) => {
-    const params = { name: 'search_documents', arguments: { query, mode: 'best', limit: 10 }, _meta }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     for (;;) {
-      const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as Answer
-      const found = answer.result.structuredContent
-      if (found === undefined) throw new Error(JSON.stringify(answer))
+      const found = await searchOverHttp(url, KEY, { query, mode: 'best', limit: 10 })
+      if (found === undefined) throw new Error(`no answer to ${query}`)
       if (found.notice === undefined) return found.results
       // Not all of the passages are in the index yet.
       await sleep(200)
