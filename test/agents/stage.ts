@@ -26,7 +26,7 @@ import { modelsOf } from '../model/puppet-model.ts'
 import type { Case } from '../fake-agent/case.ts'
 import { FakeAgent, hosted } from '../fake-agent/fake-agent.ts'
 import { hostedAgents } from '../fake-agent/hosted-agents.ts'
-import { until } from '../fixtures/process/running.ts'
+import { signal, until } from '../fixtures/process/running.ts'
 import { Disk } from '../sim/disk.ts'
 import { Reader } from '../sim/reader.ts'
 import { TestRules } from '../sim/rules.ts'
@@ -216,11 +216,7 @@ function journalOf(disk: Disk, owner: { readonly isGone: boolean }): Journal {
 async function killed(pid: number): Promise<void> {
   const kill = hosted.get(pid)
   if (kill !== undefined) return kill()
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has just ended by itself.
-  }
+  signal(pid, 'SIGKILL')
 }
 
 let prompts = 0

@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream'
 import { beforeAll } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { runs } from '../fixtures/process/running.ts'
-import { cleanEnvironment, environmentOf } from './environment.ts'
+import { environmentOf } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { readPidFile } from '../../src/server/daemon/pid-file.ts'
 import { startServer } from '../../src/server/launch/launch.ts'
@@ -198,8 +198,7 @@ export async function sessionIn(place: Pick<Lodging, 'home' | 'cwd' | 'agent'>):
 export async function ask(place: Pick<Run, 'home' | 'agent'>, method: string, params: Fields): Promise<Fields> {
   const { home, agent } = place
   const socket = socketPathOf(home)
-  const environment = { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config') }
-  await startServer({ home, socket, environment, program: binary })
+  await startServer({ home, socket, environment: environmentOf({ home }), program: binary })
   const client = await RawSocket.open(socket, agent === undefined ? {} : { agent })
   const { result, error } = await client.request(method, params)
   await client.leave()

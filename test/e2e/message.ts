@@ -45,3 +45,9 @@ export function textOf({ update }: SeenUpdate): string {
   const { text } = update['content'] as { readonly text?: string }
   return text ?? ''
 }
+
+/** The first option of a question that allows the thing once. */
+export function allowing({ params }: Message): string {
+  const options = (params?.['options'] ?? []) as readonly { readonly kind: string; readonly optionId: string }[]
+  return (options.find(({ kind }) => kind === 'allow_once') ?? options[0])?.optionId ?? ''
+}

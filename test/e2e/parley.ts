@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cleanEnvironment } from './environment.ts'
+import { environmentOf } from './environment.ts'
 import type { RawConnection } from '../wire/raw-connection.ts'
 import type { Fields } from './message.ts'
 import { RawClient } from './raw-client.ts'
@@ -30,7 +30,7 @@ export function startParley({ home, agent, env = {}, bin = binary, under = [], s
   const [command, ...args] = [...under, process.execPath, bin, 'acp', '--embedded', '--agent', agent]
   const child = spawn(command, args, {
     cwd: startIn,
-    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...env },
+    env: environmentOf({ home, env }),
   })
   return new RawClient(child)
 }

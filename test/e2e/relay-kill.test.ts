@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stdioServer } from '../fixtures/mcp/servers.ts'
-import { until } from '../fixtures/process/running.ts'
+import { serverOf, until } from '../fixtures/process/running.ts'
 import { type Message, type SeenUpdate, textOf, updatesIn } from './message.ts'
 import { initialize, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
@@ -15,7 +15,6 @@ import {
   cursorsOf,
   killServer,
   placeWith,
-  serverOf,
   serversStarted,
   startRelay,
   transcriptOf,

@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cleanEnvironment } from './environment.ts'
-import { runs, until } from '../fixtures/process/running.ts'
+import { runs, serverOf, until } from '../fixtures/process/running.ts'
 import { parley } from './cli.ts'
 import { type Message, textOf, updatesIn } from './message.ts'
 import { binary, newSession, promptOf } from './parley.ts'
 import type { RawClient } from './raw-client.ts'
-import { cleanUp, connect, connectTwo, lodgings, placeWith, serverOf, serversStarted, startRelay } from './relays.ts'
+import { cleanUp, connect, connectTwo, lodgings, placeWith, serversStarted, startRelay } from './relays.ts'
 
 cleanUp()
 /** For relays that neither start nor end their server. */

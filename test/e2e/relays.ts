@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { DATABASE, type Owner, behindFront } from '../conformance/relay/behind-front.ts'
 import { shareServer } from './cli.ts'
-import { cleanEnvironment } from './environment.ts'
+import { environmentOf } from './environment.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
-import { carrying, runs, until } from '../fixtures/process/running.ts'
+import { carrying, runs, serverOf, signal, until } from '../fixtures/process/running.ts'
 import { type Fields, updatesIn } from './message.ts'
 import { binary, freshDirectory, initialize, newSession, scriptAgent } from './parley.ts'
 import { RawClient } from './raw-client.ts'
@@ -38,7 +38,7 @@ async function remove({ home }: Place): Promise<void> {
   const homes = [home, join(home, '..', 'owner')]
   const left = () => homes.flatMap((one) => carrying(`PARLEY_HOME=${one}`))
   await until(() => {
-    for (const pid of left()) kill(pid)
+    for (const pid of left()) signal(pid, 'SIGKILL')
     return left().length === 0
   })
   rmSync(join(home, '..'), { recursive: true, force: true, maxRetries: 3 })
@@ -74,7 +74,7 @@ export function startRelay(
 ): RawClient {
   const child = spawn(process.execPath, [bin, 'acp', ...(args ?? ['--agent', agent])], {
     cwd: '/',
-    env: { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), PARLEY_HOME: home, ...shared, ...env },
+    env: environmentOf({ home, env: { ...shared, ...env } }),
   })
   const relay = new RawClient(child)
   opened.add(relay)
@@ -100,24 +100,13 @@ export async function connectTwo(
   return { one, other, sessionId }
 }
 
-/** The process that serves the state directory now. */
-export function serverOf({ home }: Pick<Place, 'home'>): number | undefined {
-  try {
-    const pid = Number.parseInt(readFileSync(join(home, 'server.pid'), 'utf8'), 10)
-    return runs(pid) ? pid : undefined
-  } catch {
-    // None has come so far.
-    return undefined
-  }
-}
-
 /** `kill -9`, of a front together with the node that has the sessions, which is started again; resolves when the process is gone. */
 export async function killServer(place: Place): Promise<number> {
   const pid = serverOf(place)
   if (pid === undefined) throw new Error('no server runs')
   const { owner } = place
   const other = owner && serverOf(owner)
-  for (const one of [pid, other]) if (one !== undefined) kill(one)
+  for (const one of [pid, other]) if (one !== undefined) signal(one, 'SIGKILL')
   await until(() => !runs(pid) && (other === undefined || !runs(other)))
   await owner?.start()
   return pid
@@ -141,12 +130,4 @@ export async function transcriptOf(place: Place, sessionId: string) {
   const reader = await connect(place)
   await reader.request('session/load', { sessionId, cwd: place.cwd, mcpServers: [] })
   return updatesIn(reader.received, sessionId)
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It was faster.
-  }
 }

@@ -5,7 +5,7 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Message } from './message.ts'
 import type { RawConnection } from '../wire/raw-connection.ts'
 
-type Schema = Readonly<Record<string, unknown>>
+export type Schema = Readonly<Record<string, unknown>>
 
 const schema = schemaNamed('schema.json')
 /** Only for methods that the standard has not settled yet. */
@@ -15,28 +15,27 @@ ajv.addSchema(schema, 'acp')
 ajv.addSchema(unstable, 'unstable')
 const validators = new Map<string, ValidateFunction>()
 
-interface Definition {
-  readonly 'x-side'?: string
-  readonly 'x-method'?: string
+export const definitions = definitionsIn(schema)
+
+/** The types that the agent sends, by the method that they belong to: its results, and the params of its calls. */
+export const resultTypes = typesIn(definitions, 'agent', (name) => name.endsWith('Response'))
+export const callTypes = typesIn(definitions, 'client', (name) => !name.endsWith('Response'))
+const UNSETTLED_RESULTS = typesIn(definitionsIn(unstable), 'agent', (name) => name.endsWith('Response'))
+const FROM_AGENT: Readonly<Record<string, string>> = { ...callTypes, '$/cancel_request': 'CancelRequestNotification' }
+
+function definitionsIn(of: Schema): Readonly<Record<string, Schema>> {
+  return of['$defs'] as Readonly<Record<string, Schema>>
 }
 
-/** The type of each method's result, where the agent answers, or of its params, where the agent calls. */
-function typesBy(
+function typesIn(
+  all: Readonly<Record<string, Schema>>,
   side: string,
   isOurs: (name: string) => boolean,
-  of: Schema = schema,
 ): Readonly<Record<string, string>> {
-  const types = Object.entries(of['$defs'] as Readonly<Record<string, Definition>>)
-    .filter(([name, type]) => type['x-side'] === side && isOurs(name))
-    .map(([name, type]) => [type['x-method'] ?? '', name] as const)
-  return Object.fromEntries(types)
-}
-
-const RESULTS = typesBy('agent', (name) => name.endsWith('Response'))
-const UNSETTLED_RESULTS = typesBy('agent', (name) => name.endsWith('Response'), unstable)
-const FROM_AGENT: Readonly<Record<string, string>> = {
-  ...typesBy('client', (name) => !name.endsWith('Response')),
-  '$/cancel_request': 'CancelRequestNotification',
+  const found = Object.entries(all).flatMap(([name, { 'x-side': of, 'x-method': method }]) =>
+    of === side && isOurs(name) && typeof method === 'string' ? [[method, name] as const] : [],
+  )
+  return Object.fromEntries(found)
 }
 
 /** One sentence per line that is not as the schema has it. */
@@ -62,7 +61,7 @@ export function deviation(message: Message, asked: RawConnection['asked']): stri
   // ACP leaves methods that begin so to whoever made them.
   if (method?.startsWith('_') === true)
     return typeof message.result === 'object' ? undefined : 'a result that is no object'
-  const type = RESULTS[method ?? '']
+  const type = resultTypes[method ?? '']
   if (type !== undefined) return against(type, message.result)
   const unsettled = UNSETTLED_RESULTS[method ?? '']
   return unsettled === undefined

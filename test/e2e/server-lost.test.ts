@@ -3,9 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { serverOf } from '../fixtures/process/running.ts'
 import { Cli, parley } from './cli.ts'
 import { initialize, newSession, promptOf, startParley } from './parley.ts'
-import { cleanUp, connect, placeWith, serverOf } from './relays.ts'
+import { cleanUp, connect, placeWith } from './relays.ts'
 
 cleanUp()
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { PerTest } from '../fixtures/process/per-test.ts'
-import { cleanEnvironment } from './environment.ts'
+import { environmentOf } from './environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { type LaunchOptions, startServer } from '../../src/server/launch/launch.ts'
 import { runs, until } from '../fixtures/process/running.ts'
@@ -75,8 +75,7 @@ export function start(
 
 /** What commands start a server with. */
 export function whereOf({ home, socket }: Place, env: Readonly<Record<string, string>> = {}): LaunchOptions {
-  const environment = { ...cleanEnvironment(), XDG_CONFIG_HOME: join(home, 'config'), ...env }
-  return { home, socket, environment, program: binary }
+  return { home, socket, environment: environmentOf({ home, env }), program: binary }
 }
 
 /** A server in the background; its pid. */

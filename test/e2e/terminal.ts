@@ -1,13 +1,12 @@
 /** The real binary at a terminal: `script` of Linux gives it one (apt-get install bsdutils). */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, vi } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { runs, until } from '../fixtures/process/running.ts'
 import { Emulator } from '../fixtures/terminal/emulator.ts'
-import { cleanEnvironment } from './environment.ts'
+import { environmentOf } from './environment.ts'
 import { binary } from './parley.ts'
 import type { Place } from './server.ts'
 
@@ -31,17 +30,10 @@ export class Terminal {
     const { home, cwd, agent, exitFile } = place
     this.#emulator = new Emulator(columns)
     const command = [process.execPath, binary, ...args].map((word) => `'${word}'`).join(' ')
-    const { NO_COLOR: _plain, FORCE_COLOR: _coloured, CI: _ci, ...inherited } = cleanEnvironment()
     const run = exitFile === undefined ? `exec ${command}` : `trap : HUP; ${command}; echo $? > '${exitFile}'`
     this.#child = spawn('script', ['-qec', `stty cols ${columns} rows 24; echo pid $$; ${run}`, '/dev/null'], {
       cwd,
-      env: {
-        ...inherited,
-        TERM: 'xterm',
-        XDG_CONFIG_HOME: join(home, 'config'),
-        PARLEY_HOME: home,
-        PARLEY_AGENT: agent,
-      },
+      env: { ...environmentOf({ home, agent }), TERM: 'xterm' },
     })
     this.#child.stdin.on('error', () => {
       // It has ended, and what it said is read.

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Message } from '../e2e/message.ts'
+import { type Message, allowing } from '../e2e/message.ts'
 import { initialize, newSession, promptOf, startParley } from '../e2e/parley.ts'
 import type { RawClient } from '../e2e/raw-client.ts'
 import type { Asked, Saying } from '../model-server/script.ts'
@@ -80,11 +80,9 @@ async function play(task: Task, { client, directory }: Place): Promise<Done> {
 }
 
 /** A person who says yes to each question, once. */
-function allow(client: RawClient, { id, method, params }: Message): void {
-  if (method !== 'session/request_permission') return
-  const options = (params?.['options'] ?? []) as readonly { readonly kind: string; readonly optionId: string }[]
-  const once = options.find(({ kind }) => kind === 'allow_once')
-  client.reply(id, { outcome: once ? { outcome: 'selected', optionId: once.optionId } : { outcome: 'cancelled' } })
+function allow(client: RawClient, message: Message): void {
+  if (message.method !== 'session/request_permission') return
+  client.reply(message.id, { outcome: { outcome: 'selected', optionId: allowing(message) } })
 }
 
 interface Update {

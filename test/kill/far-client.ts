@@ -4,11 +4,10 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
-import { cleanEnvironment } from '../e2e/environment.ts'
+import { environmentOf } from '../e2e/environment.ts'
 import { type Start, binary } from '../e2e/parley.ts'
 import { type Exit, RawClient } from '../e2e/raw-client.ts'
 import { type Chance, chanceOf } from '../series/chance.ts'
@@ -54,13 +53,7 @@ export class FarClient extends RawClient {
     const token = tokens.add(`far-${tokens.stored().length}`, 'admin')
     const child = spawn(process.execPath, [bin, 'serve', '--listen', '0'], {
       cwd: '/',
-      env: {
-        ...cleanEnvironment(),
-        XDG_CONFIG_HOME: join(home, 'config'),
-        PARLEY_HOME: home,
-        PARLEY_AGENT: agent,
-        ...env,
-      },
+      env: environmentOf({ home, agent, env }),
     })
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() }
     super(child, streams)

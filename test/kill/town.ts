@@ -1,13 +1,13 @@
 /** A state directory of its own, its server, and the clients that attach to it: relays as editors run them, followers at a pipe. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import { cleanEnvironment } from '../e2e/environment.ts'
 import { socketPathOf } from '../../src/config/socket.ts'
-import { carrying, commandOf, running, runs, until } from '../fixtures/process/running.ts'
+import { carrying, commandOf, running, runs, serverOf, signal, until } from '../fixtures/process/running.ts'
 import type { Fields, Message } from '../e2e/message.ts'
 import { binary, initialize, scriptAgent } from '../e2e/parley.ts'
 import { RawClient } from '../e2e/raw-client.ts'
@@ -150,13 +150,7 @@ export class Town {
 
   /** The process that serves this town now. */
   server(): number | undefined {
-    try {
-      const pid = Number.parseInt(readFileSync(join(this.home, 'server.pid'), 'utf8'), 10)
-      return runs(pid) ? pid : undefined
-    } catch {
-      // None has come so far.
-      return undefined
-    }
+    return serverOf(this)
   }
 
   /** kill -9; gives the pid, once the process is gone. */
@@ -284,12 +278,4 @@ export async function patiently<Value>(what: string, work: Promise<Value>): Prom
 
 function hasEnded({ exitCode, signalCode }: ChildProcessWithoutNullStreams): boolean {
   return exitCode !== null || signalCode !== null
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It was faster.
-  }
 }

@@ -9,7 +9,7 @@ import { type Client, connect, overWebSocket } from '../../src/client.ts'
 import { AccessTokens } from '../../src/credentials/access-tokens.ts'
 import type { Role } from '../../src/credentials/roles.ts'
 import { type RunningCommand, runCommand } from '../e2e/command-scope.ts'
-import { cleanEnvironment } from '../e2e/environment.ts'
+import { environmentOf } from '../e2e/environment.ts'
 import { binary, freshDirectory } from '../e2e/parley.ts'
 import { freePort } from '../fixtures/process/free-port.ts'
 
@@ -142,13 +142,11 @@ export class PageServer {
     // While it is dead no other may take it.
     if (this.#options.hasProcess === true && this.port === 0) this.port = await freePort()
     const args = ['serve', '--listen', String(this.port)]
-    const env = {
-      ...cleanEnvironment(),
-      ...this.#options.environment,
-      PARLEY_HOME: this.home,
-      XDG_CONFIG_HOME: join(this.home, 'config'),
-      PARLEY_AGENT: `script:${this.#script}`,
-    }
+    const env = environmentOf({
+      home: this.home,
+      agent: `script:${this.#script}`,
+      env: this.#options.environment ?? {},
+    })
     const line = await (this.#options.hasProcess === true
       ? this.#spawned([...before, process.execPath, binary, ...args], env)
       : this.#hostedHere(args, env))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { childrenOf, runs, until } from '../fixtures/process/running.ts'
+import { childrenOf, runs, signal, until } from '../fixtures/process/running.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
 
@@ -37,14 +37,6 @@ function directoryOf(megabytes: number | undefined): string {
   const owner = user()
   if ('uid' in owner) chownSync(directory, owner.uid, owner.gid)
   return directory
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It has ended already.
-  }
 }
 
 function isMounted(directory: string): boolean {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { runs, until } from '../fixtures/process/running.ts'
-import type { Fields, Message } from '../e2e/message.ts'
+import { type Fields, type Message, allowing } from '../e2e/message.ts'
 import { RawSocket } from '../e2e/raw-socket.ts'
 import { type Place, openSession, startInBackground } from '../e2e/server.ts'
 
@@ -108,12 +108,10 @@ export class StallBench implements AsyncDisposable {
   }
 }
 
-function agree(client: RawSocket, { id, method, params }: Message): void {
-  if (method === 'session/request_permission') {
-    const options = (params?.['options'] ?? []) as readonly { readonly kind: string; readonly optionId: string }[]
-    const yes = options.find(({ kind }) => kind === 'allow_once') ?? options[0]
-    client.reply(id, { outcome: { outcome: 'selected', optionId: yes?.optionId ?? '' } })
-  }
+function agree(client: RawSocket, message: Message): void {
+  const { id, method } = message
+  if (method === 'session/request_permission')
+    client.reply(id, { outcome: { outcome: 'selected', optionId: allowing(message) } })
   if (method === 'elicitation/create') client.reply(id, { action: 'accept', content: { v: `${'a'.repeat(60)}!` } })
 }
 

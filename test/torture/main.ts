@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { socketPathOf } from '../../src/config/socket.ts'
 import { setup } from '../build.setup.ts'
-import { runs, until } from '../fixtures/process/running.ts'
-import { manySessions, serverOf } from './many-sessions.ts'
+import { runs, serverOf, until } from '../fixtures/process/running.ts'
+import { manySessions } from './many-sessions.ts'
 import { hear } from './quiet.ts'
 
 const QUIET_MS = 6 * 60 * 1000

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { RawSocket } from '../e2e/raw-socket.ts'
-import { type Place, deaf, openSession, pidIn, startInBackground } from '../e2e/server.ts'
+import { type Place, deaf, openSession, startInBackground } from '../e2e/server.ts'
 import { carrying, runs, until } from '../fixtures/process/running.ts'
 
 const PROGRAM = new URL('../fixtures/mcp/torture-server.mjs', import.meta.url).pathname
@@ -95,9 +95,4 @@ function commandOf(pid: number): string {
 function residentMiB(pid: number): number {
   const [, kib = '0'] = /VmRSS:\s*(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kib) / 1024)
-}
-
-/** Whoever runs the state now. */
-export function serverOf({ home }: Place): number | undefined {
-  return pidIn(home)
 }

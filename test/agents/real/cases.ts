@@ -1,12 +1,12 @@
 /** What is tried with each real agent, in this order, on one session: each case says what was seen. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Fields, type Message, textOf, updatesIn } from '../../e2e/message.ts'
+import { type Fields, type Message, allowing, textOf, updatesIn } from '../../e2e/message.ts'
 import { promptOf } from '../../e2e/parley.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { until } from '../../fixtures/process/running.ts'
 import { importsOwnSession } from './own-sessions.ts'
-import { allowing, type World } from './world.ts'
+import type { World } from './world.ts'
 
 interface Option {
   readonly id: string

@@ -2,13 +2,13 @@
  * `npm run conformance -- together [NAME]`: two editors and a terminal on one session of a real agent (claude), whose server is
  * killed in the middle of a turn that one prompts, another approves and the third watches. Prints what each of them sees.
  */
-import { type Message, textOf, updatesIn } from '../../e2e/message.ts'
+import { type Message, allowing, textOf, updatesIn } from '../../e2e/message.ts'
 import { promptOf } from '../../e2e/parley.ts'
 import type { RawClient } from '../../e2e/raw-client.ts'
 import { until } from '../../fixtures/process/running.ts'
 import { DIRECTORY, isInside } from './namespace.ts'
 import { setups } from './setups.ts'
-import { allowing, type Terminal, World } from './world.ts'
+import { type Terminal, World } from './world.ts'
 
 const PATIENCE_MS = 60_000
 

@@ -7,7 +7,7 @@ import { cleanEnvironment } from '../../e2e/environment.ts'
 import type { Message } from '../../e2e/message.ts'
 import { binary, initialize } from '../../e2e/parley.ts'
 import { RawClient } from '../../e2e/raw-client.ts'
-import { carrying, until } from '../../fixtures/process/running.ts'
+import { carrying, serverOf, signal, until } from '../../fixtures/process/running.ts'
 import { type ModelServer, startModelServer } from '../../model-server/server.ts'
 import { answerTo } from './scripted.ts'
 import { type Setup, setUp } from './setups.ts'
@@ -89,9 +89,9 @@ export class World {
   }
 
   async killServer(): Promise<void> {
-    const pid = Number.parseInt(readFileSync(join(this.#state, 'server.pid'), 'utf8'), 10)
-    if (!(pid > 1)) throw new Error('no server runs')
-    process.kill(pid, 'SIGKILL')
+    const pid = serverOf({ home: this.#state })
+    if (pid === undefined) throw new Error('no server runs')
+    signal(pid, 'SIGKILL')
   }
 
   /** Every process of the agent, whoever started it. */
@@ -102,7 +102,7 @@ export class World {
 
   killAgent(): number {
     const pids = this.agentProcesses
-    for (const pid of pids) kill(pid)
+    for (const pid of pids) signal(pid, 'SIGKILL')
     return pids.length
   }
 
@@ -165,23 +165,9 @@ export class World {
     for (const client of this.#clients) if (!client.gone) await client.kill()
     await until(() => {
       const left = [...carrying(this.#mark), ...carrying(`HOME=${this.#home}`)]
-      for (const pid of left) kill(pid)
+      for (const pid of left) signal(pid, 'SIGKILL')
       return left.length === 0
     })
     await this.model.close()
   }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has just ended by itself.
-  }
-}
-
-/** The first option of a question that allows the thing once. */
-export function allowing({ params }: Message): string {
-  const options = (params?.['options'] ?? []) as readonly { readonly kind: string; readonly optionId: string }[]
-  return (options.find(({ kind }) => kind === 'allow_once') ?? options[0])?.optionId ?? ''
 }

@@ -12,6 +12,7 @@ import {
   type Place,
   type RemoteDoor,
   type Transport,
+  agentInMeta,
   endServer,
   httpDoor,
   socketEnds,
@@ -81,7 +82,7 @@ function throughAFront(name: string, door?: RemoteDoor): Transport {
       const { front, port, token } = await pair
       return door === undefined ? socketEnds(socketPathOf(front)) : door(`ws://127.0.0.1:${port}/acp`, token)
     },
-    introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
+    introduction: agentInMeta,
     leave: async (place) => (nameOf(place) === 'all' ? undefined : end(nameOf(place))),
     async close() {
       await Promise.all([...pairs.keys()].map(end))

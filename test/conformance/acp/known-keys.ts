@@ -1,15 +1,5 @@
 /** Finds keys that the official schema has no word for, at any depth: what is beyond the standard belongs into `_meta`. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-
-type Schema = Readonly<Record<string, unknown>>
-
-const path = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk/schema/v1/schema.json')
-const definitions = (JSON.parse(readFileSync(path, 'utf8')) as Schema)['$defs'] as Readonly<Record<string, Schema>>
-
-/** The types that the agent sends, by the method that they belong to. */
-export const resultTypes = typesOf('agent', (name) => name.endsWith('Response'))
-export const callTypes = typesOf('client', (name) => !name.endsWith('Response'))
+import { type Schema, definitions } from '../../e2e/schema.ts'
 
 /** Where keys stand that nobody defined, like `update.content.colour`. */
 export function strangeKeys(type: string, value: unknown): readonly string[] {
@@ -47,9 +37,4 @@ function isOpen({ additionalProperties, properties, $ref, allOf, anyOf, oneOf, t
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null
-}
-
-function typesOf(side: string, fits: (name: string) => boolean): Readonly<Record<string, string>> {
-  const found = Object.entries(definitions).filter(([name, type]) => type['x-side'] === side && fits(name))
-  return Object.fromEntries(found.map(([name, type]) => [String(type['x-method']), name]))
 }

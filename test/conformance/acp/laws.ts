@@ -1,8 +1,8 @@
 /** What must hold in every conversation, whatever it is about. Each law looks at a whole transcript and complains in sentences. */
 import { isAbsolute } from 'node:path'
 import type { Fields } from '../../e2e/message.ts'
-import { deviation } from '../../e2e/schema.ts'
-import { callTypes, resultTypes, strangeKeys } from './known-keys.ts'
+import { callTypes, deviation, resultTypes } from '../../e2e/schema.ts'
+import { strangeKeys } from './known-keys.ts'
 import { type Transcript, answeredMethods, callsOf, fieldsOf, fromAgent, listOf, updatesOf } from './record.ts'
 import { afterTheResponse, unfinishedCalls, unreleasedTerminals } from './turn-laws.ts'
 import { gated } from './gate-laws.ts'

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect as connectTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment } from '../../e2e/environment.ts'
+import { environmentOf } from '../../e2e/environment.ts'
 import type { Fields } from '../../e2e/message.ts'
 import { binary } from '../../e2e/parley.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
@@ -17,7 +17,7 @@ import { openHttpStreams } from '../../wire/raw-http.ts'
 import { openStreams } from '../../wire/raw-web-socket.ts'
 import { startServer } from '../../../src/server/launch/launch.ts'
 import { freePort } from '../../fixtures/process/free-port.ts'
-import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import { carrying, runs, signal, until } from '../../fixtures/process/running.ts'
 import type { Ends } from './line-connection.ts'
 
 /** What belongs to one case. */
@@ -62,41 +62,27 @@ export function embedded(): Transport {
 
 /** Stdio as an editor starts it: `parley acp`, a relay per client to one server in the background. */
 export function stdio(): Transport {
-  const homes = new Homes()
-  return {
-    name: 'parley acp',
-    scripted: true,
-    manyClients: true,
+  return served('parley acp', {
     carriesBytes: true,
-    async open(place) {
-      const home = homes.of(place)
-      // A cold start has the patience of the server; a case measures answers.
-      await started(home, place.env)
-      return childEnds(parley(['acp', '--agent', `script:${place.script}`], home, place.env))
-    },
     introduction: () => ({}),
-    leave: (place) => homes.leave(place),
-    close: () => homes.close(),
-  }
+    async open(home, { script, env }) {
+      // A cold start has the patience of the server; a case measures answers.
+      await started(home, env)
+      return childEnds(parley(['acp', '--agent', `script:${script}`], home, env))
+    },
+  })
 }
 
 /** The server's own unix socket, without a process in between: the quickest way. */
 export function unixSocket(): Transport {
-  const homes = new Homes()
-  return {
-    name: 'the unix socket of parley serve',
-    scripted: true,
-    manyClients: true,
+  return served('the unix socket of parley serve', {
     carriesBytes: true,
-    async open(place) {
-      const home = homes.of(place)
-      await started(home, place.env)
+    introduction: agentInMeta,
+    async open(home, { env }) {
+      await started(home, env)
       return socketEnds(socketPathOf(home))
     },
-    introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
-    leave: (place) => homes.leave(place),
-    close: () => homes.close(),
-  }
+  })
 }
 
 /** Opens one by the address of the server and an access token. */
@@ -104,30 +90,12 @@ export type RemoteDoor = (url: string, token: string) => Promise<Ends>
 
 export const webSocketDoor: RemoteDoor = async (url, token) => {
   const { socket, input, output, closed } = await openStreams(url, token)
-  return {
-    input,
-    output,
-    closed: closed.then(() => undefined),
-    async end() {
-      socket.terminate()
-      await closed
-      return true
-    },
-  }
+  return endsOf({ input, output, closed: closed.then(() => undefined) }, () => socket.terminate())
 }
 
 export const httpDoor: RemoteDoor = async (url, token) => {
-  const { input, output, closed, leave } = openHttpStreams(url, token)
-  return {
-    input,
-    output,
-    closed,
-    async end() {
-      await leave()
-      await closed
-      return true
-    },
-  }
+  const { leave, ...streams } = openHttpStreams(url, token)
+  return endsOf(streams, leave)
 }
 
 /** WebSocket on a port of loopback, with an access token. */
@@ -148,25 +116,43 @@ export const HASTE = {
 }
 
 function remote(name: string, connect: RemoteDoor): Transport {
-  const homes = new Homes()
   const doors = new Map<string, Promise<{ readonly port: number; readonly token: string }>>()
   const doorOf = (home: string) => {
     const door = doors.get(home) ?? freePort().then((port) => ({ port, token: tokenFor(home) }))
     doors.set(home, door)
     return door
   }
+  return served(name, {
+    carriesBytes: false,
+    introduction: agentInMeta,
+    async open(home, { env }) {
+      const { port, token } = await doorOf(home)
+      await started(home, { ...env, PARLEY_LISTEN: String(port), ...HASTE })
+      return connect(`ws://127.0.0.1:${port}/acp`, token)
+    },
+  })
+}
+
+/** How a client that starts no process of ours says which agent it wants. */
+export function agentInMeta({ script }: Place): Fields {
+  return { _meta: { 'parley/agent': `script:${script}` } }
+}
+
+interface Served extends Pick<Transport, 'carriesBytes'> {
+  readonly introduction: (place: Place) => Fields
+  readonly open: (home: string, place: Place) => Promise<Ends>
+}
+
+/** By a server of ours that all cases share, and one for each case that has settings of its own. */
+function served(name: string, { carriesBytes, introduction, open }: Served): Transport {
+  const homes = new Homes()
   return {
     name,
     scripted: true,
     manyClients: true,
-    carriesBytes: false,
-    async open(place) {
-      const home = homes.of(place)
-      const { port, token } = await doorOf(home)
-      await started(home, { ...place.env, PARLEY_LISTEN: String(port), ...HASTE })
-      return connect(`ws://127.0.0.1:${port}/acp`, token)
-    },
-    introduction: ({ script }) => ({ _meta: { 'parley/agent': `script:${script}` } }),
+    carriesBytes,
+    open: (place) => open(homes.of(place), place),
+    introduction,
     leave: (place) => homes.leave(place),
     close: () => homes.close(),
   }
@@ -210,29 +196,19 @@ class Homes {
 }
 
 export function started(home: string, env: Place['env']): Promise<void> {
-  return startServer({ home, socket: socketPathOf(home), environment: environment(home, env), program: binary })
+  return startServer({ home, socket: socketPathOf(home), environment: environmentOf({ home, env }), program: binary })
 }
 
 export async function endServer(home: string): Promise<void> {
   await until(() => {
     const left = carrying(`PARLEY_HOME=${home}`)
-    for (const pid of left) kill(pid)
+    for (const pid of left) signal(pid, 'SIGKILL')
     return left.every((pid) => !runs(pid))
   })
 }
 
-/** The settings of whoever runs this are not ours. */
-function environment(home: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return {
-    ...cleanEnvironment(),
-    XDG_CONFIG_HOME: join(home, 'config'),
-    PARLEY_HOME: home,
-    ...env,
-  }
-}
-
 function parley(args: readonly string[], home: string, env: Place['env']): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [binary, ...args], { cwd: '/', env: environment(home, env) })
+  return spawn(process.execPath, [binary, ...args], { cwd: '/', env: environmentOf({ home, env }) })
 }
 
 /** How long a process may take to end by itself once its input has ended: a few seconds, on a busy machine too. Milliseconds. */
@@ -250,7 +226,7 @@ function childEnds(child: ChildProcessWithoutNullStreams, hasGroup = false): End
   })
   // A program that could not be started has no pid, and a signal to process 0 would end the tests themselves.
   const killAll = (): void => {
-    if (child.pid !== undefined) kill(hasGroup ? -child.pid : child.pid)
+    if (child.pid !== undefined) signal(hasGroup ? -child.pid : child.pid, 'SIGKILL')
   }
   return {
     input: child.stdin,
@@ -280,23 +256,17 @@ export async function socketEnds(path: string): Promise<Ends> {
   connection.on('error', () => {
     // It broke; whoever waits hears that it is closed.
   })
-  return {
-    input: connection,
-    output: connection,
-    closed,
-    async end() {
-      connection.destroy()
-      await closed
-      return true
-    },
-  }
+  return endsOf({ input: connection, output: connection, closed }, () => connection.destroy())
 }
 
-function kill(pid: number): void {
-  if (pid === 0) return
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
+/** Of a connection without a process; it always ends by itself. */
+function endsOf(streams: Pick<Ends, 'input' | 'output' | 'closed'>, leave: () => unknown): Ends {
+  return {
+    ...streams,
+    async end() {
+      await leave()
+      await streams.closed
+      return true
+    },
   }
 }

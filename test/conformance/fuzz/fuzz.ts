@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment } from '../../e2e/environment.ts'
+import { environmentOf } from '../../e2e/environment.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
 import { startServer } from '../../../src/server/launch/launch.ts'
 import { binary } from '../../e2e/parley.ts'
-import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import { carrying, runs, serverOf, signal, until } from '../../fixtures/process/running.ts'
 import { Attacker } from './attacker.ts'
 import { wash } from './wave.ts'
 
@@ -98,13 +98,9 @@ class House {
 
   /** The server, and somebody who only wants to work. */
   async #start(): Promise<void> {
-    const environment = {
-      ...cleanEnvironment(),
-      XDG_CONFIG_HOME: join(this.#home, 'config'),
-      PARLEY_HOME: this.#home,
-    }
+    const environment = environmentOf({ home: this.#home })
     await startServer({ home: this.#home, socket: this.#socket, environment, program: binary })
-    this.#pid = Number.parseInt(readFileSync(join(this.#home, 'server.pid'), 'utf8'), 10)
+    this.#pid = serverOf({ home: this.#home }) ?? 0
     this.#watcher = await Attacker.open(this.#socket)
     const _meta = { 'parley/agent': `script:${this.#script}` }
     await this.#ask('initialize', { protocolVersion: 1, clientCapabilities: {}, _meta })
@@ -201,7 +197,7 @@ class House {
 
   async #end(): Promise<void> {
     await until(() => {
-      for (const pid of carrying(`PARLEY_HOME=${this.#home}`)) kill(pid)
+      for (const pid of carrying(`PARLEY_HOME=${this.#home}`)) signal(pid, 'SIGKILL')
       return carrying(`PARLEY_HOME=${this.#home}`).length === 0
     }, 20_000)
     // One that is dying may still hold the socket.
@@ -227,14 +223,6 @@ function megabytes(pid: number): number {
   } catch {
     // It has ended.
     return 0
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It was faster.
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { type Socket, connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { carrying, runs, until } from '../../fixtures/process/running.ts'
+import { carrying, pause, runs, signal, until } from '../../fixtures/process/running.ts'
 import type { Chance } from '../../series/chance.ts'
 import { type Town } from '../town.ts'
 import type { Cast } from './cast.ts'
@@ -61,8 +61,7 @@ const HARM: Readonly<Record<Deed, (harm: Harm) => void | Promise<void>>> = {
   'move the clock': ({ orders, chance }) =>
     writeFileSync(join(orders, 'jump'), String(chance.between(-400, 400) * DAY + chance.between(0, 10_000))),
   'kill the agent': ({ teller }) => teller.processes().forEach(end),
-  'stop the agent for a while': async ({ teller, standMs }) =>
-    void (await Promise.all(teller.processes().map((pid) => stand(pid, standMs)))),
+  'stop the agent for a while': ({ teller, standMs }) => pause(teller.processes(), standMs),
   'cancel the turn': ({ cast }) => cast.cancel(),
   'garbage after the log': (harm) =>
     betweenServers(harm, (log) => appendFileSync(log, Buffer.alloc(harm.chance.between(1, 9_000), 0xa5))),
@@ -99,18 +98,7 @@ function end(pid: number | undefined): void {
 }
 
 async function stand(pid: number | undefined, ms: number): Promise<void> {
-  if (pid === undefined) return
-  signal(pid, 'SIGSTOP')
-  await sleep(ms)
-  signal(pid, 'SIGCONT')
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It was faster.
-  }
+  if (pid !== undefined) await pause([pid], ms)
 }
 
 /** So many more files as it has open may a process open, or as many as before; false where nobody can say so. */

@@ -1,5 +1,5 @@
 /** What befalls a cluster: its nodes, its database, and the ways between them. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause, signal } from '../../fixtures/process/running.ts'
 import type { Chance } from '../../series/chance.ts'
 import type { ChaosNode } from './node.ts'
 import type { ClusterDeed } from './plan.ts'
@@ -25,9 +25,9 @@ const HARM: Readonly<Record<ClusterDeed, (harm: ClusterHarm) => unknown>> = {
   'kill the owner': ({ owner }) => owner.signal('SIGKILL'),
   'kill another node': ({ other }) => other.signal('SIGKILL'),
   'stop the owner in order': ({ owner }) => owner.signal('SIGTERM'),
-  'pause the owner until it is counted out': ({ owner }) => pause(owner, COUNTED_OUT_MS),
-  'pause the owner for a moment': ({ owner, standMs }) => pause(owner, standMs),
-  'pause another node for a moment': ({ other, standMs }) => pause(other, standMs),
+  'pause the owner until it is counted out': ({ owner }) => stand(owner, COUNTED_OUT_MS),
+  'pause the owner for a moment': ({ owner, standMs }) => stand(owner, standMs),
+  'pause another node for a moment': ({ other, standMs }) => stand(other, standMs),
   'move the session': ({ stage, tale, other, bin }) =>
     stage.command(['cluster', 'move', tale.sessionId, other.name], bin),
   async 'drain the owner'({ stage, owner, bin }) {
@@ -47,7 +47,7 @@ const HARM: Readonly<Record<ClusterDeed, (harm: ClusterHarm) => unknown>> = {
   'break the way of the others to the owner at any byte': ({ owner, standMs }) => owner.fromNodes.fret(standMs),
   'fail over to the standby': ({ stage }) => failOver(stage, 'dies'),
   'fail over while the old primary goes on': ({ stage }) => failOver(stage, 'goes on'),
-  'stop the standby for a while': ({ stage, standMs }) => stand(stage.replicas.standby?.processes() ?? [], standMs),
+  'stop the standby for a while': ({ stage, standMs }) => pause(stage.replicas.standby?.processes() ?? [], standMs),
   'fill the disk of the database': ({ stage, standMs }) => stage.replicas.fillDisk(standMs),
   'end the connections of the database': ({ stage }) => ofAllBackends(stage, 'pg_terminate_backend'),
   'cancel what the database does': ({ stage }) => ofAllBackends(stage, 'pg_cancel_backend'),
@@ -60,22 +60,8 @@ export async function befall(deed: ClusterDeed, harm: ClusterHarm): Promise<void
   await HARM[deed](harm)
 }
 
-async function pause({ pid }: ChaosNode, ms: number): Promise<void> {
-  if (pid !== undefined) await stand([pid], ms)
-}
-
-async function stand(pids: readonly number[], ms: number): Promise<void> {
-  for (const pid of pids) signal(pid, 'SIGSTOP')
-  await sleep(ms)
-  for (const pid of pids) signal(pid, 'SIGCONT')
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It has ended already.
-  }
+async function stand({ pid }: ChaosNode, ms: number): Promise<void> {
+  if (pid !== undefined) await pause([pid], ms)
 }
 
 /** Connections to the old primary break with it, or when it is gone; whoever connects comes to the new one. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokens } from '../../../src/credentials/access-tokens.ts'
 import { socketPathOf } from '../../../src/config/socket.ts'
-import { cleanEnvironment } from '../../e2e/environment.ts'
+import { environmentOf } from '../../e2e/environment.ts'
 import { RawSocket } from '../../e2e/raw-socket.ts'
 import { freePort } from '../../fixtures/process/free-port.ts'
 import { until } from '../../fixtures/process/running.ts'
@@ -55,9 +55,7 @@ export class ChaosNode {
     mkdirSync(place.home, { mode: 0o700 })
     this.#token = new AccessTokens(place.home, Date).add('far', 'admin')
     this.env = {
-      ...cleanEnvironment(),
-      XDG_CONFIG_HOME: join(place.home, 'config'),
-      PARLEY_HOME: place.home,
+      ...environmentOf(place),
       PARLEY_NODE: place.name,
       PARLEY_LISTEN: String(port),
       PARLEY_REMOTE_REQUESTS_PER_SECOND: '1000',
