@@ -109,10 +109,10 @@ export interface AgentSession {
   showActivity(activity: AgentActivity | undefined): void
   /**
    * The agent says something outside its turns, such as a title, or words that come after the end of a turn. While a turn
-   * runs, it becomes part of that turn. Dropped once the session has another agent. Resolves when there is room for more;
-   * never rejects.
+   * runs, it becomes part of that turn. `turnId`: it is of this turn, and is dropped once another has begun. Dropped once the
+   * session has another agent. Resolves when there is room for more; never rejects.
    */
-  update(update: AgentUpdate): Promise<void>
+  update(update: AgentUpdate, turnId?: string): Promise<void>
 }
 
 /** What an external agent does while nothing of it can be seen: how it is now, never stored. */
@@ -307,8 +307,6 @@ export interface PromptKinds {
 
 /** One turn as its agent sees it. Everything that the agent says in a turn goes through here, and is stored before a client sees it. */
 export interface Turn {
-  /** Nothing that the agent still says is part of this turn. */
-  readonly isOver: boolean
   readonly turnId: string
   readonly sessionId: string
   /** `[cwd, …additionalDirectories]`, absolute. */

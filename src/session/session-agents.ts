@@ -391,12 +391,13 @@ class ViewOfSession implements AgentSession {
     return this.#agents.capabilitiesChanged(this.#name)
   }
 
-  async update(update: AgentUpdate): Promise<void> {
+  async update(update: AgentUpdate, turnId?: string): Promise<void> {
     const { log } = await this.#agents.attached
     if (log.closed.aborted) return
     // Agents tell their usage beside the end of a turn, which would wait until that was stored by itself.
     const urgency = update.kind === 'usage' || update.kind === 'title' ? 'soon' : 'now'
-    await log.post({ kind: 'agent_update', agent: this.#name, update }, JSON.stringify(update).length, urgency)
+    const of = turnId === undefined ? {} : { turnId }
+    await log.post({ kind: 'agent_update', agent: this.#name, update, ...of }, JSON.stringify(update).length, urgency)
   }
 }
 

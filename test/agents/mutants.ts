@@ -15,8 +15,8 @@ const COPIES = 'test/agents/own-copies.test.ts'
 export const agentMutants: readonly Mutant[] = [
   mutant('updates: what comes after the response belongs to the turn that has ended', {
     at: [`${EXTERNAL}/turn/agent-turns.ts`, 'AgentTurns.spoken'],
-    find: 'updates !== undefined || this.#isLate(said)',
-    put: 'updates !== undefined',
+    find: 'this.#isLate(said)',
+    put: 'false',
     test: [PLAIN, 'words that come after the response belong to the turn that has ended [3]'],
   }),
   mutant('updates: an unknown one that is far too large is kept by its kind', {

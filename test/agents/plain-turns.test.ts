@@ -68,6 +68,22 @@ test('an agent that is faster than the disk waits for it, and everything is stor
   expect(reader.early).toEqual([])
 })
 
+test.concurrent('of a turn that has lost words no later ones are stored', async () => {
+  await using stage = new Stage()
+  const moves = [{ chunk: 'one ' }, { gate: 'two' }, { chunk: 'two ' }, { gate: 'three' }, { chunk: 'three ' }] as const
+  const fake = stage.fake({ ...withMoves(...moves), on: { 'session/cancel': [] } })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  await until(() => reader.text === 'one ')
+  stage.disk.next = 'unwritable'
+  fake.open('two')
+  await until(() => stage.disk.next === 'none')
+  fake.open('three')
+  expect(await endOf(reader, promptId)).toMatchObject({ error: { code: 'JOURNAL_IO' } })
+  expect(await prompted(session, reader, 'next')).toMatchObject({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('one echo: next')
+})
+
 test.concurrent('words that come after the response belong to the turn that has ended [3]', async () => {
   await using stage = new Stage()
   stage.fake(

@@ -38,6 +38,29 @@ test.concurrent('an agent that ignores a cancel holds the next prompt until it i
   expect(other.log.filter(({ start }) => start !== undefined)).toHaveLength(1)
 })
 
+test.concurrent('what an agent says of a cancelled turn after its end is no part of the answer to the next prompt [23]', async () => {
+  const call = (sessionUpdate: string, status: string) => ({ update: { sessionUpdate, toolCallId: 'c', status } })
+  const hi = [
+    { chunk: 'working ' },
+    call('tool_call', 'in_progress'),
+    { gate: 'late' },
+    { chunk: 'as I was saying ' },
+    call('tool_call_update', 'completed'),
+  ]
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const fake = stage.fake({ on: { 'session/cancel': [] }, prompts: { hi } }, { quirks: { cancelKillMs: 600_000 } })
+  const { session, reader } = await stage.open()
+  const promptId = await sent(session, 'hi')
+  await until(() => reader.text.includes('working'))
+  await session.dispatch({ kind: 'cancel', queued: [] })
+  const next = await sent(session, 'next')
+  await endOf(reader, promptId)
+  fake.open('late')
+  expect(await endOf(reader, next)).toMatchObject({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('working echo: next')
+  expect(reader.entries.filter(({ kind }) => kind === 'tool_call')).toHaveLength(1)
+})
+
 test.concurrent('two clients prompt at once: the second is sent after the first has ended [22]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })

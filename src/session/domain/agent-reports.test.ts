@@ -14,7 +14,12 @@ const idle = [...working, ended(1, 'p1', 'end_turn')]
 describe('what an agent reports beside its words', () => {
   const content = say.text('x')
   const list = [{ name: 'call', description: 'Runs a tool' }]
-  const update = (update: AgentUpdate): Command => ({ kind: 'agent_update', agent: 'puppet', update })
+  const update = (update: AgentUpdate, turnId?: string): Command => ({
+    kind: 'agent_update',
+    agent: 'puppet',
+    update,
+    ...(turnId !== undefined && { turnId }),
+  })
   const outside = { kind: 'message_chunk', messageId: 't1-outside2', content, origin: 'outside' } as const
   test.each<[AgentEvent, ...Body[]]>([
     [
@@ -98,6 +103,27 @@ describe('what an agent reports beside its words', () => {
         say.patched('c1', 'completed'),
         say.titled('New'),
       ))
+  describe('late in a cancelled turn', () => {
+    const chunk: AgentUpdate = { kind: 'chunk', role: 'agent', content }
+    const call: AgentUpdate = { kind: 'call', toolCallId: 'c1', patch: { status: 'completed' } }
+    const next = [...idle, accepted('p2', 'Next'), turnStarted(2, 'p2'), userSaid(2, 'p2', 'Next')]
+    test('belongs to it while no other has begun', () =>
+      given(...idle)
+        .when(update(chunk, 't1'), update(call, 't1'))
+        .then(say.agentSaid('t1-late', 'x'), say.patched('c1', 'completed')))
+    test.each([
+      ['while the next one runs', next],
+      ['after the next one has ended', [...next, ended(2, 'p2', 'cancelled')]],
+    ])('is no part of the next one, %s', (_when, past) =>
+      given(...past)
+        .when(update(chunk, 't1'), update(call, 't1'))
+        .thenNothing(),
+    )
+    test('is a part of the turn that runs if it is that one', () =>
+      given(...next)
+        .when(update(chunk, 't2'))
+        .then(say.agentSaid('t2-m1', 'x')))
+  })
   test('of its commands holds as its own, and a turn that it begins has an id and is its own', () =>
     given(...idle)
       .when(

@@ -69,8 +69,8 @@ export type Command =
   | { readonly kind: 'close' }
   /** No effect once the session has another agent than the one named here. */
   | ({ readonly kind: 'set_agent_capabilities'; readonly agent: string } & AgentCapabilities)
-  /** The agent of this name says something outside its turns. No effect once the session has another agent. */
-  | { readonly kind: 'agent_update'; readonly agent: string; readonly update: AgentUpdate }
+  /** The agent of this name says something outside its turns, or late in this one. No effect once the session has another agent. */
+  | { readonly kind: 'agent_update'; readonly agent: string; readonly update: AgentUpdate; readonly turnId?: string }
   /** The agent of this name knows the session under an id of its own. */
   | { readonly kind: 'remember_agent_session'; readonly record: AgentSessionRecord }
   /** The agent of this name works although no prompt asked it to. No effect while a turn is open. */

@@ -177,9 +177,13 @@ function aboutSession(
   }
 }
 
-/** While a turn runs, the update is part of that turn. Words that come later are one more message of the last turn. */
-function agentUpdate({ agent, update }: Of<'agent_update'>, state: Existing): readonly Body[] {
-  if (agent !== state.agent || state.phase === 'closed') return []
+/**
+ * While a turn runs, the update is part of that turn. Words that come later are one more message of the last turn. Those of an
+ * earlier turn would be read as an answer to the prompt after it.
+ */
+function agentUpdate({ agent, update, turnId }: Of<'agent_update'>, state: Existing): readonly Body[] {
+  const isOfEarlier = turnId !== undefined && turnId !== `t${state.turns}`
+  if (agent !== state.agent || state.phase === 'closed' || isOfEarlier) return []
   if (isBusy(state) && state.phase !== 'suspended') return agentSaid(update, state)
   if (update.kind === 'call') return [{ ...update, kind: 'tool_call_patched' }]
   if (update.kind !== 'chunk') return aboutSession(update, state)

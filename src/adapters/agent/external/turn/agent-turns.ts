@@ -1,6 +1,7 @@
 /** The turns of one agent: the prompt that it works on, and a turn that it began by itself. Decides to which of them an update belongs. */
 import { unlessAborted } from '../../../../async/abort.ts'
 import { waitAtMost } from '../../../../async/with-timeout.ts'
+import { isParleyError } from '../../../../errors/parley-error.ts'
 import type { AgentSession, StopReason, Turn } from '../../../../ports/agent.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 import type { Signal } from '../../../../ports/values/signal.ts'
@@ -118,9 +119,8 @@ export class AgentTurns {
   /** Words and calls, in a turn and outside of one. The promise of what must be done before anything else is handled, if any. */
   spoken(said: SaidUpdate): Promise<void> | undefined {
     const updates = this.promptTurn
-    // Once the core has ended a cancelled turn, what the agent still says of it comes late.
-    if (updates !== undefined && !this.#isEndedByCore(updates)) return this.#inTurn(updates, said)
-    return updates !== undefined || this.#isLate(said) ? this.#late(said) : this.#unasked(said)
+    if (updates !== undefined) return this.#inTurn(updates, said)
+    return this.#isLate(said) ? this.#late(said) : this.#unasked(said)
   }
 
   /** Undefined if the last words were stored as they came. */
@@ -132,7 +132,12 @@ export class AgentTurns {
 
   /** What becomes an entry is in its place as soon as it is said; a notice is shown after all that came before it. */
   #inTurn(updates: TurnUpdates, said: SaidUpdate): Promise<void> | undefined {
-    const applied = updates.apply(said)?.catch(() => this.#late(said))
+    const { turn } = updates
+    const applied = updates.apply(said)?.catch((error: unknown) => {
+      // Once the core has ended a cancelled turn, what the agent still says of it comes late. Words that follow some that could not
+      // be stored are lost with them: they would follow a gap.
+      return isParleyError(error, 'TURN_OVER') ? this.#late(said, turn.turnId) : undefined
+    })
     if (said.kind === 'notice') return applied
     this.#room = applied ?? this.#room
     return undefined
@@ -145,10 +150,6 @@ export class AgentTurns {
     return this.#inTurn(own.updates, said)
   }
 
-  #isEndedByCore({ turn }: TurnUpdates): boolean {
-    return turn.isOver
-  }
-
   #isLate(said: SaidUpdate): boolean {
     if (said.kind === 'foreign' || said.kind === 'notice') return this.#own === undefined
     return (
@@ -156,17 +157,17 @@ export class AgentTurns {
     )
   }
 
-  /** Of a turn that has ended. */
-  async #late(said: SaidUpdate): Promise<void> {
+  /** Of a turn that has ended; `turnId`: surely of this one. */
+  async #late(said: SaidUpdate, turnId?: string): Promise<void> {
     switch (said.kind) {
       case 'chunk': {
         const { role, content, messageId } = said
         const part = messageId === undefined ? {} : { messageId }
-        if (role !== 'user') await this.#session.update({ kind: 'chunk', role, content, ...part })
+        if (role !== 'user') await this.#session.update({ kind: 'chunk', role, content, ...part }, turnId)
         return
       }
       case 'call':
-        await this.#session.update({ kind: 'call', toolCallId: said.toolCallId, patch: said.patch })
+        await this.#session.update({ kind: 'call', toolCallId: said.toolCallId, patch: said.patch }, turnId)
         return
       case 'foreign':
         await this.#session.update({ kind: 'foreign', protocol: PROTOCOL, update: said.update })
