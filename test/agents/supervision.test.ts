@@ -61,6 +61,42 @@ test.concurrent('what an agent says of a cancelled turn after its end is no part
   expect(reader.entries.filter(({ kind }) => kind === 'tool_call')).toHaveLength(1)
 })
 
+test.concurrent('a process that is being ended is gone before the next one starts', async () => {
+  const prompts = {
+    hi: [{ fail: { code: -32_603, message: 'out of order' } }],
+    next: [{ chunk: 'next' }, { gate: 'end' }],
+  }
+  await using stage = new Stage(undefined, undefined, pacedClock(5))
+  const reloadAfter = [{ text: 'out of order' }]
+  const fake = stage.fake({ prompts, ignores: ['eof', 'SIGTERM'] }, { quirks: { reloadAfter } })
+  const { session, reader } = await stage.open()
+  fake.becomes({ prompts, isProcess: true })
+  expect(await prompted(session, reader, 'hi')).toMatchObject({ error: { code: 'AGENT_FAILED' } })
+  const next = await sent(session, 'next')
+  await until(() => reader.text === 'next')
+  expect(fake.processes).toHaveLength(1)
+  fake.open('end')
+  expect(await endOf(reader, next)).toMatchObject({ stopReason: 'end_turn' })
+})
+
+test.concurrent('a prompt that comes while the idle process is being ended has another, which is not ended with it', async () => {
+  const close = [{ first: 1, name: 'close', moves: [{ mark: 'closing' }, { gate: 'never' }] }]
+  const next = [{ chunk: 'next ' }, { gate: 'end' }, { chunk: 'end' }]
+  const capabilities = { sessionCapabilities: { close: {} } }
+  await using stage = new Stage()
+  const fake = stage.fake({ capabilities, on: { 'session/close': close }, prompts: { next } })
+  const { session, reader } = await stage.open()
+  await prompted(session, reader, 'hi')
+  const released = session.releaseAgent('idle')
+  await fake.until(({ mark }) => mark === 'closing')
+  const promptId = await sent(session, 'next')
+  await until(() => reader.text.includes('next '))
+  await released
+  fake.open('end')
+  expect(await endOf(reader, promptId)).toMatchObject({ stopReason: 'end_turn' })
+  expect(reader.text).toBe('echo: hinext end')
+})
+
 test.concurrent('two clients prompt at once: the second is sent after the first has ended [22]', async () => {
   await using stage = new Stage()
   const fake = stage.fake({ answersOnePrompt: true, prompts: { one: [{ gate: 'go' }, { chunk: 'One.' }] } })

@@ -76,6 +76,8 @@ export class AgentStarter {
   /** Settles once nothing of a failed start is left: what ends it would otherwise undo the start after it. */
   async #openOrStop(wish: OpenWish): Promise<AgentConversation> {
     try {
+      // A former process that is being ended may still speak, and must not speak in the turns of the next one.
+      await unlessAborted(this.stop(), wish.signal, () => new Error('it was cancelled'))
       return await this.#open(wish)
     } catch (error) {
       await this.stop('kill')
