@@ -51,6 +51,15 @@ export function unless(holds: boolean, otherwise: string): string | undefined {
   return holds ? undefined : otherwise
 }
 
+/** The same for each of many. */
+export function every<Item>(
+  all: readonly Item[],
+  holds: (item: Item) => boolean,
+  otherwise: string,
+): string | undefined {
+  return unless(all.every(holds), otherwise)
+}
+
 /** The first complaint, if there is one. */
 export function first(...complaints: readonly (string | undefined)[]): string | undefined {
   return complaints.find((complaint) => complaint !== undefined)

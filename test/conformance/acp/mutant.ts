@@ -1,5 +1,6 @@
 /** Faults as data: what a broken agent would have said instead. A filter between agent and driver says it. */
 import type { Fields, Message } from '../../e2e/message.ts'
+import { parsed } from '../../wire/raw-connection.ts'
 
 /** Which of the agent's messages is spoilt: the first that fits, or each of them. */
 export type Where =
@@ -88,6 +89,7 @@ export class Mutation {
 
   #spoilt(line: string, mutant: Mutant): readonly string[] {
     const message = parsed(line)
+    // What is no message cannot be spoilt.
     if (message === undefined) return [line]
     this.#learn(message.params)
     this.#learn(message.result)
@@ -145,15 +147,6 @@ export class Mutation {
 
 function kindOf({ params }: Message): unknown {
   return (params?.['update'] as Json | undefined)?.['sessionUpdate']
-}
-
-function parsed(line: string): Message | undefined {
-  try {
-    return JSON.parse(line) as Message
-  } catch {
-    // What is no message cannot be spoilt.
-    return undefined
-  }
 }
 
 /** Sets or removes what stands at a path like `result.sessions.0.cwd`. */

@@ -1,6 +1,6 @@
 /** Cancelling: of turns, and of requests. */
 import type { Fields } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { callOf, witness } from '../mcp.ts'
 import { onResult, refusing, speakingAfter } from '../mutant.ts'
@@ -133,8 +133,9 @@ export const cancelCases: readonly Case[] = [
       return [await stage.a.answerTo(running), await stage.a.answerTo(waiting)]
     },
     check: (answers) =>
-      unless(
-        answers.every(({ result, error }) => result?.['stopReason'] === 'cancelled' || error?.code === -32_800),
+      every(
+        answers,
+        ({ result, error }) => result?.['stopReason'] === 'cancelled' || error?.code === -32_800,
         'one is neither cancelled nor -32800',
       ),
     mutant: refusing('session/prompt', -32_603),

@@ -1,7 +1,7 @@
 /** What the agent asks of the client: files, terminals, and forms. */
 import { join } from 'node:path'
 import type { Fields, Message } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { intruding, onUpdate } from '../mutant.ts'
 import { fieldsOf, textOf, updatesOf } from '../record.ts'
@@ -201,9 +201,8 @@ export const elicitationCases: readonly Case[] = [
     play: async (stage) => {
       stage.answers({ 'elicitation/create': () => undefined })
       const sessionId = await stage.session()
-      const other = await stage.another()
+      const other = await stage.joined(sessionId)
       stage.answers(accept, other)
-      await other.request('session/resume', { sessionId, cwd: stage.cwd })
       const id = stage.begin(sessionId)
       const form = await stage.a.until(({ method }) => method === 'elicitation/create', 'a form')
       // Somebody else's answer, by an id that is not theirs.
@@ -332,10 +331,7 @@ export const elicitationCases: readonly Case[] = [
       const urls = calls.map(({ params }) => String(params?.['url']))
       return first(
         unless(urls.length === 1, 'no link came'),
-        unless(
-          urls.every((url) => !/\/\/[^/]*@|token=|key=/u.test(url)),
-          urls[0] ?? '',
-        ),
+        every(urls, (url) => !/\/\/[^/]*@|token=|key=/u.test(url), urls[0] ?? ''),
       )
     },
     mutant: { on: { call: 'elicitation/create' }, set: 'params.url', to: 'https://ada:secret@example.com/' },

@@ -1,7 +1,7 @@
 /** What the standard leaves open and docs/internals/protocol.md decides, as far as one client can see it; the page names each by its name. */
 import { rmSync } from 'node:fs'
 import type { Fields, Message } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { accepting, onResult, onUpdate, refusing, update } from '../mutant.ts'
 import { fieldsOf, textOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
@@ -144,10 +144,7 @@ export const decisionCases: readonly Case[] = [
     },
     check: ({ closed, never }) =>
       first(
-        unless(
-          closed.every(({ error }) => error === undefined),
-          'closing it again is an error',
-        ),
+        every(closed, ({ error }) => error === undefined, 'closing it again is an error'),
         isRefused(-32_002)(never),
       ),
     mutant: accepting('session/close'),
@@ -184,8 +181,9 @@ export const decisionCases: readonly Case[] = [
       return stage.a.received.flatMap(({ method = '' }) => (method.startsWith('_parley/') ? method : []))
     },
     check: (told) =>
-      unless(
-        ['_parley/turn', '_parley/queue', '_parley/presence'].every((name) => told.includes(name)),
+      every(
+        ['_parley/turn', '_parley/queue', '_parley/presence'],
+        (name) => told.includes(name),
         `it told ${told.join(' ')}`,
       ),
     mutant: { on: { call: '_parley/presence' }, each: true, never: true },

@@ -32,6 +32,13 @@ export async function readsOf(stage: Stage, sessionId: string, path: string): Pr
     .map(({ message }) => message.params?.['path'])
 }
 
+/** A directory with a file in it. */
+export function library(stage: Stage, name: string): { readonly directory: string; readonly file: string } {
+  const directory = stage.dir(name)
+  writeFileSync(join(directory, 'a.txt'), `the words of ${name}`)
+  return { directory, file: join(directory, 'a.txt') }
+}
+
 /** A read of its own before the turn ends, of what lies outside. */
 export const straying = {
   on: { result: 'session/prompt' },
@@ -73,13 +80,12 @@ export const directoryCases: readonly Case[] = [
     client: READS,
     script: [],
     play: async (stage) => {
-      const lib = stage.dir('lib')
-      writeFileSync(join(lib, 'a.txt'), 'a')
+      const { directory: lib, file } = library(stage, 'lib')
       const sessionId = await stage.session({ additionalDirectories: [lib] })
-      const inside = await readsOf(stage, sessionId, join(lib, 'a.txt'))
+      const inside = await readsOf(stage, sessionId, file)
       await stage.again()
       await stage.load(sessionId)
-      return { inside, outside: await readsOf(stage, sessionId, join(lib, 'a.txt')) }
+      return { inside, outside: await readsOf(stage, sessionId, file) }
     },
     check: ({ inside, outside }) =>
       first(
@@ -155,13 +161,12 @@ export const directoryCases: readonly Case[] = [
     client: READS,
     script: [],
     play: async (stage) => {
-      const lib = stage.dir('lib')
-      writeFileSync(join(lib, 'a.txt'), 'a')
+      const { directory: lib, file } = library(stage, 'lib')
       const source = await stage.session({ additionalDirectories: [lib] })
       const fork = await stage.ask('_parley/fork', { sessionId: source })
       const sessionId = String(fork['sessionId'])
       await stage.load(sessionId)
-      return readsOf(stage, sessionId, join(lib, 'a.txt'))
+      return readsOf(stage, sessionId, file)
     },
     check: (asked) => unless(asked.length === 0, 'a file of the source’s directories was read'),
     mutant: straying,

@@ -1,6 +1,6 @@
 /** Methods and keys beyond the standard, and errors. */
 import type { Message } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { accepting, onResult, refusing } from '../mutant.ts'
 import { answersIn, errorOf, fieldsOf, listOf, updatesOf } from '../record.ts'
@@ -120,10 +120,7 @@ export const errorCases: readonly Case[] = [
         law('A-ER-2')(answers, transcript),
         unless(!texts.some((text) => text.includes('sentinel')), 'a secret is told'),
         unless(!texts.some((text) => /\\n\s+at |node_modules/u.test(text)), 'a stack is told'),
-        unless(
-          texts.every((text) => text.length < 40_000),
-          'it has no end',
-        ),
+        every(texts, (text) => text.length < 40_000, 'it has no end'),
       )
     },
     mutant: { on: { error: 'session/new' }, set: 'error.message', to: 'Error: it broke\n    at main.js:1' },
@@ -162,10 +159,7 @@ export const authCases: readonly Case[] = [
     play: async (stage) => (await stage.initialize()).result,
     check: (result) => {
       const methods = (result?.['authMethods'] ?? []) as readonly { readonly type?: string }[]
-      return unless(
-        methods.every(({ type }) => type !== 'terminal'),
-        'it is',
-      )
+      return every(methods, ({ type }) => type !== 'terminal', 'it is')
     },
     mutant: onResult('initialize', 'authMethods', [{ type: 'terminal', id: 't', name: 'T' }]),
   }),

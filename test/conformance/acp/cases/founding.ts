@@ -1,7 +1,7 @@
 /** The two founding exchanges, byte for byte where bytes are given, and the meeting of two processes. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { onResult, withoutUpdate } from '../mutant.ts'
 import { fieldsOf, textOf, updatesOf } from '../record.ts'
 import { TALK, isSpoken, opened } from './load.ts'
@@ -33,10 +33,7 @@ export const foundingCases: readonly Case[] = [
       return first(
         unless(id === 0 && result?.['protocolVersion'] === 1, 'another id, or another version'),
         unless(!('mcp' in can), 'it says `mcp`'),
-        unless(
-          flags.every((group) => Object.values(group).every((flag) => typeof flag === 'boolean')),
-          'a flag is no flag',
-        ),
+        every(flags, (group) => Object.values(group).every((flag) => typeof flag === 'boolean'), 'a flag is no flag'),
         unless(Array.isArray(result?.['authMethods']), 'authMethods is no list'),
       )
     },

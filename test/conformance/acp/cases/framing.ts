@@ -1,6 +1,6 @@
 /** Lines, bytes, and the end of a process. */
 import { onUpdate } from '../mutant.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { witness } from '../mcp.ts'
 import { law } from '../laws.ts'
 import { textOf, updatesOf } from '../record.ts'
@@ -64,11 +64,7 @@ export const framingCases: readonly Case[] = [
       answers.push(a.rawMessage(next, [Buffer.concat([bytes.subarray(half), more])]))
       return Promise.all(answers)
     },
-    check: (answers) =>
-      unless(
-        answers.every(({ error }) => error !== undefined),
-        'a piece was no message',
-      ),
+    check: (answers) => every(answers, ({ error }) => error !== undefined, 'a piece was no message'),
     mutant: { on: { response: '_x/next' }, instead: { id: '$id', result: {} } },
   }),
   one('A-TR-6', 'a message may come byte by byte, and its line may end with CR LF', {

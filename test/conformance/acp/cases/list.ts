@@ -1,7 +1,7 @@
 /** session/list, session/delete and session/close: the life of sessions from outside. */
 import { isAbsolute } from 'node:path'
 import type { Fields } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { witness } from '../mcp.ts'
 import { accepting, onResult, refusing } from '../mutant.ts'
 import { fieldsOf, listOf } from '../record.ts'
@@ -98,10 +98,7 @@ export const listCases: readonly Case[] = [
       first(
         unless(pages > 2, 'it is one page'),
         unless(new Set(found).size === found.length, 'a session is listed twice'),
-        unless(
-          made.every((id) => found.includes(id)),
-          'a session is missing',
-        ),
+        every(made, (id) => found.includes(id), 'a session is missing'),
         unless(cursor === undefined, 'the last page has a cursor'),
       ),
     mutant: onResult('session/list', 'sessions.0.sessionId', 'other'),

@@ -1,5 +1,5 @@
 /** The MCP servers that a client brings along. */
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { listenHttp, overSse, startHttpServer } from '../../../fixtures/mcp/http-server.ts'
 import { callOf, witness } from '../mcp.ts'
 import { accepting, onUpdate, refusing } from '../mutant.ts'
@@ -31,11 +31,7 @@ export const mcpCases: readonly Case[] = [
       await untilSeen(stage, () => server.requests.length > 2)
       return server.requests.map((one) => one.headers['x-colour'])
     },
-    check: (values) =>
-      unless(
-        values.every((value) => value === 'mauve'),
-        'a request without the header',
-      ),
+    check: (values) => every(values, (value) => value === 'mauve', 'a request without the header'),
     mutant: refusing('session/new'),
   }),
   one('A-MC-3', 'a server over SSE is accepted if the agent advertises SSE, and otherwise refused', {

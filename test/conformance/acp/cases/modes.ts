@@ -1,6 +1,6 @@
 /** Modes, config options and slash commands: what a client can set, and what it is told of it. */
 import type { Fields } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { accepting, onResult, onUpdate, refusing } from '../mutant.ts'
 import { fieldsOf, listOf, updatesOf } from '../record.ts'
@@ -105,10 +105,7 @@ export const modeCases: readonly Case[] = [
     },
     check: (refused, transcript) =>
       first(
-        unless(
-          refused.every((why) => why === undefined),
-          `refused: ${String(refused)}`,
-        ),
+        every(refused, (why) => why === undefined, `refused: ${String(refused)}`),
         law('A-MD-1')(refused, transcript),
       ),
     mutant: onResult('session/new', 'modes', { currentModeId: 'none', availableModes: [] }),
@@ -172,11 +169,7 @@ export const configCases: readonly Case[] = [
         stage.a.request('session/set_config_option', { sessionId, configId, value })
       return [await ask('model', 'huge'), await ask('colour', 'red')]
     },
-    check: (answers) =>
-      unless(
-        answers.every(({ error }) => error?.code === -32_602),
-        'it was not refused with -32602',
-      ),
+    check: (answers) => every(answers, ({ error }) => error?.code === -32_602, 'it was not refused with -32602'),
     mutant: accepting('session/set_config_option', { configOptions: [MODEL] }),
   }),
   one('A-CF-3', 'a change by the agent is sent with all options', {
@@ -237,11 +230,7 @@ export const configCases: readonly Case[] = [
           .join(' '),
       )
     },
-    check: (orders) =>
-      unless(
-        orders.every((order) => order === 'model depth'),
-        `the orders ${orders.join(' and ')}`,
-      ),
+    check: (orders) => every(orders, (order) => order === 'model depth', `the orders ${orders.join(' and ')}`),
     mutant: onResult('session/set_config_option', 'configOptions', [DEPTH, MODEL]),
   }),
   one('A-CF-7', 'modes and the option of the same name follow each other', {

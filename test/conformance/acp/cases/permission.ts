@@ -105,9 +105,8 @@ export const permissionCases: readonly Case[] = [
       const wait = { 'session/request_permission': () => undefined }
       stage.answers(wait)
       const sessionId = await stage.session()
-      const other = await stage.another()
+      const other = await stage.joined(sessionId)
       stage.answers(wait, other)
-      await other.request('session/resume', { sessionId, cwd: stage.cwd })
       const prompt = stage.begin(sessionId)
       const [mine, theirs] = [await stage.question(), await stage.question(other)]
       stage.a.send({ id: mine.id, result: choose('reject_once') })

@@ -1,6 +1,6 @@
 /** A prompt turn: content, order, stop reasons, and what is told beside the answer. */
 import type { Fields } from '../../../e2e/message.ts'
-import { type Case, first, one, unless } from '../case.ts'
+import { type Case, every, first, one, unless } from '../case.ts'
 import { law } from '../laws.ts'
 import { onNthUpdate, onResult, onUpdate, refusing, speakingAfter, update, withoutUpdate } from '../mutant.ts'
 import { fieldsOf, listOf, textOf, updatesOf } from '../record.ts'
@@ -131,8 +131,9 @@ export const promptCases: readonly Case[] = [
     },
     check: ({ first: before, next }) =>
       first(
-        unless(
-          before.every((id) => typeof id === 'string' && id === before[0]),
+        every(
+          before,
+          (id) => typeof id === 'string' && id === before[0],
           'chunks of one message have several ids, or none',
         ),
         unless(!next.includes(before[0]), 'a message of the next turn has the id of one before'),
@@ -193,11 +194,7 @@ export const promptCases: readonly Case[] = [
       const answers = [await stage.a.answerTo(asked[0]), await stage.a.answerTo(asked[1])]
       return answers.map(({ result }) => result?.['stopReason'])
     },
-    check: (reasons) =>
-      unless(
-        reasons.every((reason) => reason === 'end_turn'),
-        `they ended ${reasons.join(', ')}`,
-      ),
+    check: (reasons) => every(reasons, (reason) => reason === 'end_turn', `they ended ${reasons.join(', ')}`),
     mutant: { on: { result: 'session/prompt' }, nth: 2, set: 'result.stopReason', to: 'cancelled' },
   }),
   one('A-PR-12', 'an empty prompt is refused', {
@@ -264,11 +261,7 @@ function noticeCases(): readonly Case[] {
         await stage.again()
         return (await opened(stage, 'session/load', { sessionId })).replayed
       },
-      check: (told) =>
-        unless(
-          told.every(({ sessionUpdate }) => sessionUpdate !== 'notice'),
-          'it is told again',
-        ),
+      check: (told) => every(told, ({ sessionUpdate }) => sessionUpdate !== 'notice', 'it is told again'),
       mutant: {
         on: { result: 'session/load' },
         before: update({ sessionUpdate: 'notice', severity: 'info', title: 'By the way.' }),

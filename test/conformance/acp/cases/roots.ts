@@ -6,17 +6,10 @@ import { type Case, first, one, unless } from '../case.ts'
 import { accepting, refusing } from '../mutant.ts'
 import { fieldsOf, updatesOf } from '../record.ts'
 import type { Stage } from '../stage.ts'
-import { BAD_LISTS, NEEDED, READS, readsOf, straying } from './directories.ts'
+import { BAD_LISTS, NEEDED, READS, library, readsOf, straying } from './directories.ts'
 import { isRefused } from './json-rpc.ts'
 
 const OPENING = ['session/load', 'session/resume'] as const
-
-/** A directory with a file in it: the file. */
-function library(stage: Stage, name: string): { readonly directory: string; readonly file: string } {
-  const directory = stage.dir(name)
-  writeFileSync(join(directory, 'a.txt'), `the words of ${name}`)
-  return { directory, file: join(directory, 'a.txt') }
-}
 
 async function open({ a, cwd }: Stage, method: string, more: { sessionId: string; additionalDirectories: unknown }) {
   return a.request(method, { cwd, mcpServers: [], ...more })
