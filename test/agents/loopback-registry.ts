@@ -1,7 +1,10 @@
-/** A registry of npm and an index of the ACP registry on loopback, with packages and archives that a test makes. */
+/** A registry of npm and an index of the ACP registry on loopback, with what a test gives it: packages, archives, what is installed here. */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
 
@@ -14,9 +17,14 @@ export interface TestPackage {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
+interface Version {
+  readonly manifest: Readonly<Record<string, unknown>>
+  readonly tarball: () => Buffer
+}
+
 export class LoopbackRegistry {
   readonly #server: Server
-  readonly #packages = new Map<string, { readonly manifest: Record<string, unknown>; readonly tarball: Buffer }[]>()
+  readonly #packages = new Map<string, Version[]>()
   readonly #files = new Map<string, Buffer>()
   #index: readonly unknown[] = []
   /** The paths that were asked for. */
@@ -52,7 +60,31 @@ export class LoopbackRegistry {
     const tarball = await tarGz(
       Object.fromEntries(Object.entries(all).map(([path, text]) => [`package/${path}`, text])),
     )
-    this.#packages.set(name, [...(this.#packages.get(name) ?? []), { manifest, tarball }])
+    this.#offer(name, { manifest, tarball: () => tarball })
+  }
+
+  /** What was installed at `root` by its lockfile; packages of other platforms do not exist here. */
+  publishInstalled(root: string): void {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, unknown>>
+    }
+    for (const path of Object.keys(packages)) {
+      const [name = ''] = path.split('node_modules/').slice(-1)
+      const place = join(root, path)
+      if (name === '' || !existsSync(join(place, 'package.json'))) continue
+      const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as Version['manifest']
+      let packed: Buffer | undefined
+      this.#offer(name, { manifest, tarball: () => (packed ??= packedFrom(place)) })
+    }
+  }
+
+  /** The packages whose content was asked for. */
+  get fetched(): readonly string[] {
+    return this.asked.flatMap((path) => TARBALL.exec(path)?.[1] ?? [])
+  }
+
+  #offer(name: string, version: Version): void {
+    this.#packages.set(name, [...(this.#packages.get(name) ?? []), version])
   }
 
   /** The address of a file. */
@@ -78,17 +110,24 @@ export class LoopbackRegistry {
     const [, name = '', number] = /^\/(.+?)(?:\/-\/(\d+)\.tgz)?$/u.exec(path) ?? []
     const versions = this.#packages.get(name)
     if (versions === undefined) return undefined
-    return number === undefined ? JSON.stringify(this.#packument(name)) : versions[Number(number)]?.tarball
+    return number === undefined ? JSON.stringify(this.#packument(name)) : versions[Number(number)]?.tarball()
   }
 
   #packument(name: string): unknown {
     const versions = (this.#packages.get(name) ?? []).map(({ manifest, tarball }, at) => {
-      const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+      const integrity = `sha512-${createHash('sha512').update(tarball()).digest('base64')}`
       const dist = { tarball: `${this.url}/${name}/-/${at}.tgz`, integrity }
       return [String(manifest['version']), { ...manifest, dist }] as const
     })
     return { name, 'dist-tags': { latest: versions.at(-1)?.[0] }, versions: Object.fromEntries(versions) }
   }
+}
+
+const TARBALL = /^\/(.+)\/-\/\d+\.tgz$/u
+
+function packedFrom(directory: string): Buffer {
+  const args = ['-czf', '-', '--transform', 's,^\\.,package,', '--exclude', './node_modules', '-C', directory, '.']
+  return execFileSync('tar', args, { maxBuffer: 100 * 1024 * 1024 })
 }
 
 /** A tar.gz with these files. */

@@ -21,7 +21,7 @@ import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { installed } from '../architecture/law.ts'
-import { type NpmRegistry, serveModules } from './npm-registry.ts'
+import { LoopbackRegistry } from '../agents/loopback-registry.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const NAME = '@parley-sessions/parley'
@@ -34,14 +34,15 @@ const BUILT = new Set(['dist', 'man'])
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 let work = ''
 let prefix = ''
-let registry: NpmRegistry
+let registry: LoopbackRegistry
 /** Nothing but Node and the basic programs: no compiler, no git, no cache of this user, no settings of this project. */
 let environment: Record<string, string> = {}
 
 beforeAll(async () => {
   work = realpathSync(mkdtempSync(join(tmpdir(), 'package-')))
   prefix = join(work, 'prefix')
-  registry = await serveModules(root)
+  registry = await LoopbackRegistry.open()
+  registry.publishInstalled(root)
   environment = cleanAccount(registry.url)
   const [packed] = JSON.parse(
     execFileSync(process.execPath, [npm, 'pack', '--ignore-scripts', '--json', '--pack-destination', work], {
@@ -54,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (existsSync(join(prefix, 'bin/parley'))) await run(join(prefix, 'bin/parley'), ['stop'])
-  registry.close()
+  await registry.close()
   rmSync(work, { recursive: true, force: true })
 })
 
@@ -118,11 +119,11 @@ function bytesBelow(directory: string): number {
 
 describe('the package, installed with Node and npm alone', () => {
   test('brings the native packages, what they need, and nothing else', () => {
-    expect([...registry.installed]).toEqual(expect.arrayContaining([...installed]))
+    expect(registry.fetched).toEqual(expect.arrayContaining([...installed]))
     const { packages }: { readonly packages: Readonly<Record<string, { readonly dev?: boolean }>> } = JSON.parse(
       readFileSync(join(root, 'package-lock.json'), 'utf8'),
     )
-    expect(registry.installed.filter((name) => packages[`node_modules/${name}`]?.dev === true)).toEqual([])
+    expect(registry.fetched.filter((name) => packages[`node_modules/${name}`]?.dev === true)).toEqual([])
   })
 
   test('says its version, its commit, its Node and the format of its journal', async () => {
