@@ -4,6 +4,7 @@ import type {
   Journal,
   PageLimits,
   SessionHead,
+  SessionId,
   SessionSummary,
   Snapshot,
   StoredEntry,
@@ -97,6 +98,19 @@ export function followed(pages: AsyncIterable<readonly StoredEntry[]>): Followed
         })
         await Promise.race([more, ended])
       }
+    },
+  }
+}
+
+/** Follows a session from a cursor on; `stop` gives all that came. */
+export function following(journal: Journal, id: SessionId, from = 0) {
+  const abort = new AbortController()
+  const seen = followed(journal.read(id, from, abort.signal))
+  return {
+    ...seen,
+    stop: () => {
+      abort.abort()
+      return seen.ended
     },
   }
 }

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Journal, SessionChange } from '../../src/ports/journal.ts'
-import { appendOf, entriesOf, everything, followed, idsOf, wide } from './journal-words.ts'
+import { appendOf, entriesOf, everything, followed, following, idsOf, wide } from './journal-words.ts'
 import { listContract } from './journal-list.ts'
 import { runAgainstModel, stepsOf } from './journal-model.ts'
 
@@ -221,13 +221,11 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
     })
 
     test('is followed by readers that waited for it', async () => {
-      const stop = new AbortController()
-      const seen = followed(journal.read('fork', 0, stop.signal))
+      const seen = following(journal, 'fork')
       await journal.append(appendOf('s', 0, 2))
       await journal.fork('s', forkOf(2))
       await seen.until(4)
-      stop.abort()
-      expect(await seen.ended).toEqual([...entriesOf('s', 0, 2), ...entriesOf('fork', 2, 2)])
+      expect(await seen.stop()).toEqual([...entriesOf('s', 0, 2), ...entriesOf('fork', 2, 2)])
     })
   })
 
@@ -271,31 +269,25 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
   describe('read', () => {
     test('gives what is stored, then what comes, each once and in order, until it is aborted', async () => {
       await journal.append(appendOf('s', 0, 2500))
-      const stop = new AbortController()
-      const seen = followed(journal.read('s', 0, stop.signal))
+      const seen = following(journal, 's')
       await seen.until(2500)
       for (let seq = 2500; seq < 2510; seq += 1) await journal.append(appendOf('s', seq, 1))
       await seen.until(2510)
-      stop.abort()
-      expect(await seen.ended).toEqual(entriesOf('s', 0, 2510))
+      expect(await seen.stop()).toEqual(entriesOf('s', 0, 2510))
     })
 
     test('from a cursor gives only what comes after it', async () => {
       await journal.append(appendOf('s', 0, 5))
-      const stop = new AbortController()
-      const seen = followed(journal.read('s', 3, stop.signal))
+      const seen = following(journal, 's', 3)
       await seen.until(2)
-      stop.abort()
-      expect(await seen.ended).toEqual(entriesOf('s', 3, 2))
+      expect(await seen.stop()).toEqual(entriesOf('s', 3, 2))
     })
 
     test('may begin before the session does', async () => {
-      const stop = new AbortController()
-      const seen = followed(journal.read('s', 0, stop.signal))
+      const seen = following(journal, 's')
       await journal.append(appendOf('s', 0, 1))
       await seen.until(1)
-      stop.abort()
-      expect(await seen.ended).toEqual(entriesOf('s', 0, 1))
+      expect(await seen.stop()).toEqual(entriesOf('s', 0, 1))
     })
 
     test('ends at once when aborted while it waits, or before it begins', async () => {
@@ -309,7 +301,7 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
 
     test('ends when the session is deleted, even if another of the same name begins at once', async () => {
       await journal.append(appendOf('s', 0, 2))
-      const seen = followed(journal.read('s', 0, new AbortController().signal))
+      const seen = following(journal, 's')
       await seen.until(2)
       await journal.delete('s')
       await journal.append(appendOf('s', 0, 5))
@@ -318,28 +310,24 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
 
     test('never hears of an append that was refused', async () => {
       await journal.append(appendOf('s', 0, 1))
-      const stop = new AbortController()
-      const seen = followed(journal.read('s', 0, stop.signal))
+      const seen = following(journal, 's')
       await seen.until(1)
       await expect(journal.append(appendOf('s', 0, 1))).rejects.toThrow('first')
       await journal.append(appendOf('s', 1, 1))
       await seen.until(2)
-      stop.abort()
-      expect(await seen.ended).toEqual(entriesOf('s', 0, 2))
+      expect(await seen.stop()).toEqual(entriesOf('s', 0, 2))
     })
 
     test('many readers of one session all see the same', async () => {
-      const stops = Array.from({ length: 50 }, () => new AbortController())
-      const readers = stops.map((stop) => followed(journal.read('s', 0, stop.signal)))
+      const readers = Array.from({ length: 50 }, () => following(journal, 's'))
       for (let seq = 0; seq < 20; seq += 1) await journal.append(appendOf('s', seq, 1))
       await Promise.all(readers.map((reader) => reader.until(20)))
-      for (const stop of stops) stop.abort()
-      for (const reader of readers) expect(await reader.ended).toEqual(entriesOf('s', 0, 20))
+      for (const reader of readers) expect(await reader.stop()).toEqual(entriesOf('s', 0, 20))
     })
 
     test('throws JOURNAL_CLOSED when the journal closes under it', async () => {
       await journal.append(appendOf('s', 0, 1))
-      const seen = followed(journal.read('s', 0, new AbortController().signal))
+      const seen = following(journal, 's')
       await seen.until(1)
       await journal.close()
       await expect(seen.ended).rejects.toMatchObject({ code: 'JOURNAL_CLOSED' })
@@ -393,7 +381,7 @@ export function journalContract(open: () => Promise<OpenedJournal>): void {
       await expect(journal.head('s')).rejects.toMatchObject(closed)
       await expect(journal.list({ limit: 1 })).rejects.toMatchObject(closed)
       await expect(journal.delete('s')).rejects.toMatchObject(closed)
-      await expect(followed(journal.read('s', 0, new AbortController().signal)).ended).rejects.toMatchObject(closed)
+      await expect(following(journal, 's').ended).rejects.toMatchObject(closed)
     })
   })
 

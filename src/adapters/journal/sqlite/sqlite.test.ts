@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { BroadcastChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { journalContract } from '../../../../test/contracts/journal.ts'
-import { appendOf, entriesOf, everything, followed, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
+import { appendOf, entriesOf, everything, following, idsOf, wide } from '../../../../test/contracts/journal-words.ts'
 import { startOwner, startProgram, temporaryDirectory, workerUrl } from '../../../../test/fixtures/journal/places.ts'
 import type { Append } from '../../../ports/journal.ts'
 import { openDatabase } from '../../../sqlite/database.ts'
@@ -207,7 +207,7 @@ describe('a group of appends', () => {
     const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 150 }] as const
     const journal = await openSqliteJournal({ directory, workerUrl, faults })
     await journal.append(appendOf('s', 0, 1))
-    const seen = followed(journal.read('s', 0, new AbortController().signal))
+    const seen = following(journal, 's')
     await seen.until(1)
     const order: string[] = []
     const append = journal.append(appendOf('s', 1, 1)).then(() => order.push('stored'))
@@ -299,7 +299,7 @@ test('a worker thread that dies fails its open and all later requests, and frees
   const faults = [{ point: 'journal.rows.written', action: 'delay', nth: 2, ms: 60_000 }] as const
   const journal = await openSqliteJournal({ directory, workerUrl: dying, faults })
   await journal.append(appendOf('s', 0, 2))
-  const reader = followed(journal.read('s', 0, new AbortController().signal))
+  const reader = following(journal, 's')
   await reader.until(2)
   const both = Promise.allSettled([journal.append(appendOf('s', 2, 1)), journal.append(appendOf('t', 0, 1))])
   const channel = new BroadcastChannel('parley journal: die')
