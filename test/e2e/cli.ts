@@ -14,7 +14,7 @@ import { startServer } from '../../src/server/launch/launch.ts'
 import type { Fields } from './message.ts'
 import { type RunningCommand, runCommand } from './command-scope.ts'
 import { endHosted, endSharedHosted, serveHere } from './hosted-server.ts'
-import { binary, freshDirectory, scriptAgent } from './parley.ts'
+import { binary, freshDirectory, workplace } from './parley.ts'
 import { RawSocket } from './raw-socket.ts'
 import { PATIENCE_MS } from '../wire/once-soon.ts'
 
@@ -174,12 +174,7 @@ export function shareServer(): (...steps: readonly Fields[]) => Promise<Lodging>
   shared.add(home)
   endSharedHosted()
   beforeAll(() => serveHere({ home }))
-  return async (...steps) => {
-    const directory = freshDirectory()
-    const cwd = join(directory, 'work')
-    mkdirSync(cwd)
-    return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
-  }
+  return async (...steps) => ({ home, socket: socketPathOf(home), ...(await workplace(steps)) })
 }
 
 /** What the server lists for a directory; `parley ls` would cost a process. */

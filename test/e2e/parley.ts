@@ -1,6 +1,6 @@
 /** Starts the real binary as an editor would, with a state directory of its own. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,6 +37,22 @@ export function startParley({ home, agent, env = {}, bin = binary, under = [], s
 
 export function freshDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'parley-e2e-'))
+}
+
+export interface Workplace {
+  /** All that belongs to it is below. */
+  readonly directory: string
+  /** Where sessions work. */
+  readonly cwd: string
+  readonly agent: string
+}
+
+/** A directory of its own, with an agent that plays these steps. */
+export async function workplace(steps: readonly Fields[]): Promise<Workplace> {
+  const directory = freshDirectory()
+  const cwd = join(directory, 'work')
+  mkdirSync(cwd)
+  return { directory, cwd, agent: await scriptAgent(directory, steps) }
 }
 
 /** Writes a script and gives it as the `--agent` flag wants it. */

@@ -1,6 +1,6 @@
 /** Starts relays as editors would, all on one state directory, and ends the server that serves them as roughly as a test wants. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { DATABASE, type Owner, behindFront } from '../conformance/relay/behind-front.ts'
@@ -9,7 +9,7 @@ import { environmentOf } from './environment.ts'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { carrying, runs, serverOf, signal, until } from '../fixtures/process/running.ts'
 import { type Fields, updatesIn } from './message.ts'
-import { binary, freshDirectory, initialize, newSession, scriptAgent } from './parley.ts'
+import { binary, initialize, newSession, workplace } from './parley.ts'
 import { RawClient } from './raw-client.ts'
 import { deviations } from './schema.ts'
 
@@ -45,13 +45,8 @@ async function remove({ home }: Place): Promise<void> {
 }
 
 export async function placeWith(steps: readonly Fields[]): Promise<Place> {
-  const directory = freshDirectory()
-  const place = {
-    home: join(directory, 'home'),
-    cwd: join(directory, 'work'),
-    agent: await scriptAgent(directory, steps),
-  }
-  mkdirSync(place.cwd)
+  const { directory, ...work } = await workplace(steps)
+  const place = { home: join(directory, 'home'), ...work }
   opened.add(place)
   const behind = await behindFront(place.home)
   return behind === undefined ? place : { ...place, ...behind }

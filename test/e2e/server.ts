@@ -1,5 +1,5 @@
 /** Servers of the real binary for tests: in the foreground of a test, or started in the background as commands do. */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { PerTest } from '../fixtures/process/per-test.ts'
@@ -10,7 +10,7 @@ import { runs, until } from '../fixtures/process/running.ts'
 import { Cli } from './cli.ts'
 import { endHosted, endSharedHosted } from './hosted-server.ts'
 import type { Fields } from './message.ts'
-import { binary, freshDirectory, scriptAgent } from './parley.ts'
+import { binary, newSession, workplace } from './parley.ts'
 import type { RawSocket } from './raw-socket.ts'
 
 export interface Place {
@@ -48,12 +48,10 @@ export function cleanUpSharedServers(): void {
 
 /** A state directory that is not there yet, a working directory and a script. */
 export async function placeWith(steps: readonly Fields[] = [], inside = 'home'): Promise<Place> {
-  const directory = freshDirectory()
+  const { directory, ...work } = await workplace(steps)
   const home = join(directory, inside)
-  const cwd = join(directory, 'work')
-  mkdirSync(cwd)
   opened.add({ directory, home })
-  return { home, socket: socketPathOf(home), cwd, agent: await scriptAgent(directory, steps) }
+  return { home, socket: socketPathOf(home), ...work }
 }
 
 /** `parley serve`, listening. */
@@ -117,12 +115,10 @@ export function logOf({ home }: Place): string {
   return readFileSync(join(home, 'parley.log'), 'utf8')
 }
 
-export async function openSession(
+export function openSession(
   client: RawSocket,
-  { cwd }: Place,
+  { cwd }: Pick<Place, 'cwd'>,
   mcpServers: readonly Fields[] = [],
 ): Promise<string> {
-  const { result, error } = await client.request('session/new', { cwd, mcpServers })
-  if (result === undefined) throw new Error(`session/new was refused: ${error?.message}`)
-  return String(result['sessionId'])
+  return newSession(client, cwd, mcpServers)
 }

@@ -1,11 +1,11 @@
 /** Starts binaries for a test file, and looks at each when its test is over: every line it wrote must be good ACP. */
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 import { PerTest } from '../fixtures/process/per-test.ts'
 import { serveHere } from './hosted-server.ts'
 import type { Fields } from './message.ts'
-import { type Start, freshDirectory, initialize, scriptAgent, startParley } from './parley.ts'
+import { type Start, initialize, startParley, workplace } from './parley.ts'
 import { RawClient } from './raw-client.ts'
 import { RawSocket } from './raw-socket.ts'
 import { deviations } from './schema.ts'
@@ -20,11 +20,8 @@ export interface Stage {
 
 /** A state directory, a working directory and a script. */
 async function openStage(steps: readonly Fields[]): Promise<Stage> {
-  const directory = freshDirectory()
-  const cwd = join(directory, 'work')
-  mkdirSync(cwd)
+  const { directory, cwd, agent } = await workplace(steps)
   const home = join(directory, 'home')
-  const agent = await scriptAgent(directory, steps)
   return {
     home,
     cwd,
@@ -85,11 +82,8 @@ export function connectionsToOneServer(): (agent: readonly Fields[] | 'guide') =
     await serveHere(place)
   })
   return async (wanted) => {
-    const directory = freshDirectory()
-    const cwd = join(directory, 'work')
-    mkdirSync(cwd)
-    const agent = wanted === 'guide' ? wanted : await scriptAgent(directory, wanted)
-    const client = await RawSocket.open(place.socket, { agent })
+    const { cwd, agent } = await workplace(wanted === 'guide' ? [] : wanted)
+    const client = await RawSocket.open(place.socket, { agent: wanted === 'guide' ? wanted : agent })
     opened.add(client)
     return { client, cwd }
   }

@@ -1,7 +1,8 @@
 /** What a series of runs comes to, as a page to read: a histogram of the cuts, and the totals. */
 import type { FindingKind } from './evidence.ts'
+import { countsOf } from '../series/series.ts'
 import { TROUBLES } from './far-client.ts'
-import { inMidTurn, phases } from './phase.ts'
+import { type Phase, inMidTurn, phases } from './phase.ts'
 import type { RunResult } from './run.ts'
 
 const LEAST_IN_MID_TURN = 0.6
@@ -20,12 +21,8 @@ export function report(results: readonly RunResult[], seconds: number): number {
     phases,
     cuts.map(({ phase }) => phase),
   )
-  const ways = [...new Set(cuts.map(({ by }) => by))].sort()
-  histogram(
-    'by …',
-    ways,
-    cuts.map(({ by }) => by),
-  )
+  const ways = cuts.map(({ by }) => by)
+  histogram('by …', [...new Set(ways)].toSorted(), ways)
   const troubles = results.flatMap((result) => result.troubles)
   if (troubles.length > 0) histogram('the network was …', TROUBLES, troubles)
   console.log(`${(share * 100).toFixed(0)} % of the cuts fell between a turn's first update and its end`)
@@ -35,6 +32,15 @@ export function report(results: readonly RunResult[], seconds: number): number {
   const failed = results.filter(({ findings }) => findings.length > 0)
   console.log(totals(results))
   return failed.length === 0 && (cuts.length < ENOUGH_CUTS || share >= LEAST_IN_MID_TURN) ? 0 : 1
+}
+
+/** What went wrong in runs of chaos, how often, and where in a turn. */
+export function reportDeeds(done: readonly { readonly deed: string; readonly phase: Phase }[]): void {
+  for (const [deed, count] of countsOf(done.map((one) => one.deed))) {
+    const at = countsOf(done.filter((one) => one.deed === deed).map(({ phase }) => phase))
+    const when = at.map(([phase, times]) => `${times} ${phase}`).join(', ')
+    console.log(`  ${deed.padEnd(56)} ${String(count).padStart(4)}: ${when}`)
+  }
 }
 
 export function totals(results: readonly Pick<RunResult, 'findings'>[]): string {

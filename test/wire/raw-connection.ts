@@ -187,7 +187,8 @@ export abstract class RawConnection {
   }
 }
 
-function parsed(line: string): Message | undefined {
+/** Undefined for a line that is no JSON. */
+export function parsed(line: string): Message | undefined {
   try {
     return JSON.parse(line) as Message
   } catch {

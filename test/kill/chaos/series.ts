@@ -1,7 +1,6 @@
 /** Many runs of chaos, some at a time, and what they come to as a page to read. */
-import type { Scenario, Series } from '../../series/series.ts'
-import { phases } from '../phase.ts'
-import { totals } from '../report.ts'
+import { type Scenario, type Series, countsOf } from '../../series/series.ts'
+import { reportDeeds, totals } from '../report.ts'
 import type { Kind } from './agents/kinds.ts'
 import type { ChaosPlan } from './plan.ts'
 import { townsOf } from './rounds.ts'
@@ -56,7 +55,9 @@ function agentsOf(results: readonly ChaosResult[]): readonly string[] {
   const kinds = results.flatMap(({ plan: { kind } }) => kind ?? [])
   if (kinds.length === 0) return []
   const counted = (values: readonly string[]): string =>
-    [...new Set(values)].map((one) => `${one} ${values.filter((value) => value === one).length}`).join(', ')
+    countsOf(values)
+      .map(([one, count]) => `${one} ${count}`)
+      .join(', ')
   const asked = [...new Set(results.flatMap(({ tally }) => Object.keys(tally)))].map((name) => {
     const count = results.reduce((sum, { tally }) => sum + (tally[name] ?? 0), 0)
     return `${name} ${count}`
@@ -72,12 +73,7 @@ function agentsOf(results: readonly ChaosResult[]): readonly string[] {
 export function reportChaos(results: readonly ChaosResult[], seconds: number): number {
   const done = results.flatMap((result) => result.done)
   console.log(`\n${results.length} runs in which ${done.length} things went wrong, in ${seconds.toFixed(0)} s`)
-  for (const deed of [...new Set(done.map((one) => one.deed))].toSorted()) {
-    const at = done.filter((one) => one.deed === deed)
-    const parts = phases.map((phase) => [phase, at.filter((one) => one.phase === phase).length] as const)
-    const told = parts.filter(([, count]) => count > 0).map(([phase, count]) => `${count} ${phase}`)
-    console.log(`  ${deed.padEnd(30)} ${String(at.length).padStart(4)}: ${told.join(', ')}`)
-  }
+  reportDeeds(done)
   for (const sentence of [...agentsOf(results), ...milder(results)]) console.log(sentence)
   console.log(totals(results))
   return results.every(({ findings }) => findings.length === 0) ? 0 : 1

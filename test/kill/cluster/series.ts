@@ -1,10 +1,10 @@
 /** Many runs of chaos in clusters, some at a time, and what they come to as a page to read. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chanceOf } from '../../series/chance.ts'
-import { type Scenario, type Series, countsOf } from '../../series/series.ts'
+import type { Scenario, Series } from '../../series/series.ts'
 import type { Finding } from '../evidence.ts'
 import type { Phase } from '../phase.ts'
-import { totals } from '../report.ts'
+import { reportDeeds, totals } from '../report.ts'
 import { patiently } from '../town.ts'
 import { befall } from './harm.ts'
 import { type ClusterDeed, type ClusterPlan, clusterPlanOf } from './plan.ts'
@@ -114,11 +114,7 @@ export function reportClusters(results: readonly ClusterResult[], seconds: numbe
   console.log(
     `\n${results.length} runs in clusters, in which ${done.length} things went wrong, in ${seconds.toFixed(0)} s`,
   )
-  for (const [deed, count] of countsOf(done.map((one) => one.deed))) {
-    const phases = countsOf(done.filter((one) => one.deed === deed).map(({ phase }) => phase))
-    const when = phases.map(([phase, times]) => `${times} ${phase}`).join(', ')
-    console.log(`  ${deed.padEnd(56)} ${String(count).padStart(4)}: ${when}`)
-  }
+  reportDeeds(done)
   if (process.getuid?.() !== 0)
     console.log('NOT TRIED: a full disk of the database, which takes the right to mount one.')
   console.log(totals(results))
