@@ -5,15 +5,30 @@ import { isParleyError, type ParleyError } from '../../src/errors/parley-error.t
 import type { ErrorCode } from '../../src/errors/catalogue.ts'
 import type { Command } from '../../src/session/domain/commands.ts'
 import { decide } from '../../src/session/domain/decide.ts'
-import type { Body } from '../../src/session/domain/entries.ts'
+import { type Body, encodeBody } from '../../src/session/domain/entries.ts'
 import { evolve } from '../../src/session/domain/evolve.ts'
-import { type State, absent } from '../../src/session/domain/state.ts'
+import { type Existing, type State, absent, encodeState, rowOf } from '../../src/session/domain/state.ts'
+import { Disk } from './disk.ts'
 
 export type Happened = { readonly bodies: readonly Body[] } | { readonly refused: unknown }
 
 /** The state that these facts make, from an empty journal. */
 export function stateAfter(...bodies: readonly Body[]): State {
   return bodies.reduce(evolveNext, absent('s-1') as State)
+}
+
+/** A disk on which another server has left the session of these facts. */
+export async function diskAfter(...bodies: readonly Body[]): Promise<Disk> {
+  const disk = new Disk()
+  await store(disk, 's-1', bodies)
+  return disk
+}
+
+export async function store(disk: Disk, id: string, bodies: readonly Body[]): Promise<void> {
+  const state = { ...stateAfter(...bodies), id } as Existing
+  const entries = bodies.map((body, n) => ({ seq: n + 1, at: (n + 1) * 1000, body: encodeBody(body) }))
+  const snapshot = { seq: state.seq, state: encodeState(state) }
+  await disk.append({ row: rowOf(state), entries, expected: 0, snapshot })
 }
 
 export function given(...bodies: readonly Body[]) {

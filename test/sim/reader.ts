@@ -13,6 +13,8 @@ export class Reader implements SessionSink {
   readonly early: Entry[] = []
   /** Why nothing was to be seen of the agent, as it was told. */
   readonly activities: (AgentActivity | undefined)[] = []
+  /** Whatever it was pushed besides entries. */
+  readonly others: SessionPush[] = []
   onNotice: () => void = () => {}
   /** What its `push` of entries throws. */
   refuses: Error | undefined
@@ -33,7 +35,7 @@ export class Reader implements SessionSink {
     if (push.kind === 'failed') this.failures.push(push.error)
     if (push.kind === 'agent') this.activities.push(push.activity)
     if (push.kind === 'notice') this.onNotice()
-    if (push.kind !== 'entries') return
+    if (push.kind !== 'entries') return void this.others.push(push)
     this.view = push.view
     this.#take(push.entries)
   }

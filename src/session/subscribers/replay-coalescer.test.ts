@@ -5,7 +5,7 @@ import { transcriptOf, visible } from '../../../test/sim/transcript.ts'
 import { live, wishes } from '../../../test/sim/wishes.ts'
 import { agentSaid, agentThought, asked, patched, resolved, text, toolCall } from '../../../test/sim/words.ts'
 import type { Body, Entry } from '../domain/entries.ts'
-import { ReplayCoalescer } from './replay-coalescer.ts'
+import { ReplayCoalescer, firstOf } from './replay-coalescer.ts'
 
 function replay(entries: readonly Entry[], pageSize = 1_000): readonly Entry[] {
   const replay = new ReplayCoalescer()
@@ -59,6 +59,7 @@ describe('a replay', () => {
   test('merges a tool call with its changes, also around a permission request', () => {
     const call = [toolCall('c1', 'Delete', 'pending'), asked('r1', 'c1'), resolved('r1', { outcome: 'cancelled' })]
     const run = [patched('c1', 'in_progress'), patched('c1', 'completed', 'done')]
+    expect(replay(numbered(...call, ...run), 2).map(({ seq }) => seq)).toEqual([2, 3, 5])
     expect(visible(replay(numbered(...call, ...run), 2))).toEqual([
       {
         kind: 'tool_call',
@@ -97,7 +98,21 @@ describe('a replay', () => {
       { ...agentSaid('m1', 'Hello'), seq: 2, at: 0, first: { seq: 1, at: 0 } },
     ]))
 
+  test('merges changes of a call that began before it, and says where each entry began', () => {
+    const more: Body = { kind: 'tool_call_patched', toolCallId: 'c1', patch: { name: 'look' } }
+    const [merged, alone] = replay(numbered(patched('c1', 'completed', 'done'), more, agentSaid('m1', 'x')))
+    expect(merged).toEqual({
+      ...patched('c1', 'completed', 'done'),
+      patch: { status: 'completed', content: [{ type: 'content', content: text('done') }], name: 'look' },
+      seq: 2,
+      at: 0,
+      first: { seq: 1, at: 0 },
+    })
+    expect([merged, alone].map((entry) => entry && firstOf(entry))).toEqual([1, 3].map((seq) => ({ seq, at: 0 })))
+  })
+
   test.each<[string, readonly Body[]]>([
+    ['two pictures', [pictured('m1'), pictured('m1')]],
     ['two messages', [agentSaid('m1', 'a'), agentSaid('m2', 'b')]],
     ['a thought and a word', [agentThought('m1', 'a'), agentSaid('m2', 'b')]],
     ['a message with a tool call in it', [agentSaid('m1', 'a'), toolCall('c1', 'x'), agentSaid('m1', 'b')]],
@@ -114,4 +129,13 @@ describe('a replay', () => {
 
 function annotated(messageId: string, words: string): Body {
   return { kind: 'message_chunk', role: 'agent', messageId, content: { ...text(words), annotations: { priority: 1 } } }
+}
+
+function pictured(messageId: string): Body {
+  return {
+    kind: 'message_chunk',
+    role: 'agent',
+    messageId,
+    content: { type: 'image', data: '', mimeType: 'image/png' },
+  }
 }

@@ -144,11 +144,12 @@ test('a sink that throws is cut off at once, with its cursor before the entry th
   expect(session.clients.size).toBe(1)
 })
 
-test('a reader that missed some entries gets them from the journal before later ones', async () => {
+test('a reader that missed some entries gets them from the journal before later ones, and none twice that it has', async () => {
   const house = new House()
   const { session } = await house.open()
   const reader = new Reader(house.disk, session.id)
-  let view = await session.snapshot()
+  const before = await session.snapshot()
+  let view = before
   // It is no subscriber of the session, so that nothing is pushed to it but by this test.
   const ports = { journal: house.disk, clock: house.clock }
   const parts = { ports, clients: session.clients, session: { view: () => view, remove: () => {} } }
@@ -160,6 +161,14 @@ test('a reader that missed some entries gets them from the journal before later 
   subscription.pushEntries(stored.slice(-1), view)
   await quiet()
   expect(transcriptOf(reader.entries)).toEqual(transcriptOf(stored))
+  const after = view
+  view = before
+  const overlapped = new Reader(house.disk, session.id)
+  const other = new Subscription(parts, overlapped, before.seq)
+  await other.goLive()
+  for (const entries of [stored.slice(0, 3), stored.slice(2, 5), stored.slice(3)]) other.pushEntries(entries, after)
+  expect(overlapped.entries).toEqual(stored.slice(before.seq))
+  expect(other.cursor).toBe(after.seq)
 })
 
 describe('the view of a client', () => {
@@ -225,20 +234,36 @@ describe('a client that does not read', () => {
     expect(transcriptOf(slow.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
   })
 
-  test('gets the error when catching up fails for long, and catches up with the next entry', async () => {
+  test.each(['with the next entry', 'by itself, after a second'])(
+    'gets the error when catching up fails for long, and catches up %s',
+    async (how) => {
+      const house = new House()
+      const { session } = await house.open()
+      const slow = await house.join(session)
+      slow.stall()
+      await speak(house, session, { promptId: 'p1', words: 3 })
+      house.disk.trouble = 'unreadable'
+      slow.readOn()
+      await house.clock.advance(9_000)
+      expect(slow.failures).toEqual([])
+      await house.clock.advance(1_000)
+      expect(slow.failures).toMatchObject([{ code: 'JOURNAL_IO' }])
+      house.disk.trouble = 'none'
+      if (how === 'with the next entry') await speak(house, session, { promptId: 'p2', words: 3 })
+      else await house.clock.advance(1_000)
+      expect(transcriptOf(slow.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
+    },
+  )
+
+  test('gets the error once when the session was deleted meanwhile', async () => {
     const house = new House()
     const { session } = await house.open()
     const slow = await house.join(session)
     slow.stall()
     await speak(house, session, { promptId: 'p1', words: 3 })
-    house.disk.trouble = 'unreadable'
+    await house.disk.delete(session.id)
     slow.readOn()
-    await house.clock.advance(9_000)
-    expect(slow.failures).toEqual([])
-    await house.clock.advance(1_000)
-    expect(slow.failures).toMatchObject([{ code: 'JOURNAL_IO' }])
-    house.disk.trouble = 'none'
-    await speak(house, session, { promptId: 'p2', words: 3 })
-    expect(transcriptOf(slow.entries)).toEqual(transcriptOf(await house.disk.entries(session.id)))
+    await house.clock.advance(30_000)
+    expect(slow.failures).toMatchObject([{ code: 'SESSION_NOT_FOUND' }])
   })
 })
