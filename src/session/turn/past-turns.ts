@@ -66,7 +66,6 @@ class TurnFold {
         else if (entry.role === 'agent' && entry.content.type === 'text') this.#text(entry, entry.content.text)
         return
       case 'tool_call':
-        this.#messageId = ''
         this.#push(callPart(entry.toolCallId, { title: entry.toolCallId, status: 'pending' }, entry.call))
         return
       case 'tool_call_patched':
@@ -123,7 +122,7 @@ function diffOf(content: ToolCallContent): CallPart['diffs'] {
   const before = content.oldText === null || content.oldText === '' ? [] : content.oldText.split('\n')
   const after = content.newText === '' ? [] : content.newText.split('\n')
   let start = 0
-  while (start < before.length && start < after.length && before[start] === after[start]) start += 1
+  while (start < before.length && before[start] === after[start]) start += 1
   let end = 0
   const most = Math.min(before.length, after.length) - start
   while (end < most && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1
