@@ -65,7 +65,7 @@ function runOnce(seed: number): { readonly passed: number; readonly failed: read
   const results = join(directory, 'results.json')
   try {
     const order = ['--sequence.shuffle.files', `--sequence.seed=${seed}`]
-    const reporters = ['--reporter=json', `--outputFile.json=${results}`]
+    const reporters = ['--reporter=json', `--outputFile.json=${results}`, '--reporter=dot']
     const files = positionals.length === 0 ? ['--project=!heavy'] : positionals
     const { status, stdout, stderr } = spawnSync('npx', ['vitest', 'run', ...order, ...reporters, ...files], {
       encoding: 'utf8',
@@ -73,8 +73,10 @@ function runOnce(seed: number): { readonly passed: number; readonly failed: read
     })
     const report = readReport(results)
     const failed = report === undefined ? [] : [...failuresIn(report, seed)]
+    const outside = errorsOutside(stdout + stderr)
     // No test failed, yet the run did: an error outside any test, or no run at all.
-    if (status !== 0 && failed.length === 0) failed.push({ test: 'outside any test', seed, message: stdout + stderr })
+    if (status !== 0 && (failed.length === 0 || outside !== undefined))
+      failed.push({ test: 'outside any test', seed, message: outside ?? stdout + stderr })
     return { passed: report?.numPassedTests ?? 0, failed }
   } finally {
     rmSync(directory, { recursive: true, force: true })
@@ -88,6 +90,12 @@ function readReport(path: string): Report | undefined {
     // Vitest did not come to its end.
     return undefined
   }
+}
+
+/** Why a test never ended stands here only. */
+function errorsOutside(said: string): string | undefined {
+  const at = said.indexOf('Unhandled ')
+  return at === -1 ? undefined : said.slice(at)
 }
 
 function failuresIn({ testResults }: Report, seed: number): readonly Failure[] {

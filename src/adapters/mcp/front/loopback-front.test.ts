@@ -79,8 +79,10 @@ test.concurrent('an agent lists and calls the tools of a server by their own nam
   const { open, bench } = await fronting([stdioServer('my db', {}, { DB_KEY: 'sentinel-secret' })])
   expect(JSON.stringify(open.servers)).not.toContain('sentinel')
   const client = await connect(serverOf(open, 'my_db'))
-  const { tools } = await client.listTools()
-  expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
+  const echo = async () => (await client.listTools()).tools.find(({ name }) => name === 'echo')
+  // A list does not wait for ever for a server that has just been started.
+  await until(async () => (await echo()) !== undefined)
+  expect(await echo()).toMatchObject({
     title: 'Echo',
     inputSchema: { required: ['text'] },
     annotations: { readOnlyHint: true },
