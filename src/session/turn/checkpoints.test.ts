@@ -1,8 +1,13 @@
 /** Checkpoints that an agent stores come back in order, after a restart and in a copy, beginning with the last reset. */
 import { expect, test } from 'vitest'
+import { diskAfter } from '../../../test/sim/given.ts'
 import { House, here, prompted } from '../../../test/sim/house.ts'
-import { text } from '../../../test/sim/words.ts'
+import * as say from '../../../test/sim/words.ts'
 import type { Turn } from '../../ports/agent.ts'
+import type { Body } from '../domain/entries.ts'
+import { assistantTextAfter, interruptedPromptsAfter } from './checkpoints.ts'
+
+const { text } = say
 
 async function recalled(turn: Turn, after = 0): Promise<unknown[]> {
   const memos: unknown[] = []
@@ -70,4 +75,25 @@ test('the text after a checkpoint can be read, whatever interrupted the turn', a
   }
   await prompted(reopened, 'p2')
   expect(heard).toBe('Half a sentence')
+})
+
+test('the prompts after a checkpoint whose turns a crash ended can be read, and no others', async () => {
+  const turn = (number: number, end: 'end_turn' | 'interrupted') => [
+    say.accepted(`p${number}`, `${number}`),
+    say.turnStarted(number, `p${number}`),
+    say.ended(number, `p${number}`, end),
+  ]
+  const agents = [{ ...say.turnStarted(4, 't4-agent'), by: 'agent' } as Body, say.ended(4, 't4-agent', 'interrupted')]
+  const past = [say.created, ...turn(1, 'interrupted'), ...turn(2, 'end_turn'), ...turn(3, 'interrupted'), ...agents]
+  const journal = await diskAfter(...past)
+  expect(await interruptedPromptsAfter(journal, 's-1', 0)).toEqual([[text('1')], [text('3')]])
+  // The first of them was accepted before this, and the agent has it.
+  expect(await interruptedPromptsAfter(journal, 's-1', 2)).toEqual([[text('3')]])
+})
+
+test('the text after a checkpoint is words alone', async () => {
+  const picture = { ...say.agentSaid('m1', ''), content: { type: 'image', data: '', mimeType: 'image/png' } } as Body
+  const said = [say.agentSaid('m1', 'a'), picture, say.agentSaid('m1', 'b')]
+  const journal = await diskAfter(say.created, say.accepted('p1', 'x'), say.turnStarted(1, 'p1'), ...said)
+  expect(await assistantTextAfter(journal, 's-1', 0)).toBe('ab')
 })
