@@ -36,6 +36,12 @@ export function houseWith(answers: readonly Answer[], more: Partial<ModelAgentDe
   return { house: inhabited(new House(), model, more), model }
 }
 
+/** With a session that is open. */
+export async function openWith(answers: readonly Answer[], more?: Partial<ModelAgentDeps>) {
+  const given = houseWith(answers, more)
+  return { ...given, ...(await given.house.open()) }
+}
+
 /** The model agent moves in; a house after a kill has the same model and knows nothing. */
 export function inhabited(house: House, model: PuppetModel, more: Partial<ModelAgentDeps> = {}): House {
   const means: ModelAgentDeps = {
@@ -78,6 +84,11 @@ export function story(messages: readonly ModelMessage[]): readonly string[] {
         )
     }
   })
+}
+
+/** What the model was sent with its request of this number, the first being 0, or the last being -1. */
+export function toldTo(model: PuppetModel, request: number): readonly string[] {
+  return story(model.requests.at(request)?.messages ?? [])
 }
 
 function wordsOf(content: { readonly type: string; readonly text?: string }): string {

@@ -1,9 +1,10 @@
 /** Agents by their names: which names are valid, and how an agent follows a script that changes. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import type { AgentSession, Agents, Turn } from '../../ports/agent.ts'
 import { modelsOf } from '../../../test/model/puppet-model.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
@@ -14,10 +15,9 @@ let directory: string
 let path: string
 let agents: Agents
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'parley-agents-'))
+beforeEach(() => {
+  directory = newDirectory({ 'script.jsonl': '{"end": "refusal"}\n' })
   path = join(directory, 'script.jsonl')
-  await writeFile(path, '{"end": "refusal"}\n')
   agents = openAgents(options())
 })
 
@@ -29,8 +29,6 @@ const options = () => ({
   titles: false,
   promptDirectory: undefined,
 })
-
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const session: AgentSession = {
   id: 's-1',
@@ -99,15 +97,13 @@ describe('an invalid agent is refused:', () => {
     await expect(agents.check(name)).rejects.toMatchObject({ code })
   })
 
-  test('a pipe, which may never end', async () => {
-    const pipe = join(directory, 'pipe')
-    execFileSync('mkfifo', [pipe])
-    await expect(agents.open(`script:${pipe}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
-  })
-
-  test('a file that is too large', async () => {
-    await truncate(path, 17 * 1024 * 1024)
-    await expect(agents.open(`script:${path}`, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
+  test.each<[string, () => unknown]>([
+    ['a pipe, which may never end', () => execFileSync('mkfifo', [join(directory, 'given')])],
+    ['a file that is too large', () => writeFileSync(join(directory, 'given'), Buffer.alloc(17 * 1024 * 1024))],
+  ])('%s', async (_what, make) => {
+    make()
+    const name = `script:${join(directory, 'given')}`
+    await expect(agents.open(name, session)).rejects.toMatchObject({ code: 'SCRIPT_UNREADABLE' })
   })
 })
 
@@ -136,15 +132,12 @@ describe('a script that the user has not named', () => {
     await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     const done: unknown[] = []
     const agent = await agents.open(`asked-script:${path}`, session)
+    const list = () => ({ tools: [], servers: [], prompts: [] })
     await agent.run({
       ...turn,
       roots: [],
       client: { readTextFile: async () => 'secret', terminals: undefined },
-      tools: {
-        list: () => ({ tools: [], servers: [], prompts: [] }),
-        ready: async () => undefined,
-        onChange: () => () => undefined,
-      },
+      tools: { list, ready: async () => undefined, onChange: () => () => undefined },
       newToolCallId: () => 'c1',
       say: async (content: unknown) => void done.push(content),
       report: async () => undefined,
@@ -182,19 +175,13 @@ describe('a script that the user has not named', () => {
     options: ['ask', 'accept-edits'].map((value) => ({ value, name: value })),
   })
 
+  const EDITS = { config: { configId: 'mode', value: 'accept-edits' } }
+
   test.each([
     ['begins in', 1, [modes('allow-all')]],
     ['switches to', 2, [modes('ask'), { mode: 'allow-all' }]],
     ['begins, by an option, in', 1, [{ agent: { configOptions: [option('accept-edits')] } }]],
-    [
-      'switches, by an option, to',
-      3,
-      [
-        { agent: { configOptions: [option('ask')] } },
-        { chunk: 'x' },
-        { config: { configId: 'mode', value: 'accept-edits' } },
-      ],
-    ],
+    ['switches, by an option, to', 3, [{ agent: { configOptions: [option('ask')] } }, { chunk: 'x' }, EDITS]],
   ])('cannot be played if it %s a mode that permits more', async (_how, line, lines) => {
     await expect(played(...lines)).rejects.toMatchObject({ code: 'SCRIPT_INVALID', details: { line } })
   })

@@ -1,8 +1,8 @@
 /** External agents by their names: how each is started, and what is known of it without that. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { systemClock } from '../../clock.ts'
 import { AgentCatalogue } from './catalogue.ts'
 import { RegistryIndex } from './find/registry-index.ts'
@@ -10,10 +10,6 @@ import { InstalledAgents, MANIFEST, PLATFORM } from './install/installed-agents.
 import type { AgentOffers, OwnAgent } from './launch.ts'
 import { StoredOffers } from './probe/stored-offers.ts'
 import { SAFE } from './quirks.ts'
-
-const top = mkdtempSync(join(tmpdir(), 'parley-catalogue-'))
-afterAll(() => rmSync(top, { recursive: true, force: true }))
-let places = 0
 
 const mine: OwnAgent = { name: 'mine', command: '/bin/sh', args: ['acp'], env: { KEY: 'x' }, passEnv: [], quirks: {} }
 const place = { cwd: '/' }
@@ -24,7 +20,7 @@ function made({
   own = [],
   onPath = [],
 }: { readonly own?: readonly OwnAgent[]; readonly onPath?: readonly string[] } = {}) {
-  const home = join(top, String((places += 1)))
+  const home = newDirectory()
   const bin = join(home, 'bin')
   const installed = new InstalledAgents(home)
   const { directory } = installed
@@ -54,17 +50,9 @@ function made({
   return { catalogue: open(), open, put, index, bin }
 }
 
-const offers: AgentOffers = {
-  agentName: 'm',
-  version: '1.2.3',
-  protocol: 1,
-  capabilities: { loadSession: true },
-  promptKinds: { image: true, audio: false, embeddedContext: false },
-  logins: [],
-  commands: [],
-  needsLogin: false,
-  at: 1,
-}
+const promptKinds = { image: true, audio: false, embeddedContext: false }
+const said = { agentName: 'm', version: '1.2.3', protocol: 1, capabilities: { loadSession: true }, promptKinds }
+const offers: AgentOffers = { ...said, logins: [], commands: [], needsLogin: false, at: 1 }
 
 describe('the name of an agent', () => {
   test('of the user’s own entry wins over all others', () => {
@@ -104,15 +92,9 @@ describe('the name of an agent', () => {
 describe('an entry of the user’s configuration', () => {
   test('is started with its own command line', async () => {
     const { catalogue } = made({ own: [{ ...mine, quirks: { lateMs: 300 }, mcp: 'pass', passEnv: ['MINE_*'] }] })
-    expect(await catalogue.launch('acp:mine', place)).toEqual({
-      name: 'mine',
-      program: '/bin/sh',
-      args: ['acp'],
-      env: { PATH: expect.any(String), NAMES: 'MINE_*', KEY: 'x' },
-      quirks: { ...SAFE, lateMs: 300 },
-      mcp: 'pass',
-      idleMinutes: 10,
-    })
+    const env = { PATH: expect.any(String) as string, NAMES: 'MINE_*', KEY: 'x' }
+    const started = { name: 'mine', program: '/bin/sh', args: ['acp'], env, mcp: 'pass', idleMinutes: 10 }
+    expect(await catalogue.launch('acp:mine', place)).toEqual({ ...started, quirks: { ...SAFE, lateMs: 300 } })
   })
 
   test('waits for consent where it needs one', async () => {

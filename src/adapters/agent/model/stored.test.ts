@@ -3,16 +3,25 @@
  * stored.
  */
 import { expect, test } from 'vitest'
-import { ask, begin, ends, houseWith, inhabited, settled, story, until } from '../../../../test/model/given.ts'
+import {
+  ask,
+  begin,
+  ends,
+  houseWith,
+  inhabited,
+  openWith,
+  settled,
+  toldTo,
+  until,
+} from '../../../../test/model/given.ts'
 import { PuppetModel, says } from '../../../../test/model/puppet-model.ts'
 import type { Session } from '../../../session/session.ts'
 import type { House } from '../../../../test/sim/house.ts'
 import { quiet } from '../../../../test/sim/clock.ts'
 
 test('the request to the model is sent while the prompt is being stored, and no client gets any of the answer before', async () => {
-  const { house, model } = houseWith([says('Hello.')])
+  const { house, model, session, reader } = await openWith([says('Hello.')])
   house.fault = (point) => (point === 'turn.started' ? house.disk.hold() : undefined)
-  const { session, reader } = await house.open()
   await begin(session, 'p1')
   await until(() => model.requests.length === 1)
   await quiet()
@@ -36,24 +45,23 @@ test('a prompt that cannot be stored is no part of the next request to the model
   expect([ends(reader.entries), reader.text]).toEqual([['error'], ''])
   await ask(session, 'p2', 'Two')
   expect(reader.text).toBe('Hello.')
-  expect(story(model.requests.at(-1)?.messages ?? [])).toEqual(['user: Two'])
+  expect(toldTo(model, -1)).toEqual(['user: Two'])
   const { house: next, session: again } = await house.killed(session)
   const after = new PuppetModel()
   inhabited(next, after)
   await ask(again, 'p3', 'Three')
-  expect(story(after.requests[0]?.messages ?? [])).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
+  expect(toldTo(after, 0)).toEqual(['user: Two', 'model: Hello.', 'user: Three'])
 })
 
 test('a prompt that a crash left only in the transcript is sent with the next one, once; slash commands of Parley are not', async () => {
-  const { house, model } = houseWith([says('Hello.')])
-  const { session } = await house.open()
+  const { house, model, session } = await openWith([says('Hello.')])
   await ask(session, 'p1', 'One')
   const second = await crashedIn(house, session, 'Two')
   const third = await crashedIn(second.house, second.session, '/tools')
   inhabited(third.house, model)
   await ask(third.session, 'p4', 'continue')
   await ask(third.session, 'p5', 'Five')
-  expect(story(model.requests.at(-1)?.messages ?? [])).toEqual([
+  expect(toldTo(model, -1)).toEqual([
     'user: One',
     'model: Hello.',
     'user: Two',

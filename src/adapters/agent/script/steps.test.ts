@@ -47,16 +47,40 @@ describe('a line of a script', () => {
     expect(parse('', { end: 'refusal' }, '  ')).toEqual([{ kind: 'end', stopReason: 'refusal' }]))
 })
 
+const COMMAND = { command: 'ls', args: ['-l'], env: { A: 'b' }, cwd: '/', outputByteLimit: 9 }
+const FORM = { message: 'Who?', schema: { type: 'object' } }
+const PAGE = { message: 'Go', url: 'https://example.com' }
+
+const UNPLAYABLE: readonly (readonly [what: string, line: unknown])[] = [
+  ['what is not JSON', '{"chunk":'],
+  ['what is not an object', '[1]'],
+  ['none of the known keys', { shout: 'hey' }],
+  ['a chunk that is no text', { chunk: 7 }],
+  ['a number below 0', { chunk: 'a', times: -1 }],
+  ['an unknown reason for the end', { end: 'bored' }],
+  ['an unknown kind of answer', { permission: { options: [{ optionId: 'a', kind: 'maybe' }] } }],
+  ['a chunk of a picture without its kind', { chunk: { type: 'image', data: 'AA==' } }],
+  ['a usage without a size', { usage: { used: 1 } }],
+  ['half a token', { usage: { used: 1.5, size: 2 } }],
+  ['a command without a description', { commands: [{ name: 'plan' }] }],
+  ['a notice without words', { notice: { severity: 'info', title: '' } }],
+  ['a summary before its end', { compaction: { status: 'in_progress', summary: ['x'] } }],
+  ['an error of what was completed', { compaction: { status: 'completed', error: 'x' } }],
+  ['an unknown status of a compaction', { compaction: { status: 'done' } }],
+  ['a file that is no object', { readFile: '/a' }],
+  ['a line before the first', { readFile: { path: '/a', line: -1 } }],
+  ['an encoding', { readFile: { path: '/a', encoding: 'utf8' } }],
+  ['nothing to write', { writeFile: { path: '/a' } }],
+  ['arguments without a command', { terminal: { args: [] } }],
+  ['arguments that are no list', { terminal: { command: 'ls', args: 'all' } }],
+  ['a variable that is no text', { terminal: { command: 'ls', env: { A: 1 } } }],
+  ['neither a form nor a page', { elicit: { message: 'Who?' } }],
+  ['a form without a question', { elicit: { schema: {} } }],
+  ['a page that may be complete', { elicit: { message: 'Go', url: 'https://example.com', complete: 'yes' } }],
+]
+
 describe('a line that cannot be played', () => {
-  test.each([
-    ['is not JSON', '{"chunk":'],
-    ['is not an object', '[1]'],
-    ['has none of the known keys', { shout: 'hey' }],
-    ['has a chunk that is no text', { chunk: 7 }],
-    ['has a number below 0', { chunk: 'a', times: -1 }],
-    ['ends with an unknown reason', { end: 'bored' }],
-    ['offers an unknown kind of answer', { permission: { options: [{ optionId: 'a', kind: 'maybe' }] } }],
-  ])('%s is refused with its line number', (_name, line) => {
+  test.each(UNPLAYABLE)('with %s is refused with its line number', (_what, line) => {
     expect(() => parse({ chunk: 'fine' }, line)).toThrow(/^Line 2 of the script demo\.jsonl is invalid: /)
   })
 
@@ -74,7 +98,8 @@ describe('a line that cannot be played', () => {
 })
 
 describe('the first line', () => {
-  const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] }
+  const ask = { id: 'ask', name: 'Ask' }
+  const modes = { currentModeId: 'ask', availableModes: [ask] }
   const pick = {
     id: 'model',
     name: 'Model',
@@ -98,10 +123,7 @@ describe('the first line', () => {
   test.each([
     ['a current mode that is none of the modes', { modes: { ...modes, currentModeId: 'fly' } }],
     ['a mode without a name', { modes: { ...modes, availableModes: [{ id: 'ask' }] } }],
-    [
-      'the same mode twice',
-      { modes: { ...modes, availableModes: [...modes.availableModes, ...modes.availableModes] } },
-    ],
+    ['the same mode twice', { modes: { ...modes, availableModes: [ask, ask] } }],
     ['a value that is not among the choices', { configOptions: [{ ...pick, currentValue: 'b' }] }],
     ['a toggle that is no toggle', { configOptions: [{ ...loud, currentValue: 'off' }] }],
     ['an option of no known type', { configOptions: [{ ...loud, type: 'colour' }] }],
@@ -121,6 +143,7 @@ describe('the first line', () => {
 })
 
 describe('a tool call that is only reported', () => {
+  const NO_RESOURCE = { type: 'resource', resource: { uri: 'u' } }
   const report = (fields: object) => parse({ toolCall: { title: 'Edits', ...fields } })
 
   test('may have content of every kind, locations and raw values', () => {
@@ -149,35 +172,30 @@ describe('a tool call that is only reported', () => {
     ['a relative location', { locations: [{ path: 'a' }] }],
     ['a line 0', { locations: [{ path: '/a', line: 0 }] }],
     ['a field that ACP does not have', { colour: 'red' }],
-    [
-      'a resource without content',
-      { content: [{ type: 'content', content: { type: 'resource', resource: { uri: 'u' } } }] },
-    ],
+    ['a resource without content', { content: [{ type: 'content', content: NO_RESOURCE }] }],
   ])('is refused with %s', (_name, fields) => {
     expect(() => report(fields)).toThrow(/^Line 1 of the script demo\.jsonl is invalid: /)
   })
 })
 
-describe('updates of an agent outside the conversation', () => {
-  test.each([
-    [{ usage: { used: 1, size: 10, cost: { amount: 0.5, currency: 'USD' } } }, 'usage'],
-    [{ title: 'Tidy up' }, 'title'],
-    [{ commands: [{ name: 'plan', description: 'Plans', hint: 'what' }] }, 'commands'],
-    [{ notice: { severity: 'warning', title: 'Nearly full', description: 'Soon.' } }, 'notice'],
-    [{ notice: { message: 'By the way' } }, 'notice'],
-    [{ compaction: { status: 'completed', summary: ['So far.'] } }, 'compaction'],
-    [{ compaction: { chunk: 'So far.' } }, 'summary'],
-    [{ chunk: { type: 'image', data: 'AA==', mimeType: 'image/png' } }, 'content'],
-  ])('%j', (line, kind) => expect(parse(line)).toMatchObject([{ kind }]))
+test.each([
+  [{ usage: { used: 1, size: 10, cost: { amount: 0.5, currency: 'USD' } } }, 'usage'],
+  [{ title: 'Tidy up' }, 'title'],
+  [{ commands: [{ name: 'plan', description: 'Plans', hint: 'what' }] }, 'commands'],
+  [{ notice: { severity: 'warning', title: 'Nearly full', description: 'Soon.' } }, 'notice'],
+  [{ notice: { message: 'By the way' } }, 'notice'],
+  [{ compaction: { status: 'completed', summary: ['So far.'] } }, 'compaction'],
+  [{ compaction: { chunk: 'So far.' } }, 'summary'],
+  [{ chunk: { type: 'image', data: 'AA==', mimeType: 'image/png' } }, 'content'],
+])('updates of an agent outside the conversation %j', (line, kind) => expect(parse(line)).toMatchObject([{ kind }]))
 
-  test.each([
-    { usage: { used: 1 } },
-    { usage: { used: 1.5, size: 2 } },
-    { commands: [{ name: 'plan' }] },
-    { notice: { severity: 'info', title: '' } },
-    { compaction: { status: 'in_progress', summary: ['x'] } },
-    { compaction: { status: 'completed', error: 'x' } },
-    { compaction: { status: 'done' } },
-    { chunk: { type: 'image', data: 'AA==' } },
-  ])('%j is refused', (line) => expect(() => parse(line)).toThrow(/^Line 1 of /))
+test.each<readonly [line: object, request: object]>([
+  [{ readFile: { path: '/a', line: 2, limit: null } }, { kind: 'readFile', file: { path: '/a', line: 2 } }],
+  [{ writeFile: { path: '/a', content: '' } }, { kind: 'writeFile', file: { path: '/a', content: '' } }],
+  [{ terminal: { command: 'ls' } }, { kind: 'terminal', command: { command: 'ls' }, timeoutMs: undefined }],
+  [{ terminal: { ...COMMAND, timeoutMs: 5 } }, { kind: 'terminal', command: COMMAND, timeoutMs: 5 }],
+  [{ elicit: FORM }, { kind: 'form', form: FORM }],
+  [{ elicit: { ...PAGE, complete: true } }, { kind: 'url', page: PAGE, completes: true }],
+])('%j is a request to the client', (line, request) => {
+  expect(parse(line)).toEqual([{ kind: 'client', request }])
 })

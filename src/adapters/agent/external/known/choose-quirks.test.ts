@@ -30,12 +30,8 @@ describe('a quirk row', () => {
     expect(chooseQuirks(['a'], version, rows).isVerified).toBe(true)
   })
 
-  test('is chosen beyond the last version that was tried, but marked as unverified', () => {
-    expect(chooseQuirks(['a'], '9.0.0', rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
-  })
-
-  test('an unknown version counts as the newest', () => {
-    expect(chooseQuirks(['a'], undefined, rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
+  test.each(['9.0.0', undefined])('beyond the last version that was tried is marked as unverified: %s', (version) => {
+    expect(chooseQuirks(['a'], version, rows)).toMatchObject({ quirks: { lateMs: 2 }, isVerified: false })
   })
 
   test('an unknown agent gets the safe row', () => {
@@ -62,8 +58,6 @@ test('no two agents of the start table have the same name', () => {
 })
 
 test('a package is always named with an exact version', () => {
-  const packages = startTable.flatMap(({ npm }) =>
-    npm === undefined ? [] : [`x@${npm.version}`].concat(npm.with ?? []),
-  )
+  const packages = startTable.flatMap(({ npm }) => (npm ? [`x@${npm.version}`].concat(npm.with ?? []) : []))
   expect(packages.filter((name) => !/^@?[^@]+@\d+\.\d+\.\d+$/u.test(name))).toEqual([])
 })

@@ -2,15 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { SAFE } from '../quirks.ts'
 import { terminalLogin } from './terminal-login.ts'
 
-const claude = {
-  name: 'claude',
-  program: '/usr/bin/node',
-  args: ['/copies/claude.js'],
-  env: { HOME: '/home/one' },
-  quirks: SAFE,
-  mcp: 'front' as const,
-  idleMinutes: 10,
-}
+const started = { program: '/usr/bin/node', args: ['/copies/claude.js'], env: { HOME: '/home/one' } }
+const claude = { name: 'claude', ...started, quirks: SAFE, mcp: 'front' as const, idleMinutes: 10 }
 const login = (type: string, raw: object) => ({ id: 'tty', name: 'In a terminal', type, raw: { ...raw } })
 
 describe('a login in a terminal', () => {

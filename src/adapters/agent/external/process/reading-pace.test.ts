@@ -18,20 +18,15 @@ test('an agent that writes a thousand lines a second one by one is read in piece
   expect(paused(everyMs(0, 60))).toEqual(everyMs(50, 60).map(({ at }) => at))
 })
 
-test('a turn of a few words is read as it comes', () => {
-  expect(paused(everyMs(0, 49))).toEqual([])
-  expect(paused([...everyMs(0, 20), ...everyMs(5_000, 5_020)])).toEqual([])
-})
+test.each([
+  ['a turn of a few words', everyMs(0, 49)],
+  ['two turns of a few words', [...everyMs(0, 20), ...everyMs(5_000, 5_020)]],
+  ['an agent at the pace of a model', Array.from({ length: 200 }, (_, index) => ({ at: index * 10 }))],
+])('%s is read as it comes', (_what, reads) => expect(paused(reads)).toEqual([]))
 
-test('an agent at the pace of a model is read as it comes', () => {
-  const tokens = Array.from({ length: 200 }, (_, index) => ({ at: index * 10 }))
-  expect(paused(tokens)).toEqual([])
-})
-
-test('a read that brings much is followed by the next at once', () => {
-  expect(paused([...everyMs(0, 60), { at: 60, lines: 40, bytes: 8 * 1024 }])).not.toContain(60)
-})
-
-test('once its lines come slowly again they are read as they come', () => {
-  expect(paused([...everyMs(0, 60), { at: 200 }, { at: 210 }])).toEqual(everyMs(50, 60).map(({ at }) => at))
+test.each([
+  ['a read that brings much is followed by the next at once', [{ at: 60, lines: 40, bytes: 8 * 1024 }]],
+  ['once its lines come slowly again they are read as they come', [{ at: 200 }, { at: 210 }]],
+])('%s', (_what, then) => {
+  expect(paused([...everyMs(0, 60), ...then])).toEqual(everyMs(50, 60).map(({ at }) => at))
 })
