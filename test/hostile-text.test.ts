@@ -4,6 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { wordsIn } from './fixtures/word-list.ts'
 import { fitsPath, fitsWord, mayMatchInside } from '../src/path-rules/path-rules.ts'
 import { applyEdits } from '../src/adapters/builtin-tools/edit/apply.ts'
 import { editDiffOf } from '../src/adapters/builtin-tools/files/text-files.ts'
@@ -40,11 +41,15 @@ interface Reader {
 
 const mirrored = (text: string) => text.split('\n').toReversed().join('\n')
 
+const SHELL =
+  wordsIn(`$( \${ $(( $' $" << <<- <<< <( >( &> >| 1<> && [[ ]] (( )) esac for do done if then fi EOF @( coproc
+  rm \` ' " \\ ( ) { } [ ] < > | & ; # ! ~ * ? =`)
+
 const READERS: readonly Reader[] = [
   {
     name: 'a command line',
     reads: (text) => [assessCommandLine(text), approvalPrefix(text)],
-    pieces: ['$(', '${', '<<', '<(', "$'", '`', '|', '&&', '[[', '((', 'case', 'git -c'],
+    pieces: [...SHELL, 'case x in', 'a() {', 'git -c', 'sh -c'],
   },
   { name: 'what a command prints', reads: withoutControls, pieces: ['\u001B]', '\u001B[', '\u009B', '\u0007', '\r'] },
   {

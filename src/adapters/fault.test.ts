@@ -1,9 +1,9 @@
 /** Faults happen when their point is reached for the n-th time, and never otherwise. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { faultsFrom, noFaults } from './fault.ts'
 
 test('nothing happens in production', () => {
@@ -30,13 +30,12 @@ test('a step is delayed', async () => {
 })
 
 test('a fault that is set later counts steps from then on', () => {
-  const during = join(mkdtempSync(join(tmpdir(), 'parley-fault-')), 'now')
+  const during = join(newDirectory(), 'now')
   const faults = faultsFrom([{ point: 'turn.started', action: 'throw', nth: 2, during }])
   for (let n = 0; n < 3; n += 1) expect(faults.at('turn.started')).toBeUndefined()
   writeFileSync(during, '')
   expect(faults.at('turn.started')).toBeUndefined()
   expect(() => faults.at('turn.started')).toThrow('turn.started (2)')
-  rmSync(dirname(during), { recursive: true })
 })
 
 test('the process is killed, so that nothing after it happens', () => {

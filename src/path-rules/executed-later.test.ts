@@ -1,5 +1,6 @@
 /** Files that a program executes later without a user's doing, one by one, in a project and in a home directory. */
 import { expect, test } from 'vitest'
+import { wordsIn } from '../../test/fixtures/word-list.ts'
 import { executorOf } from './path-rules.ts'
 
 const EXECUTED = `
@@ -21,13 +22,11 @@ const PLAIN = `
   src/profile/bashrc.ts .config/app/settings.json Cargo.toml src/vscode/tasks.json .parley/prompts/review.md
 `
 
-const names = (text: string) => text.trim().split(/\s+/u)
-
-test.each(names(EXECUTED))('%s is executed later', (name) => {
+test.each(wordsIn(EXECUTED))('%s is executed later', (name) => {
   expect(executorOf(`/home/ada/project/${name}`)).toEqual(expect.any(String))
   expect(executorOf(`/${name}`)).toEqual(expect.any(String))
 })
 
-test.each(names(PLAIN))('%s is not executed later', (name) => {
+test.each(wordsIn(PLAIN))('%s is not executed later', (name) => {
   expect(executorOf(`/home/ada/project/${name}`)).toBeUndefined()
 })

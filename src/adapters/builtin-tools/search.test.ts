@@ -1,9 +1,9 @@
 /** Files and lines are found for any pattern, with ripgrep or without, and no pattern blocks other searches. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { until } from '../../../test/fixtures/process/running.ts'
 import { openChecker } from '../../../test/fixtures/tools/checker.ts'
 import { Stage, openStage } from '../../../test/fixtures/tools/stage.ts'
@@ -38,16 +38,15 @@ const FILES = {
 describe('find_files', () => {
   test('finds by name, at any depth or below a directory, without ignored files', async () => {
     stage = await openStage({ files: FILES })
-    expect(await stage.say('find_files', { pattern: '*.ts' })).toBe('.hidden/e.ts\na.ts\nsrc/b.ts')
-    expect(await stage.say('find_files', { pattern: 'src/**' })).toBe(
-      'src/.ignore\nsrc/b.ts\nsrc/deep/bin\nsrc/deep/unmarked.txt\nsrc/deep/wide.txt',
-    )
-    expect(await stage.say('find_files', { pattern: '**/*.{md,txt}', ignored: true })).toBe(
-      'src/deep/c.md\nsrc/deep/unmarked.txt\nsrc/deep/wide.txt',
-    )
-    expect(await stage.say('find_files', { pattern: 'b.ts', path: 'src' })).toBe('b.ts')
-    expect(await stage.say('find_files', { pattern: 'nothing' })).toContain('No file matches')
-    expect(await stage.say('find_files', { pattern: '{a,b}'.repeat(12) })).toContain('Use a simpler one')
+    const here = stage
+    const found = (pattern: string, more = {}) => here.say('find_files', { pattern, ...more })
+    const texts = 'src/deep/unmarked.txt\nsrc/deep/wide.txt'
+    expect(await found('*.ts')).toBe('.hidden/e.ts\na.ts\nsrc/b.ts')
+    expect(await found('src/**')).toBe(`src/.ignore\nsrc/b.ts\nsrc/deep/bin\n${texts}`)
+    expect(await found('**/*.{md,txt}', { ignored: true })).toBe(`src/deep/c.md\n${texts}`)
+    expect(await found('b.ts', { path: 'src' })).toBe('b.ts')
+    expect(await found('nothing')).toContain('No file matches')
+    expect(await found('{a,b}'.repeat(12))).toContain('Use a simpler one')
   })
 
   test.each([
@@ -73,21 +72,18 @@ describe('find_files', () => {
 
 describe('search_text', () => {
   test.each(['with', 'without'])('gives the same answers %s ripgrep', async (how) => {
-    const bare = mkdtempSync(join(tmpdir(), 'parley-path-'))
-    const PATH = how === 'with' ? process.env.PATH : bare
+    const PATH = how === 'with' ? process.env.PATH : newDirectory()
     stage = await openStage({ files: FILES, environment: { ...process.env, PATH } })
     const here = stage
     const say = (args: object) => here.say('search_text', args)
-    expect(await say({ pattern: 'answer' })).toBe(
-      [
-        '.hidden/e.ts:1:answer',
-        'a.ts:1:export const answer = 42',
-        'src/b.ts:1:import { answer } from "../a.ts"',
-        'src/b.ts:2:ANSWER(answer)',
-        'src/deep/unmarked.txt:1:an answer, unmarked',
-        'src/deep/wide.txt:1:an answer, wide',
-      ].join('\n'),
-    )
+    expect((await say({ pattern: 'answer' })).split('\n')).toEqual([
+      '.hidden/e.ts:1:answer',
+      'a.ts:1:export const answer = 42',
+      'src/b.ts:1:import { answer } from "../a.ts"',
+      'src/b.ts:2:ANSWER(answer)',
+      'src/deep/unmarked.txt:1:an answer, unmarked',
+      'src/deep/wide.txt:1:an answer, wide',
+    ])
     expect(await say({ pattern: '^ANSWER\\(\\w+\\)$' })).toBe('src/b.ts:2:ANSWER(answer)')
     expect(await say({ pattern: 'ANSWER(', literal: true })).toBe('src/b.ts:2:ANSWER(answer)')
     expect(await say({ pattern: 'OTHER', ignore_case: true, context: 1 })).toBe(
@@ -99,7 +95,6 @@ describe('search_text', () => {
     expect(await say({ pattern: 'answer', limit: 1 })).toContain('[There may be more than 1 lines')
     expect(await say({ pattern: 'nothing' })).toBe('No line matches nothing.')
     expect(await say({ pattern: 'a(' })).toContain('The pattern is no regular expression')
-    rmSync(bare, { recursive: true })
   })
 
   test('never runs a ripgrep inside the project, whatever PATH is', async () => {
@@ -140,10 +135,7 @@ describe('search_text', () => {
     expect(literalIn('abc\\b.*defg', false)).toBe('defg')
     for (const pattern of ['a|bcd', '(abc)?', 'ab', 'abc*', 'a\\1234', '[abc]', 'ab?c?'])
       expect(literalIn(pattern, false)).toBeUndefined()
-    const atom = fc.oneof(
-      fc.constantFrom('a', 'b', 'abc', '.', '\\w', '\\d', '[ab]', '^', '$', '\\.', ' '),
-      fc.constant('bab'),
-    )
+    const atom = fc.constantFrom('a', 'b', 'abc', 'bab', '.', '\\w', '\\d', '[ab]', '^', '$', '\\.', ' ')
     const patterns = fc.array(fc.tuple(atom, fc.constantFrom('', '', '*', '?', '+', '{2}', '{0,1}')), { maxLength: 6 })
     fc.assert(
       fc.property(patterns, fc.stringMatching(/^[ab. ]{0,12}$/u), (parts, text) => {

@@ -7,7 +7,7 @@ import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'n
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
-import { applyEdits } from './apply.ts'
+import { applyEdits, explainMismatch } from './apply.ts'
 
 let stage: Stage
 afterEach(() => stage?.close())
@@ -22,16 +22,18 @@ async function changed(path: string, edits: readonly ReturnType<typeof edit>[]):
 }
 
 describe('an edit', () => {
+  const said = (path: string, ...edits: readonly ReturnType<typeof edit>[]) => stage.say('edit_file', { path, edits })
+
   test('needs a file that was read and has not changed since', async () => {
     stage = await openStage({ files: { 'a.txt': 'one\n' } })
-    const args = { path: 'a.txt', edits: [edit('one', 'two')] }
-    expect(await stage.say('edit_file', args)).toBe('Error: Read a.txt with read_file first. Nothing was changed.')
+    const one = edit('one', 'two')
+    expect(await said('a.txt', one)).toBe('Error: Read a.txt with read_file first. Nothing was changed.')
     await stage.say('read_file', { path: 'a.txt' })
     await writeFile(stage.path('a.txt'), 'one, changed\n')
-    expect(await stage.say('edit_file', args)).toContain('a.txt has changed since you read it')
+    expect(await said('a.txt', one)).toContain('a.txt has changed since you read it')
     await stage.say('read_file', { path: 'a.txt' })
-    expect(await stage.say('edit_file', args)).toBe('Edited a.txt in one place.')
-    expect(await stage.say('edit_file', { path: 'a.txt', edits: [edit('two', 'three')] })).toContain('one place')
+    expect(await said('a.txt', one)).toBe('Edited a.txt in one place.')
+    expect(await said('a.txt', edit('two', 'three'))).toContain('one place')
     expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('three, changed\n')
     expect(await readdir(stage.dir)).toEqual(['a.txt'])
   })
@@ -55,25 +57,18 @@ describe('an edit', () => {
   })
 
   test('keeps encoding, byte order mark, line ends and permissions of the file', async () => {
-    const utf16 = Buffer.from('\uFEFFa\r\nb\r\n', 'utf16le')
-    const files = {
-      'crlf.txt': '\uFEFFa\r\nb\r\nc\r\n',
-      'wide.txt': utf16,
-      'latin.txt': Buffer.from('ä\nb\n', 'latin1'),
-    }
-    stage = await openStage({ files: { ...files, 'run.sh': 'b\n' } })
+    const latin = Buffer.from('ä\nb\n', 'latin1')
+    const wide = Buffer.from('\uFEFFa\r\nb\r\n', 'utf16le')
+    const files = { 'crlf.txt': '\uFEFFa\r\nb\r\nc\r\n', 'wide.txt': wide, 'latin.txt': latin, 'run.sh': 'b\n' }
+    stage = await openStage({ files })
     await chmod(stage.path('run.sh'), 0o755)
-    for (const path of [...Object.keys(files), 'run.sh']) {
-      await stage.say('read_file', { path })
-      expect(await stage.say('edit_file', { path, edits: [edit('b\n', 'B\nB\n')] })).toBe(
-        `Edited ${path} in one place.`,
-      )
-    }
-    expect(await readFile(stage.path('crlf.txt'), 'utf8')).toBe('\uFEFFa\r\nB\r\nB\r\nc\r\n')
-    expect(await readFile(stage.path('wide.txt'))).toEqual(Buffer.from('\uFEFFa\r\nB\r\nB\r\n', 'utf16le'))
-    expect(await readFile(stage.path('latin.txt'), 'latin1')).toBe('ä\nB\nB\n')
+    const afterwards = async (path: string) => changed(path, [edit('b\n', 'B\nB\n')])
+    expect((await afterwards('crlf.txt')).toString()).toBe('\uFEFFa\r\nB\r\nB\r\nc\r\n')
+    expect(await afterwards('wide.txt')).toEqual(Buffer.from('\uFEFFa\r\nB\r\nB\r\n', 'utf16le'))
+    expect((await afterwards('latin.txt')).toString('latin1')).toBe('ä\nB\nB\n')
+    expect((await afterwards('run.sh')).toString()).toBe('B\nB\n')
     expect((await stat(stage.path('run.sh'))).mode & 0o777).toBe(0o755)
-    expect(await stage.say('edit_file', { path: 'latin.txt', edits: [edit('ä', '世')] })).toContain('Latin-1')
+    expect(await said('latin.txt', edit('ä', '世'))).toContain('Latin-1')
   })
 
   test('keeps UTF-16 without a byte order mark, and the line ends around it where they are mixed', async () => {
@@ -98,78 +93,71 @@ describe('an edit', () => {
     expect((await changed('wide.js', [edit('b=2', 'b=3')])).toString()).toBe(`${wide}var b=3;${wide}`)
     const { displayContent: shown } = await stage.call('edit_file', { path: 'wide.js', edits: [edit('b=3', 'b=4')] })
     expect(JSON.stringify(shown)).toMatch(/that is too long to show/u)
-    for (const old_text of ['var a=1;', 'var c', wide.slice(1)]) {
-      const said = await stage.say('edit_file', { path: 'wide.js', edits: [edit(old_text, 'x')] })
-      expect(said).toMatch(/^Error: .{1,400}Nothing was changed\.$/su)
-    }
+    for (const old_text of ['var a=1;', 'var c', wide.slice(1)])
+      expect(await said('wide.js', edit(old_text, 'x'))).toMatch(/^Error: .{1,400}Nothing was changed\.$/su)
   })
 
   test('of a file that changed meanwhile is refused', async () => {
-    const files = { 'a.txt': 'x', 'b.txt': 'x', 'c.txt': 'x', 'd.txt': 'x', 'other.txt': 'x' }
-    stage = await openStage({ files })
-    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await stage.say('read_file', { path })
-    for (const path of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) await rm(stage.path(path))
+    const paths = ['a.txt', 'b.txt', 'c.txt', 'd.txt']
+    stage = await openStage({ files: Object.fromEntries([...paths, 'other.txt'].map((path) => [path, 'x'])) })
+    for (const path of paths) await stage.say('read_file', { path })
+    for (const path of paths) await rm(stage.path(path))
     await mkdir(stage.path('a.txt'))
     await symlink('other.txt', stage.path('b.txt'))
     await symlink('/etc/hostname', stage.path('c.txt'))
-    const said = (path: string) => stage.say('edit_file', { path, edits: [edit('x', 'y')] })
-    expect(await said('a.txt')).toBe('Error: a.txt is a directory. Use list_directory.')
-    expect(await said('b.txt')).toBe('Error: Read other.txt with read_file first. Nothing was changed.')
-    expect(await said('c.txt')).toContain('outside the directories of this session')
-    expect(await said('d.txt')).toBe('Error: There is no file "d.txt".')
+    const one = edit('x', 'y')
+    expect(await said('a.txt', one)).toBe('Error: a.txt is a directory. Use list_directory.')
+    expect(await said('b.txt', one)).toBe('Error: Read other.txt with read_file first. Nothing was changed.')
+    expect(await said('c.txt', one)).toContain('outside the directories of this session')
+    expect(await said('d.txt', one)).toBe('Error: There is no file "d.txt".')
     expect(await readFile(stage.path('other.txt'), 'utf8')).toBe('x')
   })
 
   test('by two calls at once does both, one after the other', async () => {
     stage = await openStage({ files: { 'a.txt': '1 2 3 4 5 6 7 8\n' } })
     await stage.say('read_file', { path: 'a.txt' })
-    const edits = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
-      stage.say('edit_file', { path: 'a.txt', edits: [edit(`${n}`, 'x')] }),
-    )
+    const edits = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => said('a.txt', edit(`${n}`, 'x')))
     expect(new Set(await Promise.all(edits))).toEqual(new Set(['Edited a.txt in one place.']))
     expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('x x x x x x x x\n')
   })
 
   test('changes the unsaved text where the client serves files, and never the disk behind it where the client serves only reads', async () => {
-    const buffer = new Map<string, string>()
     stage = await openStage({ files: { 'a.txt': 'saved' } })
-    buffer.set(stage.path('a.txt'), 'unsaved')
+    const buffer = new Map([[stage.path('a.txt'), 'unsaved']])
     const readTextFile = async ({ path }: { path: string }) => buffer.get(path) ?? ''
     stage.client = { ...stage.client, readTextFile }
     await stage.say('read_file', { path: 'a.txt' })
-    const args = { path: 'a.txt', edits: [edit('unsaved', 'edited')] }
-    expect(await stage.say('edit_file', args)).toContain('unsaved changes in the editor')
+    const one = edit('unsaved', 'edited')
+    expect(await said('a.txt', one)).toContain('unsaved changes in the editor')
     stage.client = { ...stage.client, writeTextFile: async ({ path, content }) => void buffer.set(path, content) }
-    expect(await stage.say('edit_file', args)).toBe('Edited a.txt in one place.')
+    expect(await said('a.txt', one)).toBe('Edited a.txt in one place.')
     expect([...buffer.values()]).toEqual(['edited'])
     expect(await readFile(stage.path('a.txt'), 'utf8')).toBe('saved')
   })
 })
 
 describe('a file', () => {
+  const written = (path: string, content: string) => stage.say('write_file', { path, content })
+
   test('is created with its directories, and replaced only if it was read before', async () => {
     stage = await openStage()
-    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'x\ny\n' })).toBe('Made a/b/c.txt: 2 lines.')
-    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'z\n' })).toBe('Replaced a/b/c.txt: 1 lines.')
+    expect(await written('a/b/c.txt', 'x\ny\n')).toBe('Made a/b/c.txt: 2 lines.')
+    expect(await written('a/b/c.txt', 'z\n')).toBe('Replaced a/b/c.txt: 1 lines.')
     await writeFile(stage.path('a/b/c.txt'), 'other')
-    expect(await stage.say('write_file', { path: 'a/b/c.txt', content: 'z' })).toContain(
-      'has changed since you read it',
-    )
+    expect(await written('a/b/c.txt', 'z')).toContain('has changed since you read it')
     expect(await readFile(stage.path('a/b/c.txt'), 'utf8')).toBe('other')
-    expect(await stage.say('write_file', { path: 'a', content: 'z' })).toContain('a is a directory')
+    expect(await written('a', 'z')).toContain('a is a directory')
   })
 
   test('may be empty, and has at most one byte order mark', async () => {
     stage = await openStage({ files: { 'empty.txt': '', 'marked.txt': '\uFEFFx\n' } })
-    await stage.say('read_file', { path: 'empty.txt' })
+    for (const path of ['empty.txt', 'marked.txt']) await stage.say('read_file', { path })
     const edits = [edit('', 'x')]
     expect(await stage.say('edit_file', { path: 'empty.txt', edits })).toContain('old_text is empty')
-    expect(await stage.say('write_file', { path: 'empty.txt', content: '' })).toBe('Replaced empty.txt: 0 lines.')
-    await stage.say('read_file', { path: 'marked.txt' })
+    expect(await written('empty.txt', '')).toBe('Replaced empty.txt: 0 lines.')
     for (const path of ['marked.txt', 'new.txt']) {
-      await stage.say('write_file', { path, content: '\uFEFFa\n' })
-      expect(await stage.say('edit_file', { path, edits: [edit('a', 'b')] })).toBe(`Edited ${path} in one place.`)
-      expect(await readFile(stage.path(path), 'utf8')).toBe('\uFEFFb\n')
+      await written(path, '\uFEFFa\n')
+      expect((await changed(path, [edit('a', 'b')])).toString()).toBe('\uFEFFb\n')
     }
   })
 
@@ -178,42 +166,36 @@ describe('a file', () => {
     await chmod(stage.path('fixed.txt'), 0o444)
     execFileSync('mkfifo', [stage.path('pipe')])
     await symlink('real.txt', stage.path('link'))
-    await stage.say('read_file', { path: 'fixed.txt' })
-    await stage.say('read_file', { path: 'link' })
-    expect(await stage.say('write_file', { path: 'fixed.txt', content: 'y' })).toBe(
-      'Error: fixed.txt is read-only and was not changed.',
-    )
-    expect(await stage.say('write_file', { path: 'pipe', content: 'y' })).toContain('a named pipe')
-    expect(await stage.say('write_file', { path: 'link', content: 'y' })).toBe('Replaced real.txt: 1 lines.')
+    for (const path of ['fixed.txt', 'link']) await stage.say('read_file', { path })
+    expect(await written('fixed.txt', 'y')).toBe('Error: fixed.txt is read-only and was not changed.')
+    expect(await written('pipe', 'y')).toContain('a named pipe')
+    expect(await written('link', 'y')).toBe('Replaced real.txt: 1 lines.')
     expect(await readFile(stage.path('real.txt'), 'utf8')).toBe('y')
   })
 })
 
 describe('a text to replace that does not match', () => {
-  const refusals: readonly (readonly [string, readonly [text: string, one: ReturnType<typeof edit>], string])[] = [
-    ['twice', ['a\nb\na\n', edit('a', 'c')], 'old_text occurs 2 times (lines 1, 3)'],
-    ['twice, one in the other', ['{\n}\n}\n}\n', edit('}\n}\n', '}\n')], 'old_text occurs 2 times (lines 2, 3)'],
-    ['nowhere', ['a\nb\n', edit('q', 'c')], 'Read the file again and quote it exactly.'],
-    [
-      'other blanks',
-      ['if (x) {\n\treturn 1\n}\n', edit('if (x) {\n  return 1\n}', '')],
-      'only in whitespace, first in line 2, which is "\\treturn 1"',
-    ],
+  test.each<readonly [name: string, text: string, one: ReturnType<typeof edit>, advice: string]>([
+    ['twice', 'a\nb\na\n', edit('a', 'c'), 'old_text occurs 2 times (lines 1, 3)'],
+    ['twice, one in the other', '{\n}\n}\n}\n', edit('}\n}\n', '}\n'), 'old_text occurs 2 times (lines 2, 3)'],
+    ['nowhere', 'a\nb\n', edit('q', 'c'), 'Read the file again and quote it exactly.'],
+    ['other blanks', 'x {\n\ty\n}\n', edit('x {\n  y\n}', ''), 'only in whitespace, first in line 2, which is "\\ty"'],
     [
       'other words',
-      ['start here\nthen this\n', edit('start here\nthen that\n', '')],
+      'start\nthen this\n',
+      edit('start\nthen that\n', ''),
       'line 2 is "then this" there and "then that"',
     ],
-    [
-      'done before',
-      ['the new text\n', edit('the old text', 'the new text')],
-      'new_text is, in line 1: was it done before?',
-    ],
-    ['nothing', ['a', edit('', 'b')], 'old_text is empty'],
-    ['the same', ['a', edit('a', 'a')], 'are the same'],
-  ]
-  test.each(refusals)('%s: is refused with advice', (_name, [text, one], advice) => {
+    ['done before', 'new text\n', edit('old text', 'new text'), 'new_text is, in line 1: was it done before?'],
+    ['nothing', 'a', edit('', 'b'), 'old_text is empty'],
+    ['the same', 'a', edit('a', 'a'), 'are the same'],
+  ])('%s: is refused with advice', (...[, text, one, advice]) => {
     expect(() => applyEdits(text, [one])).toThrow(advice)
+  })
+
+  test('gets its advice in bounded time, for a long quotation of a long file that repeats itself', () => {
+    const old_text = `${'a\n'.repeat(50_000)}b`
+    expect(explainMismatch('a\n'.repeat(200_000), { old_text, new_text: '' })).toContain('old_text')
   })
 
   test('edits that overlap, or undo each other, are refused', () => {

@@ -37,17 +37,9 @@ const PAGES: Record<string, [number, Record<string, string>, string | Buffer]> =
   '/page': [200, { 'content-type': 'text/html; charset=utf-8' }, HTML],
   '/json': [200, { 'content-type': 'application/json' }, '{"a":1}'],
   '/latin': [200, { 'content-type': 'text/plain; charset=windows-1252' }, Buffer.from('gr\u00FCn', 'latin1')],
-  '/chinese': [
-    200,
-    { 'content-type': 'text/html' },
-    Buffer.concat([Buffer.from('<html><head><meta charset="gbk"></head>'), Buffer.from([0xca, 0xc0, 0xbd, 0xe7])]),
-  ],
+  '/chinese': [200, { 'content-type': 'text/html' }, told('gbk')],
   '/wide': [200, { 'content-type': 'text/plain; charset=utf-16le' }, Buffer.from('世界', 'utf16le')],
-  '/japanese': [
-    200,
-    { 'content-type': 'text/plain; charset=iso-2022-jp' },
-    Buffer.from([0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42]),
-  ],
+  '/japanese': [200, { 'content-type': 'text/plain; charset=iso-2022-jp' }, '\u001b$BF|K\\\u001b(B'],
   '/wrong': [200, { 'content-type': 'text/plain; charset=latin1' }, Buffer.from('世界')],
   '/here': [302, { location: '/json' }, ''],
   '/loop': [302, { location: '/loop' }, ''],
@@ -91,10 +83,9 @@ describe('a page', () => {
     )
     expect(await say('/json#part')).toBe(`${base}/json (200)\n\n{"a":1}`)
     expect(await say('/latin')).toContain('grün')
-    expect(await say('/chinese')).toContain('世界')
-    expect(await say('/wide')).toContain('世界')
     expect(await say('/japanese')).toContain('日本')
-    expect(await say('/wrong')).toContain('世界')
+    // The charset of the header wins over the one in the page, if it is known.
+    for (const path of ['/chinese', '/wide', '/wrong', '/twice', '/klingon']) expect(await say(path)).toContain('世界')
     expect(await say('/here')).toContain('{"a":1}')
     expect(await say('/loop')).toContain('redirects again and again')
     expect(await say('/away')).toContain('redirects to another host. Fetch http://169.254.169.254/latest/meta-data/')
@@ -102,9 +93,6 @@ describe('a page', () => {
     expect(await say('/no-gzip')).toContain('incorrect header check')
     expect(await say('/gzip')).toContain('\n\npacked')
     expect(await say('/brotli')).toContain('\n\npacked too')
-    // The charset of the header wins over the one in the page, if it is known.
-    expect(await say('/twice')).toContain('世界')
-    expect(await say('/klingon')).toContain('世界')
     expect(await say('/broken')).toBe(`Error: ${base}/broken (500)\n\noops`)
     expect(await say('/none')).toBe(`Error: ${base}/none (404)\n\ngone`)
   })
@@ -142,21 +130,12 @@ describe('a page', () => {
 })
 
 describe('an address', () => {
-  test.each([
-    ['127.0.0.1', () => base],
-    ['localhost', () => base.replace('127.0.0.1', 'localhost')],
-    ['a number', () => base.replace('127.0.0.1', '2130706433')],
-    ['another number', () => base.replace('127.0.0.1', '0x7f.1')],
-    ['IPv6', () => base.replace('127.0.0.1', '[::1]')],
-    ['IPv4 within IPv6', () => base.replace('127.0.0.1', '[::ffff:127.0.0.1]')],
-    ['nowhere', () => base.replace('127.0.0.1', '0.0.0.0')],
-    ['metadata', () => 'http://169.254.169.254/'],
-    ['private', () => 'http://192.168.1.1/'],
-  ])('%s is not fetched', async (_name, url) => {
+  const HOSTS = '127.0.0.1 localhost 2130706433 0x7f.1 [::1] [::ffff:127.0.0.1] 0.0.0.0 169.254.169.254 192.168.1.1'
+
+  test.each(HOSTS.split(' '))('with the host %s is not fetched', async (host) => {
     stage = await openStage()
-    expect(await stage.say('fetch_url', { url: `${url()}/page` })).toMatch(
-      /is not in the public network.*Nothing was sent/u,
-    )
+    const said = await stage.say('fetch_url', { url: `${base.replace('127.0.0.1', host)}/page` })
+    expect(said).toMatch(/is not in the public network.*Nothing was sent/u)
     expect(asked).toEqual([])
   })
 
@@ -172,18 +151,4 @@ describe('an address', () => {
     const tool = stage.registry.list().tools.find(({ name }) => name === 'fetch_url')
     expect(tool?.readOnly).toBe(false)
   })
-
-  test.each([
-    '::ffff:10.0.0.1',
-    '2002:7f00:1::',
-    '64:ff9b::7f00:1',
-    '64:ff9b:1::808:808',
-    '192.88.99.1',
-    '::7f00:1',
-    'fe80::1',
-    'fd00::1',
-    '100.64.0.1',
-    '2001::1',
-  ])('%s is not public', (address) => expect(onlyPublic(address)).toBe(false))
-  test.each(['1.1.1.1', '2606:4700::1111'])('%s is', (address) => expect(onlyPublic(address)).toBe(true))
 })

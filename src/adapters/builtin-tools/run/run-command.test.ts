@@ -42,6 +42,8 @@ function endedByTest(ms: number) {
   return { clock: { ...systemClock, setTimer }, end: () => ends.splice(0).forEach((run) => run()) }
 }
 
+const run = (stage: Stage, command: string, more = {}) => stage.say('run_command', { command, ...more })
+
 async function effectOf(stage: Stage, command: string): Promise<string | undefined> {
   const preview = await stage.preview('run_command', { command })
   return preview.command?.effect
@@ -53,20 +55,14 @@ describe.concurrent('a command', () => {
       files: { 'd/a.txt': 'A' },
       environment: { ...process.env, ANTHROPIC_API_KEY: 'secret' },
     })
-    expect(await stage.say('run_command', { command: 'cat a.txt; echo; echo err >&2', cwd: 'd' })).toBe('A\nerr')
-    expect(await stage.say('run_command', { command: 'true' })).toBe('[It printed nothing.]\n[Exit code 0.]')
-    expect(await stage.say('run_command', { command: 'echo x; exit 3' })).toBe('Error: x\n[Exit code 3.]')
-    expect(await stage.say('run_command', { command: 'kill -9 $$' })).toContain('[It was ended by SIGKILL.]')
-    expect(await stage.say('run_command', { command: 'cat; env' })).not.toContain('secret')
-    expect(await stage.say('run_command', { command: 'ls', cwd: '..' })).toContain('outside the directories')
-    expect(await stage.say('run_command', { command: 'ls', cwd: 'no' })).toContain('Error: ')
-  })
-
-  test('with a NUL in it is refused', async () => {
-    const stage = await openedStage()
-    expect(await stage.say('run_command', { command: 'echo a\0b' })).toBe(
-      'Error: A command cannot hold a NUL character.',
-    )
+    expect(await run(stage, 'cat a.txt; echo; echo err >&2', { cwd: 'd' })).toBe('A\nerr')
+    expect(await run(stage, 'true')).toBe('[It printed nothing.]\n[Exit code 0.]')
+    expect(await run(stage, 'echo x; exit 3')).toBe('Error: x\n[Exit code 3.]')
+    expect(await run(stage, 'kill -9 $$')).toContain('[It was ended by SIGKILL.]')
+    expect(await run(stage, 'cat; env')).not.toContain('secret')
+    expect(await run(stage, 'ls', { cwd: '..' })).toContain('outside the directories')
+    expect(await run(stage, 'ls', { cwd: 'no' })).toContain('Error: ')
+    expect(await run(stage, 'echo a\0b')).toBe('Error: A command cannot hold a NUL character.')
   })
 
   test('with long output returns its beginning and its end; the rest can be read', async () => {
@@ -78,10 +74,7 @@ describe.concurrent('a command', () => {
     expect(brief).toMatch(/40000$/u)
     const [, id = '', offset = ''] = /toolCallId "(\w+)", offset (\d+)/u.exec(brief) ?? []
     const more = await stage.say('read_result', { toolCallId: id, offset: Number(offset) })
-    const [, whole] = [
-      result.isError,
-      result.content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
-    ]
+    const whole = result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
     expect(more.slice(0, 20_000)).toBe(whole.slice(Number(offset), Number(offset) + 20_000))
     expect(more).toMatch(/read on with offset=\d+\]$/u)
     expect(await stage.say('read_result', { toolCallId: 'none' })).toContain('There is no result')
@@ -118,15 +111,13 @@ describe.concurrent('a command', () => {
     const other = stage.open()
     const command = 'echo pid $$; until [ -e go ]; do sleep 0.05; done; echo done; exit 4'
     expect(await stage.say('run_command', { command, background: true })).toContain('as b1')
-    let said = ''
-    await until(async () => pidsIn((said += await stage.say('command_output', { id: 'b1' }))).length > 0)
-    expect(said).toContain('still runs.]')
+    await pidOf(stage, 'b1')
+    expect(await stage.say('command_output', { id: 'b1' })).toContain('still runs.]')
     await stage.write({ go: '' })
     expect(await stage.say('command_output', { id: 'b1', wait: 60 })).toBe('done\n[It has ended with exit code 4.]')
     expect(await stage.say('command_output', { id: 'b1' })).toContain('[Nothing new.]')
     expect(await stage.say('command_output', { id: 'b9' })).toContain('there are: b1.')
-    await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
-    await stage.call('run_command', { command: 'echo pid $$; exec sleep 300', background: true })
+    for (const _each of ['b2', 'b3']) await run(stage, 'echo pid $$; exec sleep 300', { background: true })
     const [stopped, kept] = [await pidOf(stage, 'b2'), await pidOf(stage, 'b3')]
     // It is killed soon after it was asked to end, and on a busy machine before it has seen that.
     expect(await stage.say('command_output', { id: 'b2', stop: true })).toMatch(
@@ -153,14 +144,13 @@ describe.concurrent('a command', () => {
 
   test('in the background is dropped from the list when many others have ended after it', async () => {
     const stage = await openedStage()
-    for (const id of ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8', 'b9', 'b10']) {
-      await stage.call('run_command', { command: `echo ${id}`, background: true })
-      expect(await stage.say('command_output', { id, wait: 60 })).toContain('exit code 0')
+    for (let at = 1; at <= 10; at += 1) {
+      await run(stage, `echo ${at}`, { background: true })
+      expect(await stage.say('command_output', { id: `b${at}`, wait: 60 })).toContain('exit code 0')
     }
-    await stage.call('run_command', { command: 'exec sleep 300', background: true })
-    expect(await stage.say('command_output', { id: 'b1' })).toContain(
-      'there are: b3, b4, b5, b6, b7, b8, b9, b10, b11.',
-    )
+    await run(stage, 'exec sleep 300', { background: true })
+    const said = await stage.say('command_output', { id: 'b1' })
+    expect(said).toContain('there are: b3, b4, b5, b6, b7, b8, b9, b10, b11.')
     expect(await stage.say('command_output', { id: 'b3' })).toContain('exit code 0')
   })
 
@@ -178,22 +168,9 @@ describe.concurrent('a command', () => {
   test('is previewed as reading where it is known to only read, inside the directories of the session', async () => {
     const stage = await openedStage({ files: { 'a.txt': '', 'd/b.txt': '' } })
     symlinkSync('/etc', stage.path('away'))
-    for (const line of [
-      'cat a.txt',
-      'ls -la d && wc -l < a.txt',
-      'git diff HEAD -- d',
-      'grep -rn x d | sort | uniq -c',
-    ])
-      expect([line, await effectOf(stage, line)]).toEqual([line, 'reads'])
-    for (const line of [
-      'cat /etc/passwd',
-      'cat ../x',
-      'cat away/passwd',
-      'cat ~/x',
-      'cat $X',
-
-      'cd .. && ls',
-    ])
+    const reads = ['cat a.txt', 'ls -la d && wc -l < a.txt', 'git diff HEAD -- d', 'grep -rn x d | sort | uniq -c']
+    for (const line of reads) expect([line, await effectOf(stage, line)]).toEqual([line, 'reads'])
+    for (const line of ['cat /etc/passwd', 'cat ../x', 'cat away/passwd', 'cat ~/x', 'cat $X', 'cd .. && ls'])
       expect([line, await effectOf(stage, line)]).toEqual([line, 'changes'])
   })
 
@@ -249,25 +226,20 @@ describe.concurrent('a terminal of the client', () => {
     return { told, terminals: { create } }
   }
 
-  test.each([true, false])(
-    'runs the command where the client serves terminals, and returns output and exit status: %s',
-    async (twice) => {
-      const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }), twice)
-      const stage = await openedStage()
-      stage.client = { ...stage.client, terminals: lent }
-      const result = await stage.call('run_command', { command: 'echo hello' })
-      expect(textOf(result)).toBe('hello')
-      expect(result.displayContent).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
-      expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
-      expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
-    },
-  )
+  test.each([true, false])('runs the command, and returns output and exit status (said twice: %s)', async (twice) => {
+    const { told, terminals: lent } = terminals(Promise.resolve({ exitCode: 0, signal: null }), twice)
+    const stage = await openedStage({ client: { terminals: lent } })
+    const result = await stage.call('run_command', { command: 'echo hello' })
+    expect(textOf(result)).toBe('hello')
+    expect(result.displayContent).toEqual([{ type: 'terminal', terminalId: 'term1', output: 'hello' }])
+    expect(stage.reports).toEqual([{ content: [{ type: 'terminal', terminalId: 'term1' }] }])
+    expect(told).toEqual([expect.objectContaining({ args: ['-c', 'echo hello'], cwd: stage.dir }), 'release'])
+  })
 
   test('is killed when the time is over', async () => {
     const { told, terminals: lent } = terminals(new Promise(() => {}))
-    const stage = await openedStage()
-    stage.client = { ...stage.client, terminals: lent }
-    expect(await stage.say('run_command', { command: 'sleep 9', timeout: 1 })).toContain('did not end within 1 seconds')
+    const stage = await openedStage({ client: { terminals: lent } })
+    expect(await run(stage, 'sleep 9', { timeout: 1 })).toContain('did not end within 1 seconds')
     expect(told.slice(1)).toEqual(['kill', 'release'])
   })
 })

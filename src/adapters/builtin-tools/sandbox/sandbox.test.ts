@@ -2,21 +2,12 @@
  * Commands in the sandbox: the files and networks that they can write, see and reach, that no process remains, and the
  * behaviour where no sandbox can be made.
  */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
 import { TestClock } from '../../../../test/sim/clock.ts'
 import { systemClock } from '../../clock.ts'
@@ -25,19 +16,16 @@ import { ProgramFinder } from '../../../config/own-programs.ts'
 import { CommandSandbox, type SandboxSettings } from './sandbox.ts'
 
 let stage: Stage | undefined
-let outside = ''
 /** Whether this machine lets bubblewrap make namespaces. Where not, each test shows that the command is refused instead. */
 let isPossible = false
 
 beforeAll(async () => {
-  outside = mkdtempSync(join(tmpdir(), 'parley-outside-'))
   stage = await openStage({ sandbox: { mode: 'on' } })
   const said = await stage.say('run_command', { command: 'echo inside' })
   isPossible = said === 'inside'
   if (!isPossible) console.log(`no sandbox can be made here, so its refusal is tested: ${said}`)
   await stage.close()
 })
-afterAll(() => rmSync(outside, { recursive: true, force: true }))
 afterEach(async () => {
   await stage?.close()
   stage = undefined
@@ -58,7 +46,7 @@ async function said(here: Stage, command: string, expected: string): Promise<voi
 describe('a command in the sandbox', () => {
   test('writes in the directories of the session and nowhere else', async () => {
     const here = await inside()
-    const beside = mkdtempSync(join(outside, 'beside-'))
+    const beside = newDirectory()
     await said(here, 'cat a.txt; echo B > b.txt; cat b.txt', 'AB')
     await said(here, 'echo x 2>/dev/null >/etc/parley-x || echo no', 'no')
     await said(here, `echo x 2>/dev/null >${beside}/x || echo no`, 'no')
@@ -94,10 +82,8 @@ describe('a command in the sandbox', () => {
   })
 
   test('sees neither hidden paths nor the processes outside', async () => {
+    const outside = newDirectory({ 'state/docs.key': 'sentinel-key', 'secret.toml': 'sentinel-file' })
     const state = join(outside, 'state')
-    mkdirSync(state)
-    writeFileSync(join(state, 'docs.key'), 'sentinel-key')
-    writeFileSync(join(outside, 'secret.toml'), 'sentinel-file')
     const here = await inside({ hidden: [state, join(outside, 'secret.toml'), join(outside, 'none')] })
     const roots = [here.dir, outside]
     const answer = await here.call('run_command', { command: `cat ${state}/* ${outside}/secret.toml` }, { roots })
@@ -160,11 +146,8 @@ function sleeping(): readonly string[] {
 
 describe('without a usable sandbox', () => {
   function pathWith(script: string | undefined): string {
-    const directory = mkdtempSync(join(outside, 'path-'))
-    if (script !== undefined) {
-      writeFileSync(join(directory, 'bwrap'), `#!/bin/sh\n${script}\n`)
-      chmodSync(join(directory, 'bwrap'), 0o755)
-    }
+    const directory = newDirectory(script === undefined ? {} : { bwrap: `#!/bin/sh\n${script}\n` })
+    if (script !== undefined) chmodSync(join(directory, 'bwrap'), 0o755)
     return directory
   }
 

@@ -1,13 +1,10 @@
 /** The builtin tools are in every session beside those of MCP servers, and wrong calls are refused. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { wordsIn } from '../../../../test/fixtures/word-list.ts'
 import { type Stage, openStage } from '../../../../test/fixtures/tools/stage.ts'
-import { longResult } from './tool.ts'
-import { MAX_MODEL_CHARS } from './result-limits.ts'
 
-const NAMES =
-  'read_file write_file edit_file list_directory find_files search_text run_command command_output fetch_url plan search_documents read_document search_sessions read_result list_resources read_resource'.split(
-    ' ',
-  )
+const NAMES = wordsIn(`read_file write_file edit_file list_directory find_files search_text run_command command_output
+  fetch_url plan search_documents read_document search_sessions read_result list_resources read_resource`)
 const CHANGING = ['write_file', 'edit_file', 'run_command', 'fetch_url']
 
 let stage: Stage
@@ -54,11 +51,9 @@ describe('the builtin tools', () => {
       locations: [{ path: stage.path('a.txt') }],
       paths: [stage.path('a.txt')],
     })
-    const unfit = (why: string) => ({
-      title: 'Read file',
-      kind: 'read',
-      cannotRunReason: expect.stringContaining(why) as string,
-    })
+    const unfit = (why: string) => {
+      return { title: 'Read file', kind: 'read', cannotRunReason: expect.stringContaining(why) as string }
+    }
     expect(await stage.preview('read_file', { path: '/etc/passwd' })).toEqual(unfit('outside the directories'))
     expect(await stage.preview('read_file', 7)).toEqual(unfit('expected object'))
   })
@@ -76,18 +71,9 @@ test('plan shows the steps to users', async () => {
 
 test('search_sessions searches the sessions of this directory, or all', async () => {
   const asked: unknown[] = []
-  const hit = {
-    sessionId: 's9',
-    cwd: '/w',
-    title: 'Mending',
-    by: 'agent',
-    turn: 't1',
-    seq: 1,
-    until: 2,
-    at: 0,
-    text: 'It was the cache.',
-    highlights: [],
-  } as const
+  const times = { seq: 1, until: 2, at: 0 }
+  const words = { by: 'agent', text: 'It was the cache.', highlights: [] } as const
+  const hit = { sessionId: 's9', cwd: '/w', title: 'Mending', turn: 't1', ...times, ...words }
   stage = await openStage({
     search: {
       search: async (request) => {
@@ -100,40 +86,18 @@ test('search_sessions searches the sessions of this directory, or all', async ()
   expect(await stage.say('search_sessions', { query: 'cache', everywhere: true })).toBe(
     'Mending (session s9 in /w), agent, 1970-01-01 00:00:\nIt was the cache.',
   )
-  expect(asked).toEqual([
-    ['cache', stage.dir],
-    ['cache', undefined],
-  ])
+  expect(asked).toEqual([stage.dir, undefined].map((cwd) => ['cache', cwd]))
 })
 
-describe('list_directory', () => {
-  test('lists entries down to a depth, without ignored ones', async () => {
-    stage = await openStage({
-      files: {
-        'a.txt': '',
-        'src/b.ts': '',
-        'src/deep/c.ts': '',
-        'src/deep/c.log': '',
-        'out/x': '',
-        'node_modules/y': '',
-        '.gitignore': 'out/\n*.log\n',
-        'src/.ignore': '!c.log\n',
-      },
-    })
-    expect(await stage.say('list_directory', {})).toBe('.gitignore\na.txt\nsrc/')
-    expect(await stage.say('list_directory', { path: 'src', depth: 3 })).toBe('.ignore\nb.ts\ndeep/\n  c.log\n  c.ts')
-    expect(await stage.say('list_directory', { path: 'out' })).toBe('x')
-    expect(await stage.say('list_directory', { ignored: true })).toContain('node_modules/')
-    expect(await stage.say('list_directory', { path: 'a.txt' })).toBe('Error: a.txt is not a directory. Use read_file.')
-    expect(await stage.say('list_directory', { path: 'no' })).toBe('Error: There is no directory no.')
-  })
-})
-
-test('a shortened result stays within the limit and keeps its last line', () => {
-  const text = `${'x'.repeat(200)}\n`.repeat(1_000) + '[Exit code 1.]'
-  const [shown] = longResult(text, 'call-1').modelContent ?? []
-  const words = shown?.type === 'text' ? shown.text : ''
-  expect(words.length).toBeLessThanOrEqual(MAX_MODEL_CHARS)
-  expect(words.endsWith('[Exit code 1.]')).toBe(true)
-  expect(words).toContain('toolCallId "call-1"')
+test('list_directory lists entries down to a depth, without ignored ones', async () => {
+  const empty = wordsIn('a.txt src/b.ts src/deep/c.ts src/deep/c.log out/x node_modules/y').map((path) => [path, ''])
+  const files = { ...Object.fromEntries(empty), '.gitignore': 'out/\n*.log\n', 'src/.ignore': '!c.log\n' }
+  stage = await openStage({ files })
+  const list = (args: object) => stage.say('list_directory', args)
+  expect(await list({})).toBe('.gitignore\na.txt\nsrc/')
+  expect(await list({ path: 'src', depth: 3 })).toBe('.ignore\nb.ts\ndeep/\n  c.log\n  c.ts')
+  expect(await list({ path: 'out' })).toBe('x')
+  expect(await list({ ignored: true })).toContain('node_modules/')
+  expect(await list({ path: 'a.txt' })).toBe('Error: a.txt is not a directory. Use read_file.')
+  expect(await list({ path: 'no' })).toBe('Error: There is no directory no.')
 })
