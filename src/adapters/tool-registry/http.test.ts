@@ -5,11 +5,8 @@ import { createMcpHandler, McpServer as SdkServer } from '@modelcontextprotocol/
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { toolsContract } from '../../../test/contracts/tools.ts'
-import {
-  startHttpServer,
-  type HttpServerOptions,
-  type ScriptedHttpServer,
-} from '../../../test/fixtures/mcp/http-server.ts'
+import { startHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
+import type { HttpServerOptions, ScriptedHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
 import { openBench, stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
 import { freePort } from '../../../test/fixtures/process/free-port.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
@@ -66,9 +63,8 @@ describe('a server over Streamable HTTP', () => {
       const registry = open([web(`${server.url}?api_key=k`, headers)])
       const list = await registry.ready(60_000, signal)
       expect(list.servers).toMatchObject([{ name: 'web', state: 'ready', tools: 3, era: 'legacy' }])
-      expect(await registry.call('web__echo', { a: 1 }, withoutSignal())).toMatchObject({
-        content: [{ text: '{"a":1}' }],
-      })
+      const said = await registry.call('web__echo', { a: 1 }, withoutSignal())
+      expect(said).toMatchObject({ content: [{ text: '{"a":1}' }] })
       await until(() => server.streams.size === 1)
       await registry.close()
       expect(new Set(server.requests.map(({ verb }) => verb))).toEqual(new Set(['POST', 'GET', 'DELETE']))
@@ -85,13 +81,11 @@ describe('a server over Streamable HTTP', () => {
   test.concurrent('that is slow is connected anyway, and one that refuses is reported with its status only', async () => {
     const slow = await served({ slowMs: 400 })
     const refusing = await served({ status: 503 })
-    const registry = open(
-      [
-        { ...web(slow.url), name: 'slow' },
-        { ...web(`${refusing.url}?key=sentinel-secret`), name: 'refusing' },
-      ],
-      { limits: { probeMs: 200 } },
-    )
+    const servers = [
+      { ...web(slow.url), name: 'slow' },
+      { ...web(`${refusing.url}?key=sentinel-secret`), name: 'refusing' },
+    ]
+    const registry = open(servers, { limits: { probeMs: 200 } })
     const list = await registry.ready(60_000, signal)
     expect(list.servers.map((server) => server.state)).toEqual(['ready', 'failed'])
     expect(list.servers[1]?.reason).toBe(
@@ -103,11 +97,8 @@ describe('a server over Streamable HTTP', () => {
     const gone = await startHttpServer({ port: await freePort() })
     await gone.close()
     const headers = [['X-Key', 'sentinel-secret\nX-Other: 1']] as const
-    const registry = open([
-      web(`${gone.url}?key=sentinel-secret`),
-      web('not a url sentinel-secret'),
-      web(gone.url, headers),
-    ])
+    const wrong = [web(`${gone.url}?key=sentinel-secret`), web('not a url sentinel-secret')]
+    const registry = open([...wrong, web(gone.url, headers)])
     const list = await registry.ready(60_000, signal)
     expect(list.servers.map((server) => server.state)).toEqual(['failed', 'failed', 'failed'])
     expect(list.servers[0]?.reason).toContain('ECONNREFUSED')
@@ -136,43 +127,40 @@ describe('a server over Streamable HTTP', () => {
   })
 })
 
-describe('a server of the newest protocol', () => {
-  /** Its tool never answers; what it heard, and that a call was given up. */
-  async function modern(): Promise<{ readonly url: string; readonly seen: readonly string[] }> {
-    const seen: string[] = []
-    const handler = createMcpHandler(() => {
-      const server = new SdkServer({ name: 'modern', version: '1' }, { capabilities: { tools: {} } })
-      server.registerTool('wait', { inputSchema: z.object({}) }, () => new Promise(() => undefined))
-      return server
-    })
-    const node = toNodeHandler(handler) as (request: IncomingMessage, response: ServerResponse) => Promise<void>
-    const http: Server = createServer((request, response) => {
-      seen.push(String(request.headers['mcp-method']))
-      if (seen.at(-1) === 'tools/call')
-        response.on('close', () => seen.push(response.writableFinished ? 'answered' : 'left'))
-      void node(request, response)
-    })
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-    closing.add(async () => {
-      http.closeAllConnections()
-      await new Promise((resolve) => http.close(resolve))
-    })
-    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen }
-  }
-
-  test.concurrent('notices a cancelled call by its stream [M6]', async () => {
-    const server = await modern()
-    const registry = open([web(server.url)])
-    await registry.ready(60_000, signal)
-    const abort = new AbortController()
-    const call = registry
-      .call('web__wait', {}, withoutSignal({ signal: abort.signal }))
-      .catch((error: unknown) => error)
-    await until(() => server.seen.includes('tools/call'))
-    abort.abort()
-    expect(await call).toMatchObject({ code: 'TOOL_CANCELLED' })
-    await until(() => server.seen.includes('left'))
+/** Its tool never answers; what it heard, and that a call was given up. */
+async function modern(): Promise<{ readonly url: string; readonly seen: readonly string[] }> {
+  const seen: string[] = []
+  const handler = createMcpHandler(() => {
+    const server = new SdkServer({ name: 'modern', version: '1' }, { capabilities: { tools: {} } })
+    server.registerTool('wait', { inputSchema: z.object({}) }, () => new Promise(() => undefined))
+    return server
   })
+  const node = toNodeHandler(handler) as (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  const http: Server = createServer((request, response) => {
+    seen.push(String(request.headers['mcp-method']))
+    if (seen.at(-1) === 'tools/call')
+      response.on('close', () => seen.push(response.writableFinished ? 'answered' : 'left'))
+    void node(request, response)
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  closing.add(async () => {
+    http.closeAllConnections()
+    await new Promise((resolve) => http.close(resolve))
+  })
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen }
+}
+
+test.concurrent('a server of the newest protocol notices a cancelled call by its stream [M6]', async () => {
+  const server = await modern()
+  const registry = open([web(server.url)])
+  await registry.ready(60_000, signal)
+  const abort = new AbortController()
+  const call = registry.call('web__wait', {}, withoutSignal({ signal: abort.signal }))
+  const outcome = call.catch((error: unknown) => error)
+  await until(() => server.seen.includes('tools/call'))
+  abort.abort()
+  expect(await outcome).toMatchObject({ code: 'TOOL_CANCELLED' })
+  await until(() => server.seen.includes('left'))
 })
 
 test.concurrent('a configured server that cannot be started affects no other', async () => {

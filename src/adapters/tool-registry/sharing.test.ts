@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  messageLog,
-  namesOf,
-  openBench,
-  stdioServer,
-  withoutSignal,
-  type Bench,
-} from '../../../test/fixtures/mcp/servers.ts'
+import { messageLog, namesOf, openBench, type Bench } from '../../../test/fixtures/mcp/servers.ts'
+import { stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
 import { startHttpServer } from '../../../test/fixtures/mcp/http-server.ts'
 import { scriptedStdio } from '../../../test/fixtures/mcp/torture.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
@@ -50,11 +44,13 @@ describe('registries of one session', () => {
 
   test.concurrent('the order of variables makes no difference; another value, directory or session does [Z7]', async () => {
     const made = bench()
-    const pid = await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one'), 'a')
-    expect(await pidOf(made.open([stdioServer('a', {}, { Y: '2', X: '1' })], 'one'), 'a')).toBe(pid)
-    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '3' })], 'one'), 'a')).not.toBe(pid)
-    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'two'), 'a')).not.toBe(pid)
-    expect(await pidOf(made.open([stdioServer('a', {}, { X: '1', Y: '2' })], 'one', '/tmp'), 'a')).not.toBe(pid)
+    const opened = (env: Readonly<Record<string, string>>, session = 'one', cwd = '/') =>
+      pidOf(made.open([stdioServer('a', {}, env)], session, cwd), 'a')
+    const pid = await opened({ X: '1', Y: '2' })
+    expect(await opened({ Y: '2', X: '1' })).toBe(pid)
+    expect(await opened({ X: '1', Y: '3' })).not.toBe(pid)
+    expect(await opened({ X: '1', Y: '2' }, 'two')).not.toBe(pid)
+    expect(await opened({ X: '1', Y: '2' }, 'one', '/tmp')).not.toBe(pid)
   })
 
   test.concurrent('a server that is declared anew is replaced alone, and its open calls are still answered', async () => {
@@ -153,11 +149,8 @@ describe('registries of several sessions', () => {
         await thinking
         return { action: 'accept', content: {} }
       }
-      const { content } = await registry.call(
-        's__do',
-        {},
-        withoutSignal({ caller: { sessionId } as ToolCallContext, onElicit }),
-      )
+      const caller = { sessionId } as ToolCallContext
+      const { content } = await registry.call('s__do', {}, withoutSignal({ caller, onElicit }))
       return JSON.parse(content[0]?.type === 'text' ? content[0].text : '') as unknown
     }
     let begin = (): void => undefined
@@ -188,9 +181,8 @@ describe('registries of several sessions', () => {
       await open('other')
       expect(greetings()).toBe(2)
       await first.close()
-      expect(await (await open('one')).call('web__say', { text: 'hi' }, withoutSignal())).toMatchObject({
-        isError: false,
-      })
+      const said = await (await open('one')).call('web__say', { text: 'hi' }, withoutSignal())
+      expect(said).toMatchObject({ isError: false })
       expect(greetings()).toBe(2)
       await Promise.all([alone.open([web('one')]), alone.open([web('one')])].map((one) => one.ready(60_000, signal)))
       expect(greetings()).toBe(4)

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toolsContract } from '../../../test/contracts/tools.ts'
-import {
-  gate,
-  messageLog,
-  openBench,
-  stdioServer,
-  withoutSignal,
-  type Bench,
-} from '../../../test/fixtures/mcp/servers.ts'
+import { gate, messageLog, openBench, type Bench } from '../../../test/fixtures/mcp/servers.ts'
+import { stdioServer, withoutSignal } from '../../../test/fixtures/mcp/servers.ts'
 import { changeTo } from '../../../test/fixtures/mcp/torture.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { carrying, until } from '../../../test/fixtures/process/running.ts'
@@ -48,18 +42,11 @@ describe('connecting', () => {
     const list = await readied(registry)
     expect(list.servers).toMatchObject([{ name: 'docs', title: 'Scripted Server', state: 'ready', tools: 9 }])
     expect(list.servers[0]).toMatchObject({ era: 'legacy', protocol: '2025-11-25', latencyMs: expect.any(Number) })
-    expect(list.tools[0]).toEqual({
-      definitionHash: expect.stringMatching(/^[0-9a-f]{16}$/),
-      name: 'docs__echo',
-      serverToolName: 'echo',
-      title: 'Echo',
-      description: 'Says it again',
-      inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
-      modelSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
-      server: 'docs',
-      builtin: false,
-      readOnly: true,
-    })
+    const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+    const names = { name: 'docs__echo', serverToolName: 'echo', title: 'Echo', description: 'Says it again' }
+    const definitionHash = expect.stringMatching(/^[0-9a-f]{16}$/) as string
+    const schemas = { inputSchema: schema, modelSchema: schema, definitionHash }
+    expect(list.tools[0]).toEqual({ ...names, ...schemas, server: 'docs', builtin: false, readOnly: true })
   })
 
   test.concurrent('a server that hangs after that request is started again', async () => {
@@ -79,15 +66,10 @@ describe('connecting', () => {
     ])
     expect(new Set(registry.list().servers.map((server) => server.state))).toEqual(new Set(['connecting']))
     await changeTo(registry, (list) => list.servers[3]?.state === 'ready')
-    expect(
-      registry
-        .list()
-        .servers.slice(0, 2)
-        .map((server) => server.state),
-    ).toEqual(['connecting', 'connecting'])
-    expect(await registry.call('good__echo', { text: 'hi' }, withoutSignal())).toMatchObject({
-      content: [{ text: 'hi' }],
-    })
+    const waiting = registry.list().servers.slice(0, 2)
+    expect(waiting.map((server) => server.state)).toEqual(['connecting', 'connecting'])
+    const said = await registry.call('good__echo', { text: 'hi' }, withoutSignal())
+    expect(said).toMatchObject({ content: [{ text: 'hi' }] })
     slow.open()
     await changeTo(registry, ({ servers }) => servers[0]?.state === 'ready' && servers[2]?.state === 'failed')
     const list = await readied(registry, 50)
@@ -126,23 +108,18 @@ describe('connecting', () => {
     const made = bench({ limits: { probeMs: 50, silenceMs: 50, connectMs: 50, graceMs: 50 } })
     const registry = made.open([stdioServer('silent', { mute: true, stubborn: true })])
     const list = await readied(registry)
-    expect(list.servers[0]).toMatchObject({
-      state: 'failed',
-      reason: 'Could not connect to MCP server silent: it did not answer in time.',
-    })
+    const reason = 'Could not connect to MCP server silent: it did not answer in time.'
+    expect(list.servers[0]).toMatchObject({ state: 'failed', reason })
     // A process that is killed is gone when the kernel has let go of it.
     await until(() => carrying(made.marker).length === 0)
   })
 
   test.concurrent('a server that ends at once is reported with its stderr, without its secrets', async () => {
-    const server = {
-      ...stdioServer('broken', {}, { TOKEN: 'sentinel-secret' }),
-      args: ['-e', 'console.error("no", process.env.TOKEN); process.exit(4)'],
-    }
-    const list = await readied(bench().open([server]))
-    expect(list.servers[0]?.reason).toBe(
-      'Could not connect to MCP server broken: it ended with exit code 4: no [hidden].',
-    )
+    const args = ['-e', 'console.error("no", process.env.TOKEN); process.exit(4)']
+    const server = { ...stdioServer('broken', {}, { TOKEN: 'sentinel-secret' }), args }
+    const { servers } = await readied(bench().open([server]))
+    const reason = 'Could not connect to MCP server broken: it ended with exit code 4: no [hidden].'
+    expect(servers[0]?.reason).toBe(reason)
   })
 
   test.concurrent('closing ends servers that ignore it and their processes, also while they connect', async () => {
@@ -153,9 +130,8 @@ describe('connecting', () => {
     await Promise.all([ready.close(), connecting.close(), ready.close()])
     expect(carrying(made.marker)).toEqual([])
     expect(ready.list().servers[0]?.state).toBe('closed')
-    await expect(ready.call('stubborn__echo', { text: '' }, withoutSignal())).rejects.toMatchObject({
-      code: 'TOOL_NOT_RUN',
-    })
+    const call = ready.call('stubborn__echo', { text: '' }, withoutSignal())
+    await expect(call).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
   })
 })
 
@@ -170,11 +146,10 @@ describe('a call', () => {
     const log = messageLog()
     const registry = await one({ log: log.path })
     const refused = registry.call('s__echo', { text: 5 }, withoutSignal())
-    await expect(refused).rejects.toThrow(
-      'The arguments of tool s__echo are invalid: they/text must be string. It was not called.',
-    )
-    await expect(registry.call('s__echo', undefined, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
-    await expect(registry.call('s__echo', 'text', withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
+    const sentence = 'The arguments of tool s__echo are invalid: they/text must be string. It was not called.'
+    await expect(refused).rejects.toThrow(sentence)
+    for (const args of [undefined, 'text'])
+      await expect(registry.call('s__echo', args, withoutSignal())).rejects.toMatchObject({ code: 'TOOL_ARGUMENTS' })
     const cancelled = registry.call('s__echo', { text: '' }, { signal: AbortSignal.abort() })
     await expect(cancelled).rejects.toMatchObject({ code: 'TOOL_NOT_RUN' })
     expect(log.methods()).not.toContain('tools/call')

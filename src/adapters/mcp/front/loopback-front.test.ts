@@ -24,13 +24,9 @@ interface Wishes extends Partial<FrontedSession> {
   readonly decide?: (call: FrontedCall) => Promise<CallDecision>
 }
 
-/** A session with these servers, and the front for its agent. */
-async function fronting(
-  servers: readonly McpServer[],
-  { decide = async () => ({ decision: 'allow' }), ...wishes }: Wishes = {},
-): Promise<Stage> {
+/** A bench, and a front over it. */
+function openFront(decide: (call: FrontedCall) => Promise<CallDecision> = async () => ({ decision: 'allow' })) {
   const bench = openBench()
-  bench.open(servers, 'session')
   const front = new LoopbackFront({
     clock: systemClock,
     clientInfo: { name: 'parley', version: '1' },
@@ -42,15 +38,17 @@ async function fronting(
     await front.close()
     await bench.close()
   })
+  return { bench, front }
+}
+
+/** A session with these servers, and the front for its agent. */
+async function fronting(servers: readonly McpServer[], { decide, ...wishes }: Wishes = {}): Promise<Stage> {
+  const { bench, front } = openFront(decide)
+  bench.open(servers, 'session')
   const notices: string[] = []
-  const session = {
-    id: 'session',
-    roots: ['/'],
-    mcpServers: servers,
-    notice: (text: string) => void notices.push(text),
-    ...wishes,
-  }
-  return { bench, notices, open: await front.open(session) }
+  const notice = (text: string) => void notices.push(text)
+  const open = await front.open({ id: 'session', roots: ['/'], mcpServers: servers, notice, ...wishes })
+  return { bench, notices, open }
 }
 
 function serverOf({ servers }: OpenFront, name: string): FrontedServer {
@@ -148,18 +146,7 @@ test.concurrent('the servers of a session change behind its addresses', async ()
 })
 
 test.concurrent('an agent that connects while its session is being created is notified when there are tools', async () => {
-  const bench = openBench()
-  const front = new LoopbackFront({
-    clock: systemClock,
-    clientInfo: { name: 'parley', version: '1' },
-    namesOf: (session) => bench.host.namesFor(session),
-    registryOf: (session) => bench.host.serversOf(session),
-    decide: async () => ({ decision: 'allow' }),
-  })
-  closing.add(async () => {
-    await front.close()
-    await bench.close()
-  })
+  const { bench, front } = openFront()
   const mcpServers = [stdioServer('db')]
   const open = await front.open({ id: 'session', roots: ['/'], mcpServers, notice: () => undefined })
   let changed = 0
@@ -190,14 +177,8 @@ test.concurrent('a call that a rule or a user denies does not reach the server',
 })
 
 test.concurrent('names of servers are made plain and stay unique', () => {
-  expect(plainNames(['db', 'my db', 'my  db', 'Über', '文件', '文'])).toEqual([
-    'db',
-    'my_db',
-    'my_db_2',
-    'Uber',
-    '_',
-    '__2',
-  ])
+  const names = ['db', 'my_db', 'my_db_2', 'Uber', '_', '__2']
+  expect(plainNames(['db', 'my db', 'my  db', 'Über', '文件', '文'])).toEqual(names)
   const [one = '', other = ''] = plainNames(['x'.repeat(60), 'x'.repeat(60)])
   expect([one.length, other.length]).toEqual([48, 48])
   expect(one).not.toBe(other)

@@ -13,23 +13,16 @@ benches.closeAfterEach()
 
 function bench() {
   const started: (StartedServer & { readonly at: number })[] = []
-  const made = openBench({
-    limits: { graceMs: 100 },
-    started: (one) => started.push({ ...one, at: performance.now() }),
-  })
+  const note = (one: StartedServer) => void started.push({ ...one, at: performance.now() })
+  const made = openBench({ limits: { graceMs: 100 }, started: note })
   benches.add(made)
   return { made, started }
 }
 
 /** They take their input and never answer. */
 function silent(count: number) {
-  return Array.from({ length: count }, (_, n) => ({
-    type: 'stdio' as const,
-    name: `silent${n}`,
-    command: 'sleep',
-    args: ['1000'],
-    env: {},
-  }))
+  const sleeps = { type: 'stdio', command: 'sleep', args: ['1000'], env: {} } as const
+  return Array.from({ length: count }, (_, n) => ({ ...sleeps, name: `silent${n}` }))
 }
 
 test.concurrent('the servers of a session are started a few at a time, and all of them in the end, even if they never answer', async () => {

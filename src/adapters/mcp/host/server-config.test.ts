@@ -2,14 +2,9 @@ import { expect, test } from 'vitest'
 import { EMPTY_SERVER_OFFER, type ServerTool } from './mcp-types.ts'
 import { permitted } from './server-config.ts'
 
-const tool = (original: string): ServerTool => ({
-  serverToolName: original,
-  title: original,
-  description: '',
-  inputSchema: {},
-  readOnly: false,
-  definitionHash: '',
-})
+const tool = (name: string): ServerTool => {
+  return { serverToolName: name, title: name, description: '', inputSchema: {}, readOnly: false, definitionHash: '' }
+}
 
 test.each([
   ['read', 'read', true],

@@ -1,10 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../../test/fixtures/process/loopback-server.ts'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { startGuarded, type Guarded, type GuardedOptions } from '../../../../test/fixtures/mcp/authorization-server.ts'
 import { namesOf, openBench, withoutSignal, type Bench } from '../../../../test/fixtures/mcp/servers.ts'
 import { freePort } from '../../../../test/fixtures/process/free-port.ts'
@@ -16,15 +15,11 @@ import type { HttpMcpServer } from '../transport/headers.ts'
 import type { LoginSettings } from '../../../ports/values/mcp-server-settings.ts'
 import { DirectoryLogins } from './logins.ts'
 
-const closing: (() => Promise<unknown>)[] = []
 let directory = ''
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'parley-logins-'))
-})
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-  rmSync(directory, { recursive: true })
-})
+beforeEach(() => void (directory = newDirectory()))
+
+/** Each has what the file has, as that of another process would. */
+const loginsOf = () => new DirectoryLogins({ directory, clock: systemClock })
 
 const signal = new AbortController().signal
 
@@ -35,17 +30,13 @@ function files(): readonly string[] {
 
 async function guarded(options?: GuardedOptions): Promise<Guarded> {
   const server = await startGuarded(options)
-  closing.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 
 function bench(): Bench {
-  const made = openBench({
-    elicitation: true,
-    logins: new DirectoryLogins({ directory, clock: systemClock }),
-    limits: { restartPausesMs: [10, 10, 10] },
-  })
-  closing.push(() => made.close())
+  const made = openBench({ elicitation: true, logins: loginsOf(), limits: { restartPausesMs: [10, 10, 10] } })
+  onTestFinished(() => made.close())
   return made
 }
 
@@ -67,22 +58,18 @@ function textOf({ content }: ToolResult): string {
 }
 
 async function loggedIn(server: Guarded, settings?: LoginSettings): Promise<void> {
-  const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server), settings).login(signal)
+  const login = await loginsOf().at(at(server), settings).login(signal)
   await Promise.all([browse(login.url), login.done])
 }
 
-async function failure(server: Guarded, settings?: LoginSettings): Promise<string> {
-  return await loggedIn(server, settings).then(
-    () => 'nothing failed',
-    (error: unknown) => (error as Error).message,
-  )
+async function failure(options: GuardedOptions): Promise<string> {
+  const failed = await loggedIn(await guarded(options)).catch((error: unknown) => error)
+  return failed instanceof Error ? failed.message : 'nothing failed'
 }
 
 async function codeOf(calling: Promise<unknown>): Promise<string> {
-  return await calling.then(
-    () => 'none',
-    (error: unknown) => (error as { code: string }).code,
-  )
+  const [{ reason }] = (await Promise.allSettled([calling])) as [{ readonly reason?: { readonly code: string } }]
+  return reason?.code ?? 'none'
 }
 
 describe('a server that needs a login', () => {
@@ -95,15 +82,11 @@ describe('a server that needs a login', () => {
     expect(list.tools).toMatchObject([{ name: 'wiki__log_in', builtin: true, readOnly: true }])
     expect(server.registered).toEqual([])
     const questions: Elicitation[] = []
-    const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => (
-      questions.push(question),
-      says(question)
-    )
+    const onElicit = (question: Elicitation) => (questions.push(question), says(question))
     const result = await registry.call('wiki__log_in', {}, withoutSignal({ onElicit }))
     expect(result).toMatchObject({ isError: false })
-    expect(questions).toMatchObject([
-      { mode: 'url', server: 'wiki', url: expect.stringContaining(server.issuer) as string },
-    ])
+    const url = expect.stringContaining(server.issuer) as string
+    expect(questions).toMatchObject([{ mode: 'url', server: 'wiki', url }])
     expect(namesOf(registry)).toEqual(['wiki__say', 'wiki__write'])
     expect(textOf(await registry.call('wiki__say', {}, withoutSignal()))).toBe('did say')
     expect(JSON.stringify(registry.list())).not.toContain('sentinel')
@@ -118,10 +101,8 @@ describe('a server that needs a login', () => {
       {},
       withoutSignal({ onElicit: async () => ({ action: 'decline' }) }),
     )
-    expect(result).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('parley mcp login') as string }],
-    })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('parley mcp login')
     expect(namesOf(registry)).toEqual(['wiki__log_in'])
   })
 
@@ -202,7 +183,7 @@ describe('a stored login', () => {
     expect(await codeOf(registry.call('wiki__write', {}, withoutSignal()))).toBe('TOOL_NOT_RUN')
     expect(registry.list().servers).toMatchObject([{ state: 'ready' }])
     const pages: string[] = []
-    const onElicit = async (question: Elicitation): Promise<ElicitationAnswer> => {
+    const onElicit = (question: Elicitation) => {
       if (question.mode === 'url') pages.push(new URL(question.url).searchParams.get('scope') ?? '')
       return says(question)
     }
@@ -213,7 +194,7 @@ describe('a stored login', () => {
   test('is deleted by a logout', async () => {
     const server = await guarded()
     await loggedIn(server)
-    const logins = new DirectoryLogins({ directory, clock: systemClock })
+    const logins = loginsOf()
     expect(await logins.forget(at(server))).toBe(true)
     expect(files()).toEqual([])
     expect(await logins.forget(at(server))).toBe(false)
@@ -233,7 +214,7 @@ describe('a login', () => {
 
   test('is shared by all clients that are asked at once, and is cancelled when all have left', async () => {
     const server = await guarded()
-    const logins = new DirectoryLogins({ directory, clock: systemClock })
+    const logins = loginsOf()
     const [one, other] = [await logins.at(at(server)).login(signal), await logins.at(at(server)).login(signal)]
     expect(one.url).toBe(other.url)
     one.leave()
@@ -248,7 +229,7 @@ describe('a login', () => {
 
   test('uses a pre-registered client and its exact redirect address [A6]', async () => {
     const server = await guarded({ metadata: { registration_endpoint: undefined } })
-    expect(await failure(server)).toContain('does not support dynamic client registration')
+    await expect(loggedIn(server)).rejects.toThrow('does not support dynamic client registration')
     const port = await freePort()
     await loggedIn(server, { clientId: 'ours', redirectUrl: `http://localhost:${port}/back` })
     expect(server.registered).toEqual([])
@@ -256,22 +237,20 @@ describe('a login', () => {
 
   test('uses a client id metadata document where the authorization server supports one [A6]', async () => {
     const server = await guarded({ metadata: { client_id_metadata_document_supported: true } })
-    const login = await new DirectoryLogins({ directory, clock: systemClock })
-      .at(at(server), { clientMetadataUrl: 'https://parley.example/client.json' })
-      .login(signal)
-    expect(new URL(login.url).searchParams.get('client_id')).toBe('https://parley.example/client.json')
+    const clientMetadataUrl = 'https://parley.example/client.json'
+    const login = await loginsOf().at(at(server), { clientMetadataUrl }).login(signal)
+    expect(new URL(login.url).searchParams.get('client_id')).toBe(clientMetadataUrl)
     await Promise.all([browse(login.url), login.done])
     expect(server.registered).toEqual([])
   })
 
   test('with the issuer of another authorization server is refused, and its message is not quoted [A9]', async () => {
-    const server = await guarded({
+    const said = await failure({
       comeBackWith(params) {
         params.set('iss', 'https://evil.example')
         params.set('error_description', 'sentinel words')
       },
     })
-    const said = await failure(server)
     expect(said).toContain('Issuer mismatch')
     expect(said).not.toContain('sentinel')
     expect(readdirSync(directory)).toEqual([])
@@ -279,24 +258,21 @@ describe('a login', () => {
 
   test('answered without its state is ignored, and the right answer still counts [A10 G15]', async () => {
     const server = await guarded()
-    const login = await new DirectoryLogins({ directory, clock: systemClock }).at(at(server)).login(signal)
+    const login = await loginsOf().at(at(server)).login(signal)
     const back = new URL(new URL(login.url).searchParams.get('redirect_uri') ?? '')
-    for (const query of ['?code=x', '?code=x&state=y']) {
-      const answer = await fetch(back.href + query)
-      expect(answer.status).toBe(400)
-    }
+    for (const query of ['?code=x', '?code=x&state=y']) expect((await fetch(back.href + query)).status).toBe(400)
     expect((await fetch(new URL('/other', back))).status).toBe(404)
     await Promise.all([browse(login.url), login.done])
   })
 
   test('that the user refused is reported as refused', async () => {
-    const server = await guarded({
+    const said = await failure({
       comeBackWith(params) {
         params.delete('code')
         params.set('error', 'access_denied')
       },
     })
-    expect(await failure(server)).toContain('access_denied')
+    expect(said).toContain('access_denied')
   })
 
   test.each([
@@ -306,28 +282,24 @@ describe('a login', () => {
     ['on a page that is none', { authorization_endpoint: 'javascript:alert(1)' }, ''],
     ['on a page in clear text', { authorization_endpoint: 'http://login.example/authorize' }, 'must not be opened'],
     ['on a page of data', { authorization_endpoint: 'data:text/html,hi' }, ''],
-    [
-      'with tokens from inside our network',
-      { token_endpoint: 'https://169.254.169.254/token' },
-      'which is not allowed',
-    ],
+    ['with tokens of our network', { token_endpoint: 'https://169.254.169.254/token' }, 'which is not allowed'],
     ['with tokens in clear text [A16]', { token_endpoint: 'http://tokens.example/token' }, ''],
   ])('%s is refused', async (_, metadata, word) => {
-    const said = await failure(await guarded({ metadata }))
+    const said = await failure({ metadata })
     expect(said).toContain('Not logged in')
     expect(said).toContain(word)
   })
 
   test('for another resource is refused [A5]', async () => {
     const server = await guarded({ resource: 'https://elsewhere.example/mcp' })
-    expect(await failure(server)).toContain('it says that its logins are for https://elsewhere.example/mcp')
+    await expect(loggedIn(server)).rejects.toThrow('it says that its logins are for https://elsewhere.example/mcp')
     expect(server.registered).toEqual([])
   })
 
   test.each(['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/x', 'http://metadata.example/x'])(
     'does not follow an address to %s',
     async (resourceMetadata) => {
-      expect(await failure(await guarded({ resourceMetadata }))).toContain('which is not allowed')
+      expect(await failure({ resourceMetadata })).toContain('which is not allowed')
     },
   )
 
@@ -337,12 +309,9 @@ describe('a login', () => {
       hops += 1
       response.writeHead(302, { location: 'http://169.254.169.254/x' }).end()
     })
-    hop.listen(0, '127.0.0.1')
-    await once(hop, 'listening')
-    closing.push(() => new Promise((resolve) => hop.close(resolve)))
-    const resourceMetadata = `http://127.0.0.1:${(hop.address() as AddressInfo).port}/x`
+    const resourceMetadata = `http://127.0.0.1:${await listenOnLoopback(hop)}/x`
     // An address that does not answer would take as long as our patience.
-    expect(await failure(await guarded({ resourceMetadata }))).toContain('it does not say how to log in')
+    expect(await failure({ resourceMetadata })).toContain('it does not say how to log in')
     expect(hops).toBeGreaterThan(0)
   })
 })

@@ -1,10 +1,10 @@
 /** Two processes renew one login whose refresh token rotates; one of them is stopped in the middle of it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { startGuarded, type Guarded } from '../../../../test/fixtures/mcp/authorization-server.ts'
 import type { Renewed, RenewingOptions } from '../../../../test/fixtures/mcp/renewing.ts'
 import { linesOf, stateOf, until } from '../../../../test/fixtures/process/running.ts'
@@ -17,13 +17,10 @@ const children: ChildProcess[] = []
 const closing: (() => Promise<unknown>)[] = []
 let directory = ''
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'parley-renewal-'))
-})
+beforeEach(() => void (directory = newDirectory()))
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
   for (const close of closing.splice(0)) await close()
-  rmSync(directory, { recursive: true })
 })
 
 interface Renewing {
@@ -36,28 +33,18 @@ interface Renewing {
 
 function startRenewing(url: string, { aheadMs = 0, leapMs = 0 }: Partial<RenewingOptions> = {}): Renewing {
   const options: RenewingOptions = { directory, url, aheadMs, leapMs }
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const args = ['--import', 'tsx', program, JSON.stringify(options)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
   const line = linesOf(child.stdout)
   let result: Renewed | undefined
-  return {
-    child,
-    async outcome() {
-      while (result === undefined) {
-        const text = await line()
-        if (text !== 'waiting') result = JSON.parse(text) as Renewed
-      }
-      return result
-    },
-    async waited(times) {
-      for (let seen = 0; seen < times && result === undefined; seen += 1) {
-        const text = await line()
-        if (text !== 'waiting') result = JSON.parse(text) as Renewed
-      }
-    },
+  const waited = async (times: number) => {
+    for (let seen = 0; seen < times && result === undefined; seen += 1) {
+      const text = await line()
+      if (text !== 'waiting') result = JSON.parse(text) as Renewed
+    }
   }
+  return { child, waited, outcome: async () => (await waited(Infinity), result ?? expect.fail('it has ended')) }
 }
 
 /** A server with a stored login whose token has expired; the first process to renew it is stopped when its request has arrived. */
@@ -101,10 +88,8 @@ test('a second renewal waits for a stopped one for minutes, and both get its res
   const outcomes = [await first.outcome(), await second.outcome()]
   expect(server.count('POST /token refresh_token')).toBe(1)
   expect(outcomes).toMatchObject([{ isRenewed: true }, { isRenewed: true, token: outcomes[0]?.token }])
-  expect(kept().accounts[server.issuer]).toMatchObject({
-    client: { client_id: 'client-1' },
-    tokens: { access_token: outcomes[0]?.token },
-  })
+  const account = { client: { client_id: 'client-1' }, tokens: { access_token: outcomes[0]?.token } }
+  expect(kept().accounts[server.issuer]).toMatchObject(account)
 })
 
 test('a renewal that has waited for too long fails, and does not break the lock of the stopped one', async () => {

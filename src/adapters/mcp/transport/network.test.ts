@@ -1,8 +1,7 @@
 /** DNS rebinding: the address of a host name may change between two connections. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../../test/fixtures/process/loopback-server.ts'
 import type { Addresses } from '../../../net-policy/guarded-dispatcher.ts'
 import { openNetwork } from './network.ts'
 
@@ -12,13 +11,7 @@ async function listening() {
     heard.push(request.headers.host)
     response.setHeader('connection', 'close').end('hello')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return { port: (server.address() as AddressInfo).port, heard }
+  return { port: await listenOnLoopback(server), heard }
 }
 
 /** A network whose names lead where the answers say, one after the other; the last one stays. */

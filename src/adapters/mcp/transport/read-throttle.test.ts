@@ -1,18 +1,11 @@
 /** An MCP server over HTTP that sends without end gets only its share of the main thread. */
-import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../../test/fixtures/process/loopback-server.ts'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
 import { openHttp } from './http.ts'
 import { ReadThrottle } from './read-throttle.ts'
-
-const closing: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
 function restingClock() {
   const rests: number[] = []
@@ -79,14 +72,7 @@ async function demanding(takesAnswers: boolean): Promise<() => number> {
       if (takesAnswers || body.includes('notifications/initialized')) response.writeHead(202).end()
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const heard = await hearing(url)
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return heard
+  return await hearing(`http://127.0.0.1:${await listenOnLoopback(server)}/`)
 }
 
 async function hearing(url: string): Promise<() => number> {
@@ -95,7 +81,7 @@ async function hearing(url: string): Promise<() => number> {
   const clock = { ...systemClock, sleep: () => systemClock.sleep(0) }
   const context = { clock, events, resumptions: { has: () => false }, onLocked: () => undefined }
   const link = openHttp({ name: 'demanding', type: 'http', url, headers: [] }, context)
-  closing.push(async () => {
+  onTestFinished(async () => {
     await link.transport.close()
     await link.destroy()
   })

@@ -1,15 +1,9 @@
 /** An MCP server on stdio that sends without end gets only its share of the main thread. */
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../test/fixtures/process/running.ts'
 import { systemClock } from '../../clock.ts'
 import { openProcesses } from '../../process/open-processes.ts'
 import { StdioTransport } from './stdio.ts'
-
-const closing: (() => Promise<void>)[] = []
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
 /** How long the transport rested, each time, while it read what the script says. */
 async function reading(script: string) {
@@ -25,7 +19,7 @@ async function reading(script: string) {
   const transport = new StdioTransport({ processes, clock, spec, graceMs: 0, onStart: () => undefined })
   const heard: unknown[] = []
   transport.onmessage = (message) => void heard.push(message)
-  closing.push(async () => {
+  onTestFinished(async () => {
     await transport.close()
     await processes.close()
   })

@@ -8,31 +8,25 @@ const rewritten = (schema: object) => {
 
 const of = (inner: object, more: object = {}) => ({ type: 'object', properties: { a: inner }, ...more })
 
+const $defs = { x: { type: 'number' } }
+const text = { type: 'string' }
 test.each([
   ['a plain one stays', of({ type: 'string', minLength: 1 }, { required: ['a'] }), { type: 'string', minLength: 1 }],
   [
     'a reference is followed',
-    of({ $ref: '#/$defs/x', description: 'd' }, { $defs: { x: { type: 'number' } } }),
+    of({ $ref: '#/$defs/x', description: 'd' }, { $defs }),
     { type: 'number', description: 'd' },
   ],
   ['null among types means not required', of({ type: ['string', 'null'] }), { type: 'string' }],
-  [
-    'several types become choices',
-    of({ type: ['string', 'number'] }),
-    { anyOf: [{ type: 'string' }, { type: 'number' }] },
-  ],
+  ['several types become choices', of({ type: ['string', 'number'] }), { anyOf: [text, { type: 'number' }] }],
   ['a constant becomes a list of one', of({ const: 'x' }), { type: 'string', enum: ['x'] }],
   ['an enum that contradicts its type goes', of({ type: 'number', enum: ['1'] }), { type: 'number' }],
-  [
-    'conditions, negations and patterns go',
-    of({ type: 'string', pattern: '^a', not: {}, if: {}, 'x-mcp-header': 'A' }),
-    { type: 'string' },
-  ],
+  ['conditions, negations and patterns go', of({ ...text, pattern: '^a', not: {}, if: {}, 'x-mcp-header': 'A' }), text],
   ['a list says what it holds', of({ type: 'array' }), { type: 'array', items: {} }],
   [
     'a tuple holds any of its parts',
-    of({ type: 'array', prefixItems: [{ type: 'string' }] }),
-    { type: 'array', items: { anyOf: [{ type: 'string' }] } },
+    of({ type: 'array', prefixItems: [text] }),
+    { type: 'array', items: { anyOf: [text] } },
   ],
   ['choices lose their null', of({ oneOf: [{ type: 'string' }, { type: 'null' }] }), { anyOf: [{ type: 'string' }] }],
 ])('%s', (_, schema, a) => {
@@ -84,8 +78,7 @@ test('recursive, doubling and malformed references are unfolded in bounded time'
   const level = (n: number) => [`l${n}`, { allOf: [{ $ref: `#/$defs/l${n + 1}` }, { $ref: `#/$defs/l${n + 1}` }] }]
   const $defs = Object.fromEntries([...Array.from({ length: 26 }, (_, n) => level(n)), ['l26', { type: 'object' }]])
   expect(rewritten({ type: 'object', $ref: '#/$defs/l0', $defs })).toMatchObject({ type: 'object' })
-  expect(rewritten({ type: 'object', allOf: [{ $ref: '#' }], anyOf: [{ $ref: '#' }, { $ref: '#' }] })).toMatchObject({
-    type: 'object',
-  })
+  const whole = { $ref: '#' }
+  expect(rewritten({ type: 'object', allOf: [whole], anyOf: [whole, whole] })).toMatchObject({ type: 'object' })
   expect(rewritten(of({ $ref: '#/%' }))).toEqual({ unsupported: 'its schema refers to something that is not there' })
 })

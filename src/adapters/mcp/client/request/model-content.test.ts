@@ -6,6 +6,11 @@ import { MAX_MODEL_CHARS, withModelContent } from './model-content.ts'
 const text = (words: string): Content => ({ type: 'text', text: words })
 const picture: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 
+const readOn = (shown: string, offset: number) => {
+  const how = `Read on with read_result: toolCallId "call-7", offset ${offset}.`
+  return text(`[These are the first ${shown} characters. ${how}]`)
+}
+
 function modelContentOf(content: readonly Content[], toolCallId: string | undefined = 'call-7') {
   return withModelContent({ content, isError: false }, toolCallId).modelContent
 }
@@ -21,13 +26,7 @@ describe('the content of a result for the model', () => {
 
   test('is its beginning, and a last sentence with the length and the call that reads on', () => {
     const brief = modelContentOf([text('a'.repeat(100_000)), picture, text('b')])
-    expect(brief).toHaveLength(3)
-    expect(brief?.[1]).toEqual(picture)
-    expect(brief?.[2]).toEqual(
-      text(
-        '[These are the first 29,000 of 100,002 characters. Read on with read_result: toolCallId "call-7", offset 29000.]',
-      ),
-    )
+    expect(brief).toEqual([text('a'.repeat(29_000)), picture, readOn('29,000 of 100,002', 29_000)])
   })
 
   test('says that it is shortened also to a caller without an id', () => {
@@ -45,20 +44,12 @@ describe('the content of a result for the model', () => {
   test('cuts the text of a resource like any other, and counts it', () => {
     const resource = (words: string): Content => ({ type: 'resource', resource: { uri: 'file:///long', text: words } })
     const brief = modelContentOf([text('short'), resource('r'.repeat(60_000)), text('after')])
-    expect(brief).toEqual([
-      text('short'),
-      resource('r'.repeat(28_995)),
-      text(
-        '[These are the first 29,001 of 60,012 characters. Read on with read_result: toolCallId "call-7", offset 29001.]',
-      ),
-    ])
+    expect(brief).toEqual([text('short'), resource('r'.repeat(28_995)), readOn('29,001 of 60,012', 29_001)])
   })
 
   test('is never too long, and the next part begins exactly where it ends', () => {
-    const texts = array(
-      string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200)),
-      { maxLength: 8 },
-    )
+    const long = string({ unit: 'grapheme', minLength: 1, maxLength: 400 }).map((one) => one.repeat(200))
+    const texts = array(long, { maxLength: 8 })
     assert(
       property(texts, (all) => {
         const content = all.map(text)
@@ -68,10 +59,9 @@ describe('the content of a result for the model', () => {
         const offset = Number(/offset (\d+)\.\]$/u.exec(joined(brief))?.[1])
         const whole = joined(content)
         // Where one text ends with the room, the break before the next is the first that is left.
-        expect(whole.slice(0, offset)).toBe(
-          joined(brief.slice(0, -1)) +
-            (whole.charAt(offset - 1) === '\n' && !joined(brief.slice(0, -1)).endsWith('\n') ? '\n' : ''),
-        )
+        const shown = joined(brief.slice(0, -1))
+        const isBroken = whole.charAt(offset - 1) === '\n' && !shown.endsWith('\n')
+        expect(whole.slice(0, offset)).toBe(shown + (isBroken ? '\n' : ''))
       }),
       { numRuns: 100 },
     )

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest'
 import { serverOrigin, redactor } from './redact.ts'
 
+const withEnv = (env: Readonly<Record<string, string>>) =>
+  redactor({ type: 'stdio', name: 's', command: 'c', args: [], env })
+
 test('no value of env is shown, not even a part of one', () => {
-  const redact = redactor({
-    type: 'stdio',
-    name: 's',
-    command: 'c',
-    args: [],
-    env: { A: 'secret-one', B: 'secret-one-longer', C: 'x', D: 'Bearer tok-42' },
-  })
+  const redact = withEnv({ A: 'secret-one', B: 'secret-one-longer', C: 'x', D: 'Bearer tok-42' })
   expect(redact('x: secret-one-longer, secret-one\n  and tok-42')).toBe('x: [hidden], [hidden] and [hidden]')
 })
 
@@ -22,7 +19,7 @@ test('no header, query, password or key in the path is shown, encoded or not', (
 
 test('no value is shown as it stands in JSON, in a URL or in a form, nor decoded', () => {
   const secret = 'pa"ss\\wörd & more'
-  const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: { A: secret } })
+  const redact = withEnv({ A: secret })
   const forms = [JSON.stringify(secret), encodeURIComponent(secret), new URLSearchParams({ a: secret }).toString()]
   for (const form of forms) expect(redact(form)).not.toMatch(/pa|ss|rd/u)
   const packed = `Basic ${Buffer.from('sam:hunter-2').toString('base64')}`
@@ -32,6 +29,6 @@ test('no value is shown as it stands in JSON, in a URL or in a form, nor decoded
 })
 
 test('a long text is shortened', () => {
-  const redact = redactor({ type: 'stdio', name: 's', command: 'c', args: [], env: {} })
+  const redact = withEnv({})
   expect(redact('x'.repeat(5000))).toHaveLength(301)
 })

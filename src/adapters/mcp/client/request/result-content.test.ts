@@ -2,22 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { parseToolResult } from './result-content.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
+const link = { type: 'resource_link', uri: 'file:///a', name: 'a' }
+const picture = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
 
 describe('the content of a tool result', () => {
   test('keeps every type of content, with its annotations [C1]', () => {
     const words = { ...text('words'), annotations: { audience: ['user'] } }
     const content = [
-      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      picture,
       { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
-      {
-        type: 'resource_link',
-        uri: 'file:///a',
-        name: 'a',
-        title: 'A',
-        description: 'd',
-        mimeType: 'text/plain',
-        size: 3,
-      },
+      { ...link, title: 'A', description: 'd', mimeType: 'text/plain', size: 3 },
       { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
       { type: 'resource', resource: { uri: 'file:///c', blob: 'aGk=' } },
     ]
@@ -32,11 +26,11 @@ describe('the content of a tool result', () => {
     const annotations = { audience: ['user', 'everyone'], priority: 'high', lastModified: 5, mood: 'fine' }
     const content = [
       { ...text('words'), annotations },
-      { type: 'resource_link', uri: 'file:///a', name: 'a', size: -1.5, annotations: 'none' },
+      { ...link, size: -1.5, annotations: 'none' },
     ]
     expect(parseToolResult({ content }).content).toEqual([
       { ...text('words'), annotations: { audience: ['user'] } },
-      { type: 'resource_link', uri: 'file:///a', name: 'a' },
+      link,
     ])
   })
 
@@ -52,17 +46,13 @@ describe('the content of a tool result', () => {
     ]
     const shown = parseToolResult({ content }).content.map((item) => (item.type === 'text' ? item.text : item.type))
     expect([shown[0], shown[6]]).toEqual(['before', 'after'])
-    expect(
-      shown.slice(1, 6).every((note) => note.startsWith('[The tool answered with content that Parley cannot show')),
-    ).toBe(true)
+    const note = expect.stringMatching(/^\[The tool answered with content that Parley cannot show/u) as string
+    expect(shown.slice(1, 6)).toEqual([note, note, note, note, note])
     expect(shown[1]).toContain('hologram')
   })
 
   test('is cut where it grows too long, and says so', () => {
-    const { content } = parseToolResult(
-      { content: [text('12345'), text('67890abc'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }] },
-      10,
-    )
+    const { content } = parseToolResult({ content: [text('12345'), text('67890abc'), picture] }, 10)
     expect(content.slice(0, 2)).toEqual([text('12345'), text('67890')])
     expect(content.slice(2)).toEqual([
       text('[Left out: the rest of a text of 8 characters. One result may hold 10 characters; ask the tool for less.]'),
@@ -72,18 +62,13 @@ describe('the content of a tool result', () => {
 
   test('leaves out structured content that is too long', () => {
     const result = parseToolResult({ content: [], structuredContent: { a: 'x'.repeat(20) } }, 10)
-    expect(result).toEqual({
-      content: [text(expect.stringContaining('structured content of 28') as string)],
-      isError: false,
-    })
+    const note = text(expect.stringContaining('structured content of 28') as string)
+    expect(result).toEqual({ content: [note], isError: false })
   })
 
   test('is shown as text where there is only structured content', () => {
-    expect(parseToolResult({ structuredContent: [1, 2] })).toEqual({
-      content: [text('[1,2]')],
-      structured: [1, 2],
-      isError: false,
-    })
+    const shown = { content: [text('[1,2]')], structured: [1, 2], isError: false }
+    expect(parseToolResult({ structuredContent: [1, 2] })).toEqual(shown)
   })
 
   test('may be empty, and may be an error', () => {
@@ -96,14 +81,7 @@ test('parts beyond the limit are left out, and so are links that are too long', 
   const { content } = parseToolResult({ content: parts })
   expect(content).toHaveLength(10_001)
   expect(content[0]).toMatchObject({ text: expect.stringContaining('590000 more parts') as string })
-  const links = Array.from({ length: 3 }, (_, n) => ({
-    type: 'resource_link',
-    uri: `a:${n}`.padEnd(60, 'x'),
-    name: 'n',
-  }))
-  expect(parseToolResult({ content: links }, 100).content.map(({ type }) => type)).toEqual([
-    'resource_link',
-    'text',
-    'text',
-  ])
+  const links = ['a:0', 'a:1', 'a:2'].map((uri) => ({ type: 'resource_link', name: 'n', uri: uri.padEnd(60, 'x') }))
+  const kept = parseToolResult({ content: links }, 100).content.map(({ type }) => type)
+  expect(kept).toEqual(['resource_link', 'text', 'text'])
 })
