@@ -23,12 +23,8 @@ function subjectOf(kind: ProviderKind, path: string, name: string): ModelStart {
   const models = (origin: string, idleSeconds?: number) => {
     const url = `${origin}${path}`
     const common = { name: 'p', title: 'Provider', kind, url, key, keyNames: ['P_KEY'], headers: {}, models: [] }
-    const provider: Provider = {
-      ...common,
-      isLocal: true,
-      isConfigured: true,
-      ...(idleSeconds !== undefined && { idleSeconds }),
-    }
+    const waits = idleSeconds === undefined ? {} : { idleSeconds }
+    const provider: Provider = { ...common, isLocal: true, isConfigured: true, ...waits }
     return openModels({ providers: [provider], clock: systemClock })
   }
   return {

@@ -1,47 +1,31 @@
 /** Addresses without a provider behind them: the error comes at once, and says what the user can do. */
-import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { APICallError } from '@ai-sdk/provider'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../test/fixtures/process/loopback-server.ts'
 import { isParleyError } from '../../errors/parley-error.ts'
 import { systemClock } from '../clock.ts'
 import { failFor } from './http/failure.ts'
 import { openModels } from './providers/models.ts'
 import type { Provider } from '../../ports/values/provider.ts'
 
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
 function provider(url: string): Provider {
-  const common = {
-    name: 'p',
-    title: 'P',
-    kind: 'openai',
-    key: undefined,
-    keyNames: [],
-    headers: {},
-    models: [],
-  } as const
-  return { ...common, url, isLocal: true, isConfigured: true }
+  const named = { name: 'p', title: 'P', kind: 'openai', key: undefined, keyNames: [] } as const
+  return { ...named, headers: {}, models: [], url, isLocal: true, isConfigured: true }
 }
 
 /** Answers with a line of another language. */
 async function somethingElse(): Promise<number> {
-  const server: Server = createServer((socket) => {
+  const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => server.close())
-  return (server.address() as AddressInfo).port
+  return await listenOnLoopback(server)
 }
 
 async function failureAt(url: string): Promise<unknown> {
   const models = openModels({ providers: [provider(url)], clock: systemClock })
-  closing.push(() => models.close())
+  onTestFinished(() => models.close())
   const model = await models.open('p:m')
   const asked = { system: '', messages: [], tools: [], session: 's', signal: new AbortController().signal }
   const hello = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] as const

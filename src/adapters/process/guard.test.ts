@@ -4,16 +4,9 @@ import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
-import {
-  carrying,
-  commandOf,
-  linesOf,
-  parentOf,
-  running,
-  runs,
-  stateOf,
-  until,
-} from '../../../test/fixtures/process/running.ts'
+import { carrying, commandOf, linesOf, parentOf } from '../../../test/fixtures/process/running.ts'
+import { running, runs, stateOf, until } from '../../../test/fixtures/process/running.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { systemClock } from '../clock.ts'
 import { openGuard } from './guard.ts'
 import { openProcesses } from './open-processes.ts'
@@ -29,13 +22,15 @@ const MINE = `guard${process.pid}`
 /** Seconds that nothing else on this machine sleeps. */
 const LONG = `1001.${process.pid}`
 
+const guarding = (name: string) => openGuard({ marker: `${MINE}-${name}`, path: process.env.PATH, clock: systemClock })
+const ofGuard = (name: string) => running(`PARLEY_CHILD=${MINE}-${name}`)
+const opened = (id: string, more: Partial<Parameters<typeof openProcesses>[0]> = {}) =>
+  openProcesses({ boot: { home: MINE, id }, environment: process.env, clock: systemClock, ...more })
+
 const SLEEPER = { command: 'sleep', args: ['1000'], cwd: '/', env: {} }
 
 async function startedByHand(script: string, channel: Writable) {
-  const child = spawn('/bin/sh', ['-c', script], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore', channel],
-  })
+  const child = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore', channel] })
   children.add(child)
   const lines = linesOf(child.stdout as Readable)
   return { child, line: await lines(), lines }
@@ -43,18 +38,16 @@ async function startedByHand(script: string, channel: Writable) {
 
 describe.concurrent('the guard', () => {
   test('ends a child that has registered but not yet executed its program', async () => {
-    const guard = openGuard({ marker: `${MINE}-window`, path: process.env.PATH, clock: systemClock })
-    const { child } = await startedByHand(
-      'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done',
-      await guard.channel(),
-    )
+    const guard = guarding('window')
+    const script = 'echo "+$$" >&3; echo registered; exec 3>&-; while :; do sleep 1; done'
+    const { child } = await startedByHand(script, await guard.channel())
     const ended = once(child, 'exit')
     await guard.close()
     expect((await ended)[1]).toBe('SIGTERM')
   })
 
   test('that was closed refuses a child before it executes its program', async () => {
-    const guard = openGuard({ marker: `${MINE}-late`, path: process.env.PATH, clock: systemClock })
+    const guard = guarding('late')
     const script = 'echo before; while echo "#" >&3; do sleep 0.01; done'
     const { child } = await startedByHand(script, await guard.channel())
     const ended = once(child, 'exit')
@@ -85,7 +78,7 @@ describe.concurrent('the guard', () => {
   })
 
   test('does not touch a process group that was unregistered', async () => {
-    const guard = openGuard({ marker: `${MINE}-forget`, path: process.env.PATH, clock: systemClock })
+    const guard = guarding('forget')
     const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
     const pid = child.pid as number
     guard.remember(pid)
@@ -96,12 +89,7 @@ describe.concurrent('the guard', () => {
 
   test('stops its groups, and what has left them, when it is no more renewed; a group that comes then too; all go on when it is', async () => {
     let renew: (ms: number) => void = () => undefined
-    const processes = openProcesses({
-      boot: { home: MINE, id: 'lease' },
-      environment: process.env,
-      clock: systemClock,
-      whenRenewed: (listener) => (renew = listener),
-    })
+    const processes = opened('lease', { whenRenewed: (listener) => (renew = listener) })
     const child = await processes.spawn({ ...SLEEPER, command: 'sh', args: ['-c', `setsid sleep ${LONG} & wait`] })
     const away = () => running(`sleep\u0000${LONG}`)[0] ?? 0
     await until(() => runs(away()))
@@ -122,9 +110,9 @@ describe.concurrent('the guard', () => {
   })
 
   test('renewed often has one timer and no zombie, and once it has ended neither', async () => {
-    const guard = openGuard({ marker: `${MINE}-timer`, path: process.env.PATH, clock: systemClock })
+    const guard = guarding('timer')
     await guard.channel()
-    const shell = running(`PARLEY_CHILD=${MINE}-timer`)[0] ?? 0
+    const shell = ofGuard('timer')[0] ?? 0
     const sleeps = () => {
       const all = running('sleep\u000070.0').filter((pid) => commandOf(parentOf(pid)).includes(`${MINE}-timer`))
       return all.map(commandOf)
@@ -165,7 +153,7 @@ describe.concurrent('the guard', () => {
   })
 
   test('that replaces one that stopped its groups lets them go on only when they may', async () => {
-    const guard = openGuard({ marker: `${MINE}-lapse`, path: process.env.PATH, clock: systemClock })
+    const guard = guarding('lapse')
     guard.renew(60_000)
     const { child, lines } = await startedByHand(
       // One that starts processes may be stopped while it waits for one of them to become its program, and then its state is not T.
@@ -174,7 +162,7 @@ describe.concurrent('the guard', () => {
     )
     const pid = child.pid as number
     guard.remember(pid)
-    const shell = () => running(`PARLEY_CHILD=${MINE}-lapse`).find((one) => parentOf(one) === process.pid)
+    const shell = () => ofGuard('lapse').find((one) => parentOf(one) === process.pid)
     const replaced = async (whenDead: () => void) => {
       const before = shell() as number
       process.kill(before, 'SIGKILL')
@@ -192,14 +180,10 @@ describe.concurrent('the guard', () => {
   })
 
   test('ignores HUP, INT and TERM', async () => {
-    const processes = openProcesses({
-      boot: { home: MINE, id: 'shrug' },
-      environment: process.env,
-      clock: systemClock,
-    })
+    const processes = opened('shrug')
     const child = await processes.spawn(SLEEPER)
     // It starts processes of its own name for a moment.
-    const guard = running(`PARLEY_CHILD=${MINE}-shrug`).find((pid) => parentOf(pid) === process.pid) ?? 0
+    const guard = ofGuard('shrug').find((pid) => parentOf(pid) === process.pid) ?? 0
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal)
     // It handles its input in order, so once the next child is registered it has lived through the signals.
     await (await processes.spawn(SLEEPER)).stop(0)
@@ -208,23 +192,10 @@ describe.concurrent('the guard', () => {
     await processes.close()
   })
 
-  test('that is killed is replaced by one that knows every child', async () => {
-    const guard = openGuard({ marker: `${MINE}-again`, path: process.env.PATH, clock: systemClock })
-    const { child } = await startedByHand('echo "+$$" >&3; exec 3>&-; echo up; exec sleep 1000', await guard.channel())
-    guard.remember(child.pid as number)
-    const first = running(`PARLEY_CHILD=${MINE}-again`)[0] ?? 0
-    process.kill(first, 'SIGKILL')
-    await until(() => running(`PARLEY_CHILD=${MINE}-again`).some((pid) => pid !== first))
-    expect(runs(child.pid as number)).toBe(true)
-    const ended = once(child, 'exit')
-    await guard.close()
-    expect((await ended)[1]).toBe('SIGTERM')
-  })
-
   test('whose death shows before its exit is noticed is replaced for the next child', async () => {
-    const guard = openGuard({ marker: `${MINE}-died`, path: process.env.PATH, clock: systemClock })
+    const guard = guarding('died')
     await guard.channel()
-    const first = running(`PARLEY_CHILD=${MINE}-died`)[0] ?? 0
+    const first = ofGuard('died')[0] ?? 0
     process.kill(first, 'SIGKILL')
     // Without a turn of the event loop, which would tell of the exit.
     while (runs(first));
@@ -238,17 +209,14 @@ describe.concurrent('the guard', () => {
   })
 
   test('that dies while a child is starting does not prevent the start', async () => {
-    const processes = openProcesses({
-      boot: { home: MINE, id: 'dying' },
-      environment: process.env,
-      // A guard that ended at once is replaced a fifth of a second later, which forty rounds need not wait for.
-      clock: { ...systemClock, setTimer: (ms, run) => systemClock.setTimer(ms === 200 ? 0 : ms, run) },
-    })
+    // A guard that ended at once is replaced a fifth of a second later, which forty rounds need not wait for.
+    const setTimer: Clock['setTimer'] = (ms, run) => systemClock.setTimer(ms === 200 ? 0 : ms, run)
+    const processes = opened('dying', { clock: { ...systemClock, setTimer } })
     const keeper = await processes.spawn(SLEEPER)
     // The start takes some steps; killing the guard a little later each time meets it in each of them.
     for (let round = 0; round < 40; round++) {
-      await until(() => running(`PARLEY_CHILD=${MINE}-dying`).length === 1)
-      const guard = running(`PARLEY_CHILD=${MINE}-dying`)[0] ?? 0
+      await until(() => ofGuard('dying').length === 1)
+      const guard = ofGuard('dying')[0] ?? 0
       const starting = processes.spawn(SLEEPER)
       for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setImmediate(resolve))
       process.kill(guard, 'SIGKILL')

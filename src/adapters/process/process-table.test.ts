@@ -4,19 +4,10 @@ import { expect, test } from 'vitest'
 import { linuxTable, parseStat } from './linux-table.ts'
 import { macosTable } from './macos-table.ts'
 
-const failing = () => Promise.reject(new Error('no ps'))
-
 test('a line of /proc is read whatever the program is called', () => {
   const line = `12 (a) Z (b) S 1 34 12 0 -1 4194304 0 0 0 0 200 50 0 0 20 0 1 0 100 1000000 300 0`
-  expect(parseStat(line)).toEqual({
-    pid: 12,
-    command: 'a) Z (b',
-    isRunning: true,
-    parent: 1,
-    group: 34,
-    cpuMs: 2_500,
-    residentBytes: 300 * 4096,
-  })
+  const used = { cpuMs: 2_500, residentBytes: 300 * 4096 }
+  expect(parseStat(line)).toEqual({ pid: 12, command: 'a) Z (b', isRunning: true, parent: 1, group: 34, ...used })
   expect(parseStat('')).toBeUndefined()
 })
 
@@ -35,21 +26,11 @@ const ENVIRONMENTS = `
 
 test('processes of macOS come from ps', async () => {
   const table = macosTable(async ([first]) => (first === '-axo' ? ROWS : ENVIRONMENTS))
+  const first = { pid: 1, parent: 0, group: 1, isRunning: true, command: '/sbin/launchd' }
+  const editor = { pid: 812, cpuMs: 7_425_670, command: '/Applications/My Editor.app/Contents/MacOS/editor' }
   expect(await table.rows()).toEqual([
-    {
-      pid: 1,
-      parent: 0,
-      group: 1,
-      isRunning: true,
-      cpuMs: 340_080,
-      residentBytes: 14560 * 1024,
-      command: '/sbin/launchd',
-    },
-    expect.objectContaining({
-      pid: 812,
-      cpuMs: 7_425_670,
-      command: '/Applications/My Editor.app/Contents/MacOS/editor',
-    }),
+    { ...first, cpuMs: 340_080, residentBytes: 14560 * 1024 },
+    expect.objectContaining(editor),
     expect.objectContaining({ pid: 900, group: 812, isRunning: false }),
   ])
   expect(await table.marked()).toEqual([
@@ -59,7 +40,7 @@ test('processes of macOS come from ps', async () => {
 })
 
 test('a ps that fails gives an empty table', async () => {
-  const table = macosTable(failing)
+  const table = macosTable(() => Promise.reject(new Error('no ps')))
   expect([await table.rows(), await table.marked()]).toEqual([undefined, []])
 })
 

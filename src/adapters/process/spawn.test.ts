@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { DESERTED, STUBBORN } from '../../../test/fixtures/process/owner.ts'
 import { PerTest } from '../../../test/fixtures/process/per-test.ts'
 import { carrying, commandOf, linesOf, running, runs, until } from '../../../test/fixtures/process/running.ts'
@@ -31,6 +31,8 @@ function shell(script: string, more: Partial<ProcessSpec> = {}): ProcessSpec {
   return { command: 'sh', args: ['-c', script], cwd: '/', env: {}, ...more }
 }
 
+const started = (...spec: Parameters<typeof shell>) => open().processes.spawn(shell(...spec))
+
 /** While a process becomes its program, the kernel shows no environment. */
 function untilDeserted(marker: string, pid: number): Promise<void> {
   return until(() => commandOf(pid) === 'sleep 1000' && carrying(marker).includes(pid))
@@ -44,7 +46,7 @@ async function textOf(child: Child): Promise<string> {
 
 describe('a child', () => {
   test.concurrent('reads what is written, answers, and ends when its input ends', async () => {
-    const child = await open().processes.spawn(shell('cat'))
+    const child = await started('cat')
     await child.write(Buffer.from('hello\n'))
     expect(await linesOf(child.stdout)()).toBe('hello')
     await child.stop(60_000)
@@ -52,7 +54,7 @@ describe('a child', () => {
   })
 
   test.concurrent('that ended at once has its whole output readable later', async () => {
-    const child = await open().processes.spawn(shell('printf said; printf why >&2; exit 3'))
+    const child = await started('printf said; printf why >&2; exit 3')
     expect(await child.exited).toEqual({ code: 3, signal: null })
     await child.stderrRead
     expect(await textOf(child)).toBe('said')
@@ -84,14 +86,14 @@ describe('a child', () => {
   })
 
   test.concurrent('whose stderr another process holds open is not waited for without limit', async () => {
-    const child = await open().processes.spawn(shell(`setsid sh -c 'echo why >&2; kill $PPID; exec sleep 1000' & wait`))
+    const child = await started(`setsid sh -c 'echo why >&2; kill $PPID; exec sleep 1000' & wait`)
     await child.stderrRead
     expect(child.stderrTail()).toBe('why\n')
     await child.stop()
   })
 
   test.concurrent('leads a process group of its own and starts in the given directory', async () => {
-    const child = await open().processes.spawn(shell('ps -o pgid= -p $$ | tr -d " "; pwd', { cwd: '/usr' }))
+    const child = await started('ps -o pgid= -p $$ | tr -d " "; pwd', { cwd: '/usr' })
     const line = linesOf(child.stdout)
     expect([await line(), await line()]).toEqual([String(child.pid), '/usr'])
   })
@@ -109,24 +111,14 @@ describe('a child', () => {
       NODE_OPTIONS: '--max-old-space-size=64',
     })
     const child = await processes.spawn({ command: 'env', args: [], cwd: '/', env: { TOKEN: 'for it = only\nit' } })
-    expect((await textOf(child)).split('\n').sort()).toEqual(
-      [
-        '',
-        'HOME=/home/sam',
-        'LC_ALL=C.UTF-8',
-        `${marker}-1`,
-        `PATH=${process.env.PATH}`,
-        'PWD=/',
-        'TOKEN=for it = only',
-        'XDG_STATE_HOME=/state',
-        'https_proxy=http://proxy:8080',
-        'it',
-      ].sort(),
-    )
+    const own = ['TOKEN=for it = only', 'it', `${marker}-1`, 'PWD=/', '']
+    const allowed = ['HOME=/home/sam', 'LC_ALL=C.UTF-8', `PATH=${process.env.PATH}`, 'XDG_STATE_HOME=/state']
+    const all = [...own, ...allowed, 'https_proxy=http://proxy:8080']
+    expect((await textOf(child)).split('\n').sort()).toEqual(all.sort())
   })
 
   test.concurrent('may write ten megabytes to stderr without blocking; the end of it is kept [S2]', async () => {
-    const child = await open().processes.spawn(shell('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done'))
+    const child = await started('yes xxx | head -c 10485760 >&2; printf 火 >&2; echo done')
     expect(await linesOf(child.stdout)()).toBe('done')
     await child.stderrRead
     expect(child.stderrTail()).toMatch(/^(?:\nxxx){1000,}\n火$/)
@@ -134,13 +126,13 @@ describe('a child', () => {
   })
 
   test.concurrent('is quoted from the start of a word, for half a word could be the end of a secret', async () => {
-    const child = await open().processes.spawn(shell('echo "secret-$(head -c 4090 /dev/zero | tr "\\0" x) end" >&2'))
+    const child = await started('echo "secret-$(head -c 4090 /dev/zero | tr "\\0" x) end" >&2')
     await child.stderrRead
     expect(child.stderrTail()).toBe(' end\n')
   })
 
   test.concurrent('whose output is not read is paused, and loses nothing', async () => {
-    const child = await open().processes.spawn(shell('head -c 3000000 /dev/zero; echo end >&2'))
+    const child = await started('head -c 3000000 /dev/zero; echo end >&2')
     await until(() => runs(child.pid))
     let size = 0
     for await (const chunk of child.stdout) size += chunk.length
@@ -148,7 +140,7 @@ describe('a child', () => {
   })
 
   test.concurrent('that does not read blocks its writer until it ends, and then the write fails', async () => {
-    const child = await open().processes.spawn(shell('sleep 1000'))
+    const child = await started('sleep 1000')
     const written = child.write(Buffer.alloc(4_000_000))
     const state = await Promise.race([written.then(() => 'taken'), systemClock.sleep(100).then(() => 'waiting')])
     expect(state).toBe('waiting')
@@ -159,7 +151,7 @@ describe('a child', () => {
   })
 
   test.concurrent('that closes its input fails the write with PROCESS_GONE', async () => {
-    const child = await open().processes.spawn(shell('exec <&-; echo closed; sleep 1000'))
+    const child = await started('exec <&-; echo closed; sleep 1000')
     await linesOf(child.stdout)()
     await expect(child.write(Buffer.alloc(1_000_000))).rejects.toMatchObject({ code: 'PROCESS_GONE' })
   })
@@ -167,7 +159,7 @@ describe('a child', () => {
 
 describe('stopping', () => {
   test.concurrent('ends a child that ignores the end of its input and SIGTERM, and its grandchild', async () => {
-    const child = await open().processes.spawn(shell(STUBBORN))
+    const child = await started(STUBBORN)
     const grandchild = Number(await linesOf(child.stdout)())
     expect(runs(grandchild)).toBe(true)
     await Promise.all([child.stop(50), child.stop(50)])
@@ -176,7 +168,7 @@ describe('stopping', () => {
   })
 
   test.concurrent('sends SIGTERM at once where closing its input is not awaited', async () => {
-    const child = await open().processes.spawn(shell('echo up; exec sleep 1000'))
+    const child = await started('echo up; exec sleep 1000')
     await linesOf(child.stdout)()
     // Waiting for the child to read its input would take longer than this test may.
     await child.stop(600_000, 0)
@@ -184,7 +176,7 @@ describe('stopping', () => {
   })
 
   test.concurrent('sends SIGTERM before SIGKILL [S3]', async () => {
-    const child = await open().processes.spawn(shell('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done'))
+    const child = await started('trap "exit 7" TERM; echo up; while :; do sleep 0.01; done')
     await linesOf(child.stdout)()
     // On a busy machine the shell may take its time.
     await child.stop(60_000, 50)
@@ -192,7 +184,7 @@ describe('stopping', () => {
   })
 
   test.concurrent('ends the rest of the group when its leader ends by itself', async () => {
-    const child = await open().processes.spawn(shell('sleep 1000 & echo $!; exit 0'))
+    const child = await started('sleep 1000 & echo $!; exit 0')
     const grandchild = Number(await linesOf(child.stdout)())
     await child.exited
     await until(() => !runs(grandchild))
@@ -236,26 +228,22 @@ describe('stopping', () => {
 describe('a start', () => {
   test.concurrent('of a missing command is reported', async () => {
     const { processes } = open()
-    const missing = { command: 'no-such-command', args: [], cwd: '/', env: {} }
-    await expect(processes.spawn(missing)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
-    await expect(processes.spawn({ ...missing, command: '/no/such/file' })).rejects.toMatchObject({
-      code: 'COMMAND_NOT_FOUND',
-    })
-    await expect(processes.spawn({ ...missing, command: '' })).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
+    for (const command of ['no-such-command', '/no/such/file', '']) {
+      const spec = { command, args: [], cwd: '/', env: {} }
+      await expect(processes.spawn(spec)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
+    }
   })
 
   test.concurrent('of a file that is not executable is reported', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'parley-'))
-    writeFileSync(join(folder, 'tool'), 'data', { mode: 0o644 })
-    const spec = { command: 'tool', args: [], cwd: '/', env: { PATH: folder } }
-    await expect(open().processes.spawn(spec)).rejects.toMatchObject({ code: 'COMMAND_NOT_EXECUTABLE' })
-    await expect(open().processes.spawn({ ...spec, command: '/usr' })).rejects.toMatchObject({
-      code: 'COMMAND_NOT_EXECUTABLE',
-    })
+    const env = { PATH: newDirectory({ tool: 'data' }) }
+    for (const command of ['tool', '/usr']) {
+      const start = open().processes.spawn({ command, args: [], cwd: '/', env })
+      await expect(start).rejects.toMatchObject({ code: 'COMMAND_NOT_EXECUTABLE' })
+    }
   })
 
   test.concurrent('uses the PATH of the child', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'parley-'))
+    const folder = newDirectory()
     writeFileSync(join(folder, 'only-here'), '#!/bin/sh\necho "found $1"\n', { mode: 0o755 })
     const spec = { command: 'only-here', args: ['$(it) "s"'], cwd: '/', env: { PATH: `/nowhere:${folder}:/bin` } }
     expect(await textOf(await open().processes.spawn(spec))).toBe('found $(it) "s"\n')
@@ -285,11 +273,8 @@ describe('a start', () => {
     const spec = shell(`trap 'sleep 0.1; echo in order; exit' TERM; echo up; while :; do sleep 0.05; done`)
     // Its time to end is never over: on a busy machine it may take long to put things in order.
     const never = { cancel: () => undefined }
-    const patient = {
-      ...systemClock,
-      setTimer: (ms: number, run: () => void) => (ms > 0 ? never : systemClock.setTimer(ms, run)),
-    }
-    const child = await open(process.env, patient).processes.spawn(spec)
+    const setTimer: Clock['setTimer'] = (ms, run) => (ms > 0 ? never : systemClock.setTimer(ms, run))
+    const child = await open(process.env, { ...systemClock, setTimer }).processes.spawn(spec)
     const line = linesOf(child.stdout)
     expect(await line()).toBe('up')
     const last = line()
@@ -298,20 +283,17 @@ describe('a start', () => {
   })
 })
 
-describe('when the server dies', () => {
-  const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
+const owner = new URL('../../../test/fixtures/process/owner.ts', import.meta.url).pathname
 
-  test.concurrent('of kill -9, no process that it started survives: none that ignores SIGTERM, left its group or dropped the marker [S5]', async () => {
-    const id = systemClock.id()
-    const server = spawn(process.execPath, ['--import', 'tsx', owner, 'home', id], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const pids = JSON.parse(await linesOf(server.stdout)()) as readonly number[]
-    expect(pids).toHaveLength(8)
-    expect(pids.filter((pid) => !runs(pid))).toEqual([])
-    server.kill('SIGKILL')
-    await once(server, 'exit')
-    await until(() => !pids.some(runs) && carrying(`PARLEY_CHILD=home-${id}`).length === 0)
-    await until(() => running(id).length === 0)
-  })
+test.concurrent('when the server dies of kill -9, no process that it started survives: none that ignores SIGTERM, left its group or dropped the marker [S5]', async () => {
+  const id = systemClock.id()
+  const args = ['--import', 'tsx', owner, 'home', id]
+  const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const pids = JSON.parse(await linesOf(server.stdout)()) as readonly number[]
+  expect(pids).toHaveLength(8)
+  expect(pids.filter((pid) => !runs(pid))).toEqual([])
+  server.kill('SIGKILL')
+  await once(server, 'exit')
+  await until(() => !pids.some(runs) && carrying(`PARLEY_CHILD=home-${id}`).length === 0)
+  await until(() => running(id).length === 0)
 })

@@ -1,19 +1,16 @@
 /** Push messages against the example of the RFC, and against what a client could name as its endpoint. */
 import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { wordsIn } from '../../../test/fixtures/word-list.ts'
+import { listenOnLoopback } from '../../../test/fixtures/process/loopback-server.ts'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { encrypt } from './encrypt.ts'
 import { WebPush } from './web-push.ts'
 
-let home: string
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'parley-push-'))
-})
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+const home = newDirectory()
 
 const browser = createECDH('prime256v1')
 browser.generateKeys()
@@ -42,24 +39,19 @@ test('the example of RFC 8291 is reproduced byte by byte', () => {
   )
 })
 
+const TAKEN = wordsIn(`https://fcm.googleapis.com/fcm/send/abc https://updates.push.services.mozilla.com/wpush/v2/abc
+  https://web.push.apple.com/abc https://db5p.notify.windows.com/w/?token=abc`)
+const REFUSED = wordsIn(`http://fcm.googleapis.com/fcm/send/abc https://fcm.googleapis.com:8443/abc
+  https://user:secret@fcm.googleapis.com/abc https://fcm.googleapis.com.evil.example/abc
+  https://evil-push.apple.com.example/abc https://notpush.services.mozilla.com.evil/abc https://127.0.0.1/abc
+  https://169.254.169.254/latest/meta-data https://push.example/abc file:///etc/passwd nonsense`)
+
 test.each([
-  ['https://fcm.googleapis.com/fcm/send/abc', true],
-  ['https://updates.push.services.mozilla.com/wpush/v2/abc', true],
-  ['https://web.push.apple.com/abc', true],
-  ['https://db5p.notify.windows.com/w/?token=abc', true],
-  ['http://fcm.googleapis.com/fcm/send/abc', false],
-  ['https://fcm.googleapis.com:8443/abc', false],
-  ['https://user:secret@fcm.googleapis.com/abc', false],
-  ['https://fcm.googleapis.com.evil.example/abc', false],
-  ['https://evil-push.apple.com.example/abc', false],
-  ['https://notpush.services.mozilla.com.evil/abc', false],
-  ['https://127.0.0.1/abc', false],
-  ['https://169.254.169.254/latest/meta-data', false],
-  ['https://push.example/abc', false],
-  ['file:///etc/passwd', false],
-  ['nonsense', false],
-])('an endpoint must belong to a known push service: %s is %s', (endpoint, isTaken) => {
-  expect(pushing().takes({ endpoint, ...keys })).toBe(isTaken)
+  [true, TAKEN],
+  [false, REFUSED],
+])('an endpoint must belong to a known push service: taken %s', (isTaken, endpoints) => {
+  for (const endpoint of endpoints)
+    expect([endpoint, pushing().takes({ endpoint, ...keys })]).toEqual([endpoint, isTaken])
 })
 
 test('malformed keys are refused', () => {
@@ -79,8 +71,7 @@ test('requests are signed by keys that are stored for the user only; a configure
       outgoing.writeHead(status, { Location: 'https://elsewhere.example/' }).end()
     })
   })
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const origin = `http://127.0.0.1:${await listenOnLoopback(service)}`
   const message = { text: 'x'.repeat(3_000), seconds: 600, urgency: 'high', topic: 'abc' } as const
   const reported: unknown[] = []
   const push = pushing([origin], reported)
@@ -89,8 +80,6 @@ test('requests are signed by keys that are stored for the user only; a configure
   const target = { endpoint: `${origin}/one`, ...keys }
   const results = []
   for (status of [201, 410, 404, 301, 500]) results.push(await push.send(target, message))
-  service.close()
-  service.closeAllConnections()
   expect(results).toEqual(['sent', 'gone', 'gone', 'failed', 'failed'])
   expect(reported).toHaveLength(2)
   const [{ headers, bytes } = { headers: {}, bytes: 0 }] = seen
@@ -101,28 +90,16 @@ test('requests are signed by keys that are stored for the user only; a configure
   const point = Buffer.from(key, 'base64url')
   const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url'))
   const jwk = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '' }, format: 'jwk' })
-  expect(
-    verify(
-      'sha256',
-      Buffer.from(`${head}.${claims}`),
-      { key: jwk, dsaEncoding: 'ieee-p1363' },
-      Buffer.from(signature, 'base64url'),
-    ),
-  ).toBe(true)
-  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({
-    aud: origin,
-    exp: 1_000 + 43_200,
-    sub: 'https://parley.example',
-  })
+  const signed = [Buffer.from(`${head}.${claims}`), Buffer.from(signature, 'base64url')] as const
+  expect(verify('sha256', signed[0], { key: jwk, dsaEncoding: 'ieee-p1363' }, signed[1])).toBe(true)
+  const claimed = { aud: origin, exp: 1_000 + 43_200, sub: 'https://parley.example' }
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual(claimed)
 })
 
 test('a service that is not configured is never reached on this machine, whatever its host name resolves to', async () => {
   const reported: unknown[] = []
-  expect(
-    await pushing([], reported).send(
-      { endpoint: 'https://127.0.0.1/x', ...keys },
-      { text: '', seconds: 1, urgency: 'normal', topic: 'a' },
-    ),
-  ).toBe('gone')
+  const message = { text: '', seconds: 1, urgency: 'normal', topic: 'a' } as const
+  const target = { endpoint: 'https://127.0.0.1/x', ...keys }
+  expect(await pushing([], reported).send(target, message)).toBe('gone')
   expect(reported).toEqual([])
 })

@@ -1,16 +1,11 @@
-import { afterEach, expect, test } from 'vitest'
-import { type Collector, startCollector } from '../../../test/fixtures/telemetry/collector.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { startCollector } from '../../../test/fixtures/telemetry/collector.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
 import { OtlpExporter } from './otlp-exporter.ts'
 
-const opened: Collector[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close()
-})
-
 async function exporting(protocol: 'http/json' | 'http/protobuf' = 'http/protobuf') {
   const collector = await startCollector()
-  opened.push(collector)
+  onTestFinished(() => collector.close())
   const notes: string[] = []
   const clock = new TestClock()
   const exporter = new OtlpExporter({
@@ -41,21 +36,16 @@ test.each(['http/json', 'http/protobuf'] as const)(
     const { collector, exporter, add } = await exporting(way)
     add('work')
     await exporter.close()
-    expect(collector.spans()).toMatchObject([
-      {
-        name: 'work',
-        startTimeUnixNano: '1000000000',
-        endTimeUnixNano: '1700000000000500000',
-        attributes: [
-          { key: 'text', value: { stringValue: 'a' } },
-          { key: 'whole', value: { intValue: '300' } },
-          { key: 'below', value: { intValue: '-1' } },
-          { key: 'part', value: { doubleValue: 0.5 } },
-          { key: 'is', value: { boolValue: true } },
-          { key: 'list', value: { arrayValue: { values: [{ stringValue: 'b' }] } } },
-        ],
-      },
-    ])
+    const times = { startTimeUnixNano: '1000000000', endTimeUnixNano: '1700000000000500000' }
+    const attributes = [
+      { key: 'text', value: { stringValue: 'a' } },
+      { key: 'whole', value: { intValue: '300' } },
+      { key: 'below', value: { intValue: '-1' } },
+      { key: 'part', value: { doubleValue: 0.5 } },
+      { key: 'is', value: { boolValue: true } },
+      { key: 'list', value: { arrayValue: { values: [{ stringValue: 'b' }] } } },
+    ]
+    expect(collector.spans()).toMatchObject([{ name: 'work', ...times, attributes }])
   },
 )
 

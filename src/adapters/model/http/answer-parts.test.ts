@@ -38,10 +38,7 @@ class Package {
     await this.#writer.close()
   }
 
-  async #transform(
-    bytes: Uint8Array,
-    controller: TransformStreamDefaultController<LanguageModelV3StreamPart>,
-  ): Promise<void> {
+  async #transform(bytes: Uint8Array, controller: TransformStreamDefaultController<LanguageModelV3StreamPart>) {
     const events = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n\n')
     this.#rest = events.pop() ?? ''
     for (const event of events) {
@@ -72,13 +69,7 @@ interface Sent {
   readonly listens: boolean
 }
 
-async function heard({
-  chunks,
-  pauses,
-  cuts,
-  slowness,
-  listens,
-}: Sent): Promise<{ readonly texts: string; readonly read: number; readonly iterated: number }> {
+async function heard({ chunks, pauses, cuts, slowness, listens }: Sent) {
   const made = new Package()
   const parts = new AnswerParts(systemClock)
   parts.from(made.reader)
@@ -93,10 +84,8 @@ async function heard({
     })
   const bytes = Buffer.from(chunks.map(written).join(''))
   const send = async (): Promise<void> => {
-    for (const [turns, piece] of piecesOf(bytes, [
-      ...startsOf(chunks, pauses),
-      ...cuts.map((cut) => [cut, 1] as const),
-    ])) {
+    const starts = [...startsOf(chunks, pauses), ...cuts.map((cut) => [cut, 1] as const)]
+    for (const [turns, piece] of piecesOf(bytes, starts)) {
       await wait(turns)
       if (!parts.pass(piece)) await made.write(await parts.give(piece))
     }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { retryAfter } from './failure.ts'
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0)
+const ANTHROPIC = { 'anthropic-ratelimit-input-tokens-reset': '2026-11-21T12:00:05Z' }
 
 test.each<[Readonly<Record<string, string>>, string, number | undefined]>([
   [{}, '', undefined],
@@ -18,14 +19,7 @@ test.each<[Readonly<Record<string, string>>, string, number | undefined]>([
   [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s' }, '', 360_000],
   [{ 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '6m0s' }, '', undefined],
   [{ 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '20ms' }, '', 20],
-  [
-    {
-      'anthropic-ratelimit-input-tokens-remaining': '0',
-      'anthropic-ratelimit-input-tokens-reset': '2026-11-21T12:00:05Z',
-    },
-    '',
-    5000,
-  ],
+  [{ ...ANTHROPIC, 'anthropic-ratelimit-input-tokens-remaining': '0' }, '', 5000],
   [{ 'x-ratelimit-reset': String(now + 4000) }, '', 4000],
   [{ 'x-ratelimit-reset': String(now / 1000 + 4) }, '', 4000],
   [{ 'x-ratelimit-reset': '4' }, '', 4000],

@@ -1,10 +1,8 @@
 /** Responses of a server that compresses everything, for any `Accept-Encoding`. */
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { promisify } from 'node:util'
 import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../../test/fixtures/process/loopback-server.ts'
 import { systemClock } from '../../clock.ts'
 import { HeaderFields, openProviderTransport, RequestWatch } from './provider-requests.ts'
 
@@ -29,14 +27,8 @@ async function startPacking(encoding: Encoding, status = 200): Promise<Packing> 
     pack.on('data', (bytes: Buffer) => answer?.write(bytes))
     pack.on('end', () => answer?.end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await promisify(server.close.bind(server))()
-  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listenOnLoopback(server)}`,
     async begin(words) {
       pack.write(words)
       await new Promise<void>((resolve) => pack.flush(() => resolve()))
@@ -100,9 +92,6 @@ test('header fields are found by any case of their names, and those of one name 
   fields.append('via', 'b')
   expect(fields.get('CONTENT-type')).toBe('text/plain')
   expect(Object.fromEntries(fields)).toEqual({ 'content-type': 'text/plain', via: 'a, b' })
-  expect([fields.delete('VIA'), fields.has('via'), new HeaderFields(fields).get('content-type')]).toEqual([
-    true,
-    false,
-    'text/plain',
-  ])
+  expect([fields.delete('VIA'), fields.has('via')]).toEqual([true, false])
+  expect(new HeaderFields(fields).get('content-type')).toBe('text/plain')
 })

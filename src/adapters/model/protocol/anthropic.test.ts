@@ -30,19 +30,15 @@ test.each([
 })
 
 test('the end of the last request is a cache mark of the next one, whatever the answer to it was', () => {
-  const url = 'http://127.0.0.1:9/v1'
-  const provider = {
+  const named = {
     name: 'p',
     title: 'P',
     kind: 'anthropic',
-    url,
+    url: 'http://127.0.0.1:9/v1',
     key: 'k',
     keyNames: [],
-    headers: {},
-    models: [],
-    isLocal: true,
-    isConfigured: true,
   } as const
+  const provider = { ...named, headers: {}, models: [], isLocal: true, isConfigured: true }
   const takes = { image: true, audio: false, pdf: true }
   const manner = { provider: 'p', takes, picturesInResults: true, thoughts: true, turns: false }
   const traits = { accepts: { image: true, audio: false, embeddedContext: true }, efforts: [] }
@@ -54,10 +50,8 @@ test('the end of the last request is a cache mark of the next one, whatever the 
   }
   const user = { role: 'user', content: [{ type: 'text', text: 'Go.' }] } as const
   const ids = Array.from({ length: 30 }, (_, at) => `c${at}`)
-  const calling: ModelMessage = {
-    role: 'assistant',
-    parts: ids.map((id) => ({ kind: 'call', id, name: 'look', args: {} })),
-  }
+  const parts = ids.map((id) => ({ kind: 'call', id, name: 'look', args: {} }) as const)
+  const calling: ModelMessage = { role: 'assistant', parts }
   const told: ModelMessage = {
     role: 'tool',
     results: ids.map((id) => ({ id, name: 'look', content: [], isError: true })),

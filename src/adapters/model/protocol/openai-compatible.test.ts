@@ -7,13 +7,11 @@ const piece = (call: object) => sse({ choices: [{ index: 0, delta: { tool_calls:
 const begun = (index: number, id: unknown, json: unknown) =>
   piece({ index, id, type: 'function', function: { name: 'look', arguments: json } })
 const more = (index: number, json: string) => piece({ index, function: { arguments: json } })
+const IN_TURNS =
+  begun(0, 'a', '{"p') + begun(1, 'b', '') + more(0, '":') + more(1, '{"p":2') + more(0, '1}') + more(1, '}')
 
 test.each<[string, string, readonly unknown[]]>([
-  [
-    'split and in turns',
-    begun(0, 'a', '{"p') + begun(1, 'b', '') + more(0, '":') + more(1, '{"p":2') + more(0, '1}') + more(1, '}'),
-    [{ p: 1 }, { p: 2 }],
-  ],
+  ['split and in turns', IN_TURNS, [{ p: 1 }, { p: 2 }]],
   ['whole at once', begun(0, 'a', '{"p":1}'), [{ p: 1 }]],
   ['without an id', begun(0, undefined, '{"p":1}'), [{ p: 1 }]],
   ['with empty ids', begun(0, '', '{"p":1}') + begun(1, '', '{"p":2}'), [{ p: 1 }, { p: 2 }]],
@@ -28,15 +26,12 @@ test.each<[string, string, readonly unknown[]]>([
 })
 
 test.each([
-  [
-    { prompt_tokens: -3, completion_tokens: 2 },
-    { input: 0, output: 2 },
-  ],
-  [{ total_tokens: 3 }, { input: 0, output: 0 }],
-  [null, { input: 0, output: 0 }],
-])('usage of %j is never negative', async (usage, counted) => {
+  [{ prompt_tokens: -3, completion_tokens: 2 }, 2],
+  [{ total_tokens: 3 }, 0],
+  [null, 0],
+])('usage of %j is never negative', async (usage, output) => {
   const text = sse({ choices: [{ index: 0, delta: { content: 'Hm.' }, finish_reason: null }] })
   const body = `${text}${sse({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage })}data: [DONE]\n\n`
   const parts = await heard('openai', [{ status: 200, body, headers: { 'content-type': 'text/event-stream' } }])
-  expect(parts.at(-1)).toMatchObject({ kind: 'end', usage: counted })
+  expect(parts.at(-1)).toMatchObject({ kind: 'end', usage: { input: 0, output } })
 })

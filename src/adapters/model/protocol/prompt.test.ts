@@ -2,32 +2,21 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../../ports/values/content.ts'
-import type { AssistantPart, ModelMessage, ModelToolCall } from '../../../ports/model.ts'
+import type { AssistantPart, ModelMessage } from '../../../ports/model.ts'
 import { type PromptRules, promptOf, toolsOf, type ConvertedMessages } from './prompt.ts'
 
 const text = fc.record({ type: fc.constant('text' as const), text: fc.string() })
-const picture = fc.record({
-  type: fc.constant('image' as const),
-  data: fc.constant('aGk='),
-  mimeType: fc.constantFrom('image/png', 'image/webp'),
-})
-const resource = fc.record({
-  type: fc.constant('resource' as const),
-  resource: fc.record({
-    uri: fc.constant('file:///a'),
-    blob: fc.constant('aGk='),
-    mimeType: fc.constantFrom('application/pdf', 'x/y'),
-  }),
+const blob = 'aGk='
+const picture = fc
+  .constantFrom('image/png', 'image/webp')
+  .map((mimeType) => ({ type: 'image', data: blob, mimeType }) as const)
+const resource = fc.constantFrom('application/pdf', 'x/y').map((mimeType) => {
+  return { type: 'resource', resource: { uri: 'file:///a', blob, mimeType } } as const
 })
 const contents: fc.Arbitrary<readonly Content[]> = fc.array(fc.oneof(text, picture, resource), { maxLength: 3 })
-const keepsake = fc.option(
-  fc.record({
-    from: fc.constantFrom('p', 'q'),
-    id: fc.constantFrom('c0', 'c1'),
-    metadata: fc.constant({ p: { signature: 's' } }),
-  }),
-  { nil: undefined },
-)
+const metadata = fc.constant({ p: { signature: 's' } })
+const kept = fc.record({ from: fc.constantFrom('p', 'q'), id: fc.constantFrom('c0', 'c1'), metadata })
+const keepsake = fc.option(kept, { nil: undefined })
 const said: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ kind: fc.constantFrom('text' as const, 'thought' as const), text: fc.string(), provider: keepsake }),
   fc.record({
@@ -43,7 +32,8 @@ const said: fc.Arbitrary<AssistantPart> = fc.oneof(
 const turn = fc
   .record({ asked: contents, parts: fc.array(said, { maxLength: 4 }), shown: contents, isError: fc.boolean() })
   .map(({ asked, parts, shown: content, isError }): readonly ModelMessage[] => {
-    const results = callsIn(parts).map(({ id, name }) => ({ id, name, content, isError }))
+    const calls = parts.filter((part) => part.kind === 'call')
+    const results = calls.map(({ id, name }) => ({ id, name, content, isError }))
     const said: readonly ModelMessage[] = [
       { role: 'user', content: asked },
       { role: 'assistant', parts },
@@ -52,13 +42,8 @@ const turn = fc
   })
 const conversation = fc.array(turn, { maxLength: 5 }).map((turns) => turns.flat())
 
-const plain: PromptRules = {
-  provider: 'p',
-  takes: { image: false, audio: false, pdf: false },
-  picturesInResults: false,
-  thoughts: false,
-  turns: false,
-}
+const nothing = { image: false, audio: false, pdf: false }
+const plain: PromptRules = { provider: 'p', takes: nothing, picturesInResults: false, thoughts: false, turns: false }
 
 const manners = fc.record({
   provider: fc.constant('p'),
@@ -162,13 +147,8 @@ test('signatures and thoughts are sent only to the provider that created them', 
       ],
     },
   ]
-  const manner: PromptRules = {
-    provider: 'p',
-    takes: { image: true, audio: true, pdf: true },
-    picturesInResults: true,
-    thoughts: true,
-    turns: false,
-  }
+  const takes = { image: true, audio: true, pdf: true }
+  const manner: PromptRules = { provider: 'p', takes, picturesInResults: true, thoughts: true, turns: false }
   expect(promptOf({ system: '', messages }, manner)[1]).toEqual({
     role: 'assistant',
     content: [
@@ -177,10 +157,6 @@ test('signatures and thoughts are sent only to the provider that created them', 
     ],
   })
 })
-
-function callsIn(parts: readonly AssistantPart[]): readonly ModelToolCall[] {
-  return parts.filter((part) => part.kind === 'call')
-}
 
 interface Part {
   readonly type: string

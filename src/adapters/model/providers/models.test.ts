@@ -1,17 +1,11 @@
 /** Which models there are, which one is chosen, and what is refused before anything is sent. */
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { listenOnLoopback } from '../../../../test/fixtures/process/loopback-server.ts'
 import { startModelServer } from '../../../../test/model-server/server.ts'
 import { systemClock } from '../../clock.ts'
 import { openModels, type OwnedModels } from './models.ts'
 import type { Provider } from '../../../ports/values/provider.ts'
-
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
 const never = new AbortController().signal
 /** A busy machine answers late; what listens nowhere is refused at once. */
@@ -24,13 +18,13 @@ function provider(name: string, more: Partial<Provider>): Provider {
 
 function opened(providers: readonly Provider[], preset?: string): OwnedModels {
   const models = openModels({ providers, preset, clock: systemClock })
-  closing.push(() => models.close())
+  onTestFinished(() => models.close())
   return models
 }
 
 async function modelServer(models: readonly string[], key?: string): Promise<string> {
   const server = await startModelServer([], { models, ...(key !== undefined && { key }) })
-  closing.push(() => server.close())
+  onTestFinished(() => server.close())
   return server.url
 }
 
@@ -46,13 +40,7 @@ async function listening(answer: (response: ServerResponse) => unknown): Promise
     response.once('close', () => go?.())
     answer(response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, left }
+  return { url: `http://127.0.0.1:${await listenOnLoopback(server)}/v1`, left }
 }
 
 test('each format lists its models, and reports a wrong key', async () => {
@@ -65,20 +53,14 @@ test('each format lists its models, and reports a wrong key', async () => {
     provider('none', { keyNames: ['NONE_KEY'] }),
   ])
   const sources = await models.discover(PATIENCE, never)
-  expect(sources.map(({ models: listed }) => listed.map(({ name }) => name))).toEqual([
-    ['o:big'],
-    ['a:big'],
-    ['g:big'],
-    [],
-    [],
-  ])
-  expect(sources.map(({ reason }) => reason)).toEqual([
-    undefined,
-    undefined,
-    undefined,
+  expect(sources.map(({ models: listed, reason }) => listed[0]?.name ?? reason)).toEqual([
+    'o:big',
+    'a:big',
+    'g:big',
     'It refused the key (HTTP 401). Check WRONG_KEY.',
     'Set NONE_KEY to use it.',
   ])
+  expect(sources.map(({ models: listed }) => listed.length)).toEqual([1, 1, 1, 0, 0])
 })
 
 test.each([
@@ -101,11 +83,11 @@ test('a server without a model list has the models of the configuration', async 
   ])
 })
 
+const SILENT = { models: [], reason: 'What listens there did not answer in time.' }
+
 test('a provider that does not answer is not waited for', async () => {
   const models = opened([provider('ollama', { url: await other(undefined) })])
-  expect(await models.discover(100, never)).toMatchObject([
-    { models: [], reason: 'What listens there did not answer in time.' },
-  ])
+  expect(await models.discover(100, never)).toMatchObject([SILENT])
 })
 
 test('a silent server on a usual port is given up before a slow one that the user has configured', async () => {
@@ -113,32 +95,18 @@ test('a silent server on a usual port is given up before a slow one that the use
   const { url: slow } = await listening((response) => {
     void left.then(() => response.end('{"data":[{"id":"big"}]}'))
   })
-  const models = opened([
-    provider('ollama', { url: silent, isConfigured: false }),
-    provider('mine', { url: slow, isConfigured: true }),
-  ])
-  expect(await models.discover(PATIENCE, never)).toMatchObject([
-    { models: [], reason: 'What listens there did not answer in time.' },
-    { models: [{ name: 'mine:big' }] },
-  ])
+  const models = opened([provider('ollama', { url: silent }), provider('mine', { url: slow, isConfigured: true })])
+  expect(await models.discover(PATIENCE, never)).toMatchObject([SILENT, { models: [{ name: 'mine:big' }] }])
 })
 
 test('the requested model is chosen first, then a provider with a key, then a server that was found', async () => {
   const url = `${await modelServer(['llama'])}/v1`
   const local = provider('ollama', { url })
-  const hosted = provider('openai', {
-    url: 'https://api.openai.com/v1',
-    isLocal: false,
-    key: 'k',
-    keyNames: ['K'],
-    preferred: 'gpt',
-  })
+  const keyless = provider('openai', { url: 'https://api.openai.com/v1', isLocal: false, keyNames: ['K'] })
+  const hosted = { ...keyless, key: 'k', preferred: 'gpt' }
   expect(opened([hosted, local]).preset).toBe('openai:gpt')
   expect(opened([hosted, local], 'ollama:mine').preset).toBe('ollama:mine')
-  const models = opened([
-    provider('openai', { url: 'https://api.openai.com/v1', isLocal: false, keyNames: ['K'] }),
-    local,
-  ])
+  const models = opened([keyless, local])
   expect(models.preset).toBeUndefined()
   await models.discover(PATIENCE, never)
   expect(models.preset).toBe('ollama:llama')
@@ -167,10 +135,8 @@ test('capabilities of a model come from the configuration, then from the provide
 })
 
 test('no context window or price is guessed for a local server, and no price for a reseller', () => {
-  const models = opened([
-    provider('ollama', {}),
-    provider('openrouter', { url: 'https://openrouter.ai/api/v1', isLocal: false }),
-  ])
+  const reseller = provider('openrouter', { url: 'https://openrouter.ai/api/v1', isLocal: false })
+  const models = opened([provider('ollama', {}), reseller])
   expect(models.about('ollama:gpt-4o-mini')).not.toHaveProperty('contextWindow')
   expect(models.about('openrouter:openai/gpt-4o-mini')).not.toHaveProperty('price')
 })

@@ -30,9 +30,8 @@ describe('a command', () => {
     ['git', '\\\\host\\tools\\git.exe'],
   ])('%s is %s', async (command, file) => expect(await find(command)).toBe(file))
 
-  test.each([['tool'], ['C:\\bin\\npx.js'], ['']])(
-    '%j is not found, for no program of that name can be started',
-    (command) => expect(find(command)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' }),
+  test.each(['tool', 'C:\\bin\\npx.js', ''])('%j is not found, for no such program can be started', (command) =>
+    expect(find(command)).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' }),
   )
 })
 
@@ -53,11 +52,8 @@ describe('a command line', () => {
     })
   })
 
-  test.each(['say "hi"', '%PATH%', 'two\nlines', 'two\rlines', 'a\0b'])(
-    'of a batch file is refused with %j',
-    (word) => {
-      expect(() => commandLine({ file: 'C:\\x.bat', args: [word], systemRoot })).toThrow('is a batch file')
-    },
+  test.each(['say "hi"', '%PATH%', 'two\nlines', 'two\rlines', 'a\0b'])('of a batch file is refused with %j', (word) =>
+    expect(() => commandLine({ file: 'C:\\x.bat', args: [word], systemRoot })).toThrow('is a batch file'),
   )
 })
 

@@ -1,9 +1,8 @@
 /** When the index thread is notified of changes; the thread of these tests only repeats its messages. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { TestClock } from '../../../../test/sim/clock.ts'
 import type { SessionId } from '../../../ports/journal.ts'
 import { openSearchIndex } from './search-client.ts'
@@ -16,13 +15,11 @@ parentPort.on('message', (calls) => {
 })`
 
 function followed() {
-  const directory = mkdtempSync(join(tmpdir(), 'parley-search-'))
-  const program = join(directory, 'echo.mjs')
-  writeFileSync(program, ECHO)
+  const directory = newDirectory({ 'echo.mjs': ECHO })
   const clock = new TestClock()
   const heard: string[] = []
   const report = (error: unknown) => void heard.push((error as Error).message)
-  const index = openSearchIndex({ directory, workerUrl: pathToFileURL(program), clock, report })
+  const index = openSearchIndex({ directory, workerUrl: pathToFileURL(join(directory, 'echo.mjs')), clock, report })
   onTestFinished(() => index.close())
   return { index, clock, heard }
 }
