@@ -1,21 +1,10 @@
 /** Delegates that throw: the caller gets the delegate's error, and never the error of a lost connection. */
 import { describe, expect, test } from 'vitest'
-import { type Book, Stage, answering, update } from '../../test/fixtures/client/stage.ts'
-import type { Client } from './client.ts'
+import { answering, inTurn, update, type Book } from '../../test/fixtures/client/stage.ts'
 
-const opened = answering({ 'session/new': { sessionId: 's' } })
-const resumed: Book = (message, wire) => {
-  answering({ 'session/resume': {}, 'session/list': { sessions: [] } })(message, wire)
-}
+const resumed: Book = answering({ 'session/resume': {}, 'session/list': { sessions: [] } })
 const broken = (): never => {
   throw new TypeError('no such widget')
-}
-
-async function inTurn(stage: Stage): Promise<{ readonly client: Client; readonly ended: Promise<unknown> }> {
-  const client = await stage.connect()
-  const ended = client.prompt(await client.newSession('/w'), 'go')
-  await stage.wire(0).until('session/prompt')
-  return { client, ended }
 }
 
 const turn = { method: '_parley/turn', params: { sessionId: 's', phase: 'working' } }
@@ -25,9 +14,8 @@ describe('a delegate that throws', () => {
     ['an update', update(4), 'updated'],
     ['a notice', turn, 'noticed'],
   ] as const)('on %s rejects the open requests', async (_what, message, callback) => {
-    const stage = new Stage(opened, resumed)
+    const { stage, client, ended } = await inTurn(resumed)
     stage.also = { [callback]: broken }
-    const { client, ended } = await inTurn(stage)
     stage.wire(0).say(message)
     await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED', details: { reason: 'no such widget' } })
     expect(stage.events).toEqual([
@@ -41,12 +29,11 @@ describe('a delegate that throws', () => {
   })
 
   test('during the replay is named, and the replay is not repeated', async () => {
-    const stage = new Stage(opened, ({ id, method }, wire) => {
+    const { stage, ended } = await inTurn(({ id, method }, wire) => {
       if (method !== 'session/resume') return
       wire.say(update(5))
       wire.say({ id, result: {} })
     })
-    const { ended } = await inTurn(stage)
     stage.also = { updated: broken }
     stage.wire(0).cut()
     await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED' })
@@ -54,20 +41,18 @@ describe('a delegate that throws', () => {
   })
 
   test('on a permission request has not approved, and the session continues', async () => {
-    const stage = new Stage(opened)
+    const { stage, ended, sent } = await inTurn()
     stage.ask = broken
-    const { ended } = await inTurn(stage)
     const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
     const params = { sessionId: 's', toolCall: { toolCallId: 't' }, options }
     stage.wire(0).say({ id: 'q', method: 'session/request_permission', params })
     expect(await stage.wire(0).reply('q')).toMatchObject({ result: { outcome: { outcome: 'cancelled' } } })
-    stage.wire(0).say({ id: (await stage.wire(0).until('session/prompt')).id, result: { stopReason: 'end_turn' } })
+    stage.wire(0).say({ id: sent.id, result: { stopReason: 'end_turn' } })
     expect(await ended).toEqual({ stopReason: 'end_turn' })
   })
 
   test('on a connection event rejects the open requests, once', async () => {
-    const stage = new Stage(opened, resumed)
-    const { client, ended } = await inTurn(stage)
+    const { stage, client, ended } = await inTurn(resumed)
     stage.also = {
       connection: ({ kind }) => {
         if (kind === 'reconnecting') broken()
@@ -81,9 +66,8 @@ describe('a delegate that throws', () => {
   })
 
   test('on a cancel does not prevent the cancel', async () => {
-    const stage = new Stage(opened)
+    const { stage, client, ended } = await inTurn()
     stage.also = { cancelling: broken }
-    const { client, ended } = await inTurn(stage)
     client.cancel('s')
     await stage.wire(0).until('session/cancel')
     await expect(ended).rejects.toMatchObject({ code: 'DELEGATE_FAILED' })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Book, type Fields, Stage, Wire, answering, plain, update } from '../../test/fixtures/client/stage.ts'
+import type { Book, Fields } from '../../test/fixtures/client/stage.ts'
+import { Stage, Wire, answering, heldResume, inTurn, openSession } from '../../test/fixtures/client/stage.ts'
+import { plain, refusing, resumed, update } from '../../test/fixtures/client/stage.ts'
 import { isParleyError } from '../errors/parley-error.ts'
 import { connect } from './client.ts'
 import type { ClientDelegate } from './client-delegate.ts'
@@ -13,151 +15,81 @@ const question = (id: string) => ({
     options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
   },
 })
-const opened = answering({ 'session/new': { sessionId: 's' } })
-const resumed = answering({ 'session/resume': { _meta: { 'parley/seq': 9 } } })
+const seqs = (stage: Stage) => stage.updates.map(({ _meta }) => _meta?.['parley/seq'])
+const methods = (stage: Stage, wire: number) => stage.wire(wire).heard.map(({ method }) => method)
 
 async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
+  const [{ reason: error }] = (await Promise.allSettled([promise])) as [{ readonly reason?: unknown }]
   if (isParleyError(error, 'PEER_REFUSED')) return error.details.code
   return isParleyError(error) ? error.code : undefined
 }
 
 describe('a connection lost in the middle of a turn', () => {
   test('is resumed at the last entry seen, with the open prompt, which is answered once', async () => {
-    const stage = new Stage(opened, resumed)
-    const client = await stage.connect()
-    const sessionId = await client.newSession('/w')
-    const ended = client.prompt(sessionId, 'go')
-    const sent = await stage.wire(0).until('session/prompt')
-    stage.wire(0).say(update(4))
-    stage.wire(0).say(update(5))
+    const { stage, ended, sent } = await inTurn(resumed)
+    for (const seq of [4, 5]) stage.wire(0).say(update(seq))
     stage.wire(0).cut()
     await stage.until('reconnected')
-    expect(await stage.wire(1).until('session/resume')).toMatchObject({
-      params: {
-        sessionId: 's',
-        cwd: '/w',
-        _meta: { 'parley/after': 5, 'parley/prompts': [{ requestId: sent.id, promptId: 'p1' }] },
-      },
-    })
+    const _meta = { 'parley/after': 5, 'parley/prompts': [{ requestId: sent.id, promptId: 'p1' }] }
+    expect(await stage.wire(1).until('session/resume')).toMatchObject({ params: { sessionId: 's', cwd: '/w', _meta } })
     stage.wire(1).say(update(6))
     stage.wire(1).say({ id: sent.id, result: { stopReason: 'end_turn' } })
     expect(await ended).toEqual({ stopReason: 'end_turn' })
-    expect(stage.updates.map(({ _meta }) => _meta?.['parley/seq'])).toEqual([4, 5, 6])
-    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume'])
+    expect(seqs(stage)).toEqual([4, 5, 6])
+    expect(methods(stage, 1)).toEqual(['initialize', 'session/resume'])
     expect(stage.kinds).toEqual(['reconnecting', 'reconnected'])
     expect(sent.params).toMatchObject({ _meta: { 'parley/promptId': 'p1' } })
   })
 
   test('an interrupted turn ends with the error of the server', async () => {
-    const stage = new Stage(opened, ({ id, method, params }, wire) => {
+    const { stage, ended } = await inTurn(({ id, method, params }, wire) => {
       if (method !== 'session/resume') return
       wire.say({ id, result: {} })
       const { _meta } = params as { readonly _meta: { readonly 'parley/prompts': readonly Fields[] } }
-      const [prompt] = _meta['parley/prompts']
       const error = { code: -32_603, message: 'The turn was interrupted.', data: { code: 'TURN_INTERRUPTED' } }
-      wire.say({ id: prompt?.['requestId'], error })
+      wire.say({ id: _meta['parley/prompts'][0]?.['requestId'], error })
     })
-    const client = await stage.connect()
-    const ended = client.prompt(await client.newSession('/w'), 'go')
-    await stage.wire(0).until('session/prompt')
     stage.wire(0).cut()
     expect(await codeOf(ended)).toBe('TURN_INTERRUPTED')
   })
 
-  test('lost again during the resume, is resumed again, and the prompt is adopted again', async () => {
-    const dies: Book = ({ method }, wire) => {
-      if (method === 'session/resume') wire.cut()
-    }
-    const stage = new Stage(opened, dies, dies, resumed)
-    const client = await stage.connect()
-    const ended = client.prompt(await client.newSession('/w'), 'go')
-    const sent = await stage.wire(0).until('session/prompt')
-    stage.wire(0).cut()
-    await stage.until('reconnected')
-    stage.wire(3).say({ id: sent.id, result: { stopReason: 'end_turn' } })
-    expect(await ended).toEqual({ stopReason: 'end_turn' })
-    expect(stage.wire(3).heard.at(-1)?.params).toMatchObject({ _meta: { 'parley/prompts': [{ promptId: 'p1' }] } })
-    expect(stage.kinds).toEqual(['reconnecting', 'reconnected'])
-  })
-
   test('is not resumed with a server that is stopping', async () => {
-    const stopping: Book = ({ id, method }, wire) => {
-      const error = { code: -32_603, message: 'It is stopping.', data: { code: 'SERVER_STOPPING' } }
-      if (method === 'session/resume') wire.say({ id, error })
-    }
-    const stage = new Stage(opened, stopping, resumed)
-    const client = await stage.connect()
-    await client.newSession('/w')
+    const { stage } = await openSession(refusing('session/resume', 'SERVER_STOPPING'), resumed)
     stage.wire(0).cut()
     await stage.until('reconnected')
     expect(stage.dials).toBe(3)
   })
 
   test('a cancel sent meanwhile arrives', async () => {
-    let back: () => void = () => undefined
-    const stage = new Stage(opened, (message, wire) => {
-      if (message.method === 'session/resume') back = () => resumed(message, wire)
-    })
-    const client = await stage.connect()
-    void client.prompt(await client.newSession('/w'), 'go').catch(() => undefined)
-    await stage.wire(0).until('session/prompt')
+    const { book, letGo } = heldResume()
+    const { stage, client } = await inTurn(book)
     stage.wire(0).cut()
     await stage.until('reconnecting')
     client.cancel('s')
     await new Promise(setImmediate)
     await stage.wire(1).until('session/resume')
-    back()
+    letGo()
     expect(await stage.wire(1).until('session/cancel')).toMatchObject({ params: { sessionId: 's' } })
   })
 })
 
 describe('requests lost with their connection', () => {
   test('session/list is repeated, session/new and session/fork are not', async () => {
-    const stage = new Stage(opened, answering({ 'session/list': { sessions: [{ sessionId: 'a', cwd: '/' }] } }))
-    const client = await stage.connect()
-    await client.newSession('/w')
+    const list = answering({ 'session/list': { sessions: [{ sessionId: 'a', cwd: '/' }] } })
+    const { stage, client } = await openSession(list)
     const listed = client.sessions().next()
     const another = client.fork('s')
     await stage.wire(0).until('_parley/fork')
     stage.wire(0).cut()
     expect(await codeOf(another)).toBe('CONNECTION_LOST')
     stage.wire(0).cut()
-    await stage.wire(1).until('session/resume')
     resumed(await stage.wire(1).until('session/resume'), stage.wire(1))
     expect((await listed).value).toEqual({ sessionId: 'a', cwd: '/' })
     expect(stage.wires.flatMap(({ heard }) => heard).filter(({ method }) => method === '_parley/fork')).toHaveLength(1)
   })
 
-  test('a load is repeated for the entries that are missing', async () => {
-    const stage = new Stage(
-      ({ method }, wire) => {
-        if (method !== 'session/load') return
-        for (const seq of [1, 2, 3]) wire.say(update(seq))
-        setImmediate(() => wire.cut())
-      },
-      ({ id, method }, wire) => {
-        if (method !== 'session/load') return
-        wire.say(update(4))
-        wire.say({ id, result: { _meta: { 'parley/seq': 4 } } })
-      },
-    )
-    const client = await stage.connect()
-    await client.loadSession({ sessionId: 's', cwd: '/w' })
-    expect(stage.updates.map(({ _meta }) => _meta?.['parley/seq'])).toEqual([1, 2, 3, 4])
-    expect(stage.wire(0).heard.at(-1)?.params).not.toHaveProperty('_meta')
-    expect(stage.wire(1).heard.at(-1)).toMatchObject({
-      method: 'session/load',
-      params: { _meta: { 'parley/after': 3 } },
-    })
-  })
-
   describe('for an open session', () => {
     const session = { sessionId: 's', cwd: '/w' }
-    const seqs = (stage: Stage) => stage.updates.map(({ _meta }) => _meta?.['parley/seq'])
     /** Open, and seen up to entry 7. */
     async function open(...books: readonly Book[]) {
       let times = 0
@@ -183,30 +115,19 @@ describe('requests lost with their connection', () => {
       if (method?.startsWith('session/') === true) wire.say({ id, result: { _meta: { 'parley/seq': 9 } } })
     }
 
-    test('a load cut in the middle continues after its last update', async () => {
+    test.each([
+      ['in the middle continues after its last update', [8, 1, 2, 3], { load: [{ 'parley/after': 3 }], resume: [] }],
+      ['before its first update is complete', [8], { load: [{}], resume: [{ 'parley/after': 8 }] }],
+    ])('a load cut %s', async (_where, before, asked) => {
       const { stage, client } = await open(whole)
       const loaded = client.loadSession(session)
       await stage.wire(0).until('session/load')
-      for (const seq of [8, 1, 2, 3]) stage.wire(0).say(update(seq))
+      for (const seq of before) stage.wire(0).say(update(seq))
       await new Promise(setImmediate)
       stage.wire(0).cut()
       await loaded
       expect(seqs(stage)).toEqual([6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-      expect(metas(stage, 1, 'session/load')).toEqual([{ 'parley/after': 3 }])
-      expect(metas(stage, 1, 'session/resume')).toEqual([])
-    })
-
-    test('a load cut before its first update is complete', async () => {
-      const { stage, client } = await open(whole)
-      const loaded = client.loadSession(session)
-      await stage.wire(0).until('session/load')
-      stage.wire(0).say(update(8))
-      await new Promise(setImmediate)
-      stage.wire(0).cut()
-      await loaded
-      expect(metas(stage, 1, 'session/resume')).toEqual([{ 'parley/after': 8 }])
-      expect(metas(stage, 1, 'session/load')).toEqual([{}])
-      expect(seqs(stage).slice(-9)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+      expect({ load: metas(stage, 1, 'session/load'), resume: metas(stage, 1, 'session/resume') }).toEqual(asked)
     })
 
     test('a load that is refused leaves the session open', async () => {
@@ -234,24 +155,18 @@ describe('requests lost with their connection', () => {
   })
 
   test('a repeated delete of a deleted session succeeds', async () => {
-    const stage = new Stage(
-      ({ method }, wire) => {
-        if (method === 'session/delete') wire.cut()
-      },
-      ({ id, method }, wire) => {
-        const error = { code: -32_002, message: 'There is none.', data: { code: 'SESSION_NOT_FOUND' } }
-        if (method === 'session/delete') wire.say({ id, error })
-      },
-    )
-    const client = await stage.connect()
-    await client.deleteSession('s')
+    const dies: Book = ({ method }, wire) => {
+      if (method === 'session/delete') wire.cut()
+    }
+    const stage = new Stage(dies, refusing('session/delete', 'SESSION_NOT_FOUND'))
+    await (await stage.connect()).deleteSession('s')
     expect(stage.dials).toBe(2)
   })
 })
 
 describe('a permission request', () => {
   test('of the lost server is withdrawn, and the repeated one is answered', async () => {
-    const stage = new Stage(opened, resumed)
+    const { stage } = await openSession(resumed)
     const reasons: unknown[] = []
     let asked = 0
     stage.ask = (_question, withdrawn) => {
@@ -264,8 +179,6 @@ describe('a permission request', () => {
         })
       })
     }
-    const client = await stage.connect()
-    await client.newSession('/w')
     stage.wire(0).say(question('boot1-1'))
     await new Promise(setImmediate)
     stage.wire(0).cut()
@@ -278,22 +191,18 @@ describe('a permission request', () => {
   })
 
   test('that another client has answered is withdrawn with that reason', async () => {
-    const stage = new Stage(opened)
+    const { stage } = await openSession()
     const reason = new Promise<unknown>((resolve) => {
       stage.ask = (_question, withdrawn) =>
         new Promise(() => withdrawn.addEventListener('abort', () => resolve(withdrawn.reason)))
     })
-    const client = await stage.connect()
-    await client.newSession('/w')
     stage.wire(0).say(question('q'))
     stage.wire(0).say({ method: '$/cancel_request', params: { requestId: 'q' } })
     expect(await reason).toBe('elsewhere')
   })
 
   test('stays open for other clients when its client leaves', async () => {
-    const stage = new Stage(opened)
-    const client = await stage.connect()
-    await client.newSession('/w')
+    const { stage, client } = await openSession()
     stage.wire(0).say(question('q'))
     await new Promise(setImmediate)
     client.close()
@@ -303,8 +212,7 @@ describe('a permission request', () => {
 })
 
 test('a server that does not reach its database says so, and once more when it does', async () => {
-  const stage = new Stage(opened)
-  await stage.connect()
+  const { stage } = await openSession()
   for (const state of ['uncertain', 'certain']) stage.wire(0).say({ method: '_parley/server', params: { state } })
   await stage.until('certain')
   expect(stage.kinds).toEqual(['uncertain', 'certain'])
@@ -312,14 +220,14 @@ test('a server that does not reach its database says so, and once more when it d
 
 describe('a server that stops gracefully', () => {
   test('is not started again until a request needs it, and then the sessions continue', async () => {
-    const stage = new Stage(opened, (message, wire) => {
+    const {
+      stage,
+      client,
+      ended: cut,
+    } = await inTurn((message, wire) => {
       resumed(message, wire)
       answering({ 'session/prompt': { stopReason: 'end_turn' } })(message, wire)
     })
-    const client = await stage.connect()
-    await client.newSession('/w')
-    const cut = client.prompt('s', 'one')
-    await stage.wire(0).until('session/prompt')
     stage.wire(0).say(update(7))
     stage.wire(0).say({ method: '_parley/server', params: { state: 'stopping' } })
     await new Promise(setImmediate)
@@ -327,24 +235,20 @@ describe('a server that stops gracefully', () => {
     expect(await codeOf(cut)).toBe('SERVER_STOPPED')
     expect({ kinds: stage.kinds, dials: stage.dials }).toEqual({ kinds: ['stopped'], dials: 1 })
     expect(await client.prompt('s', 'two')).toEqual({ stopReason: 'end_turn' })
-    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume', 'session/prompt'])
+    expect(methods(stage, 1)).toEqual(['initialize', 'session/resume', 'session/prompt'])
     expect(stage.wire(1).heard[1]?.params).toMatchObject({ _meta: { 'parley/after': 7 } })
     expect(stage.kinds).toEqual(['stopped', 'reconnected'])
   })
 
   test('a turn that it interrupted ends by its response, and not again by the next server', async () => {
-    const stage = new Stage(opened, resumed, resumed)
-    const client = await stage.connect()
-    const sessionId = await client.newSession('/w')
-    const ended = client.prompt(sessionId, 'go')
-    const sent = await stage.wire(0).until('session/prompt')
+    const { stage, client, ended, sent } = await inTurn(resumed, resumed)
     stage.wire(0).say(update(4))
     stage.wire(0).say({ method: '_parley/server', params: { state: 'stopping' } })
     stage.wire(0).say({ id: sent.id, error: { code: -32_603, message: 'Cut.', data: { code: 'TURN_INTERRUPTED' } } })
     expect(await codeOf(ended)).toBe('TURN_INTERRUPTED')
     stage.wire(0).cut()
     await stage.until('stopped')
-    void client.prompt(sessionId, 'go on').catch(() => undefined)
+    void client.prompt('s', 'go on').catch(() => undefined)
     expect(await stage.wire(1).until('session/resume')).toMatchObject({
       params: { _meta: { 'parley/after': 4, 'parley/prompts': [{ requestId: 'unheard-0', promptId: 'p1' }] } },
     })
@@ -359,11 +263,7 @@ describe('a server that stops gracefully', () => {
   })
 
   test('that can no longer be reached is given up, and tried again when a request needs it', async () => {
-    const stage = new Stage(opened)
-    const client = await stage.connect()
-    await client.newSession('/w')
-    const cut = client.prompt('s', 'one')
-    await stage.wire(0).until('session/prompt')
+    const { stage, client, ended: cut } = await inTurn()
     stage.wire(0).cut()
     expect(await codeOf(cut)).toBe('CONNECTION_LOST')
     expect(stage.kinds).toEqual(['reconnecting', 'lost'])
@@ -404,40 +304,28 @@ describe('closed and deleted sessions', () => {
     ])
   })
 
-  test.each([
-    ['a notice', { method: '_parley/turn', params: { sessionId: 's', phase: 'closed' } }],
-    [
-      'an update',
-      {
-        method: 'session/update',
-        params: {
-          sessionId: 's',
-          update: { sessionUpdate: 'session_info_update' },
-          _meta: { 'parley/phase': 'deleted' },
-        },
-      },
-    ],
-  ])('one that %s has closed is not opened again after a reconnect', async (_name, told) => {
-    const stage = new Stage(opened, resumed)
-    const client = await stage.connect()
-    await client.newSession('/w')
-    stage.wire(0).say(told)
-    await new Promise(setImmediate)
-    stage.wire(0).cut()
-    await stage.until('reconnected')
-    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize'])
-  })
+  const turn = (phase: string) => ({ method: '_parley/turn', params: { sessionId: 's', phase } })
+  const deleted = {
+    sessionId: 's',
+    update: { sessionUpdate: 'session_info_update' },
+    _meta: { 'parley/phase': 'deleted' },
+  }
 
-  test('one that one client has closed and another has opened is resumed', async () => {
-    const stage = new Stage(opened, resumed)
-    const client = await stage.connect()
-    await client.newSession('/w')
-    for (const phase of ['closed', 'idle'])
-      stage.wire(0).say({ method: '_parley/turn', params: { sessionId: 's', phase } })
+  test.each([
+    ['one that a notice has closed is not opened again', [turn('closed')], []],
+    ['one that an update has closed is not opened again', [{ method: 'session/update', params: deleted }], []],
+    [
+      'one that one client has closed and another has opened is resumed',
+      [turn('closed'), turn('idle')],
+      ['session/resume'],
+    ],
+  ])('%s after a reconnect', async (_name, told, asked) => {
+    const { stage } = await openSession(resumed)
+    for (const one of told) stage.wire(0).say(one)
     await new Promise(setImmediate)
     stage.wire(0).cut()
     await stage.until('reconnected')
-    expect(stage.wire(1).heard.map(({ method }) => method)).toEqual(['initialize', 'session/resume'])
+    expect(methods(stage, 1)).toEqual(['initialize', ...asked])
   })
 })
 

@@ -7,13 +7,8 @@ type Json = Readonly<Record<string, unknown>>
 function between(options: Partial<RemotePathsOptions> = {}) {
   const said: string[] = []
   const maps = ['/Users/ada=/home/ada', '/Users/ada/app=/srv/app'].flatMap((text) => parseMap(text) ?? [])
-  const remotePaths = new RemotePaths({
-    server: 'studio',
-    maps,
-    lends: false,
-    say: (text) => said.push(text),
-    ...options,
-  })
+  const say = (text: string) => void said.push(text)
+  const remotePaths = new RemotePaths({ server: 'studio', maps, lends: false, say, ...options })
   const there = (message: Json) => JSON.parse(remotePaths.fromEditor(JSON.stringify(message))) as Json
   const back = (message: Json) => JSON.parse(remotePaths.toEditor(JSON.stringify(message))) as Json
   return { said, there, back }
@@ -40,25 +35,19 @@ test.each([
   ['an address of a file', 'file:///Users/ada/a%20b.txt', 'file:///home/ada/a%20b.txt'],
 ])('a path is translated by %s, in both directions', (_what, here, there) => {
   const { there: out, back } = between()
-  const [sent, told] = [
-    { method: 'x', params: { path: here } },
-    { method: 'x', params: { path: there } },
-  ]
-  expect(out(sent)).toEqual(told)
-  expect(back(told)).toEqual(sent)
+  const about = (path: string) => ({ method: 'x', params: { path } })
+  expect(out(about(here))).toEqual(about(there))
+  expect(back(about(there))).toEqual(about(here))
 })
 
 test('content, input and output of an agent are not translated', () => {
   const { back } = between()
-  const update = {
-    content: { type: 'text', text: '/srv/app' },
-    rawInput: { path: '/srv/app/x' },
-    locations: [{ path: '/srv/app/x' }],
+  const content = { type: 'text', text: '/srv/app' }
+  const of = (path: string) => {
+    const update = { content, rawInput: { path: '/srv/app/x' }, locations: [{ path }] }
+    return { method: 'session/update', params: { update } }
   }
-  expect(back({ method: 'session/update', params: { update } })).toEqual({
-    method: 'session/update',
-    params: { update: { ...update, locations: [{ path: '/Users/ada/app/x' }] } },
-  })
+  expect(back(of('/srv/app/x'))).toEqual(of('/Users/ada/app/x'))
 })
 
 const servers = [

@@ -37,16 +37,20 @@ describe('a server that stops gracefully', () => {
     ])
   })
 
-  test('an older, idle server is replaced before the client has its first answer', () => {
+  const agentCapabilities = { _meta: { parley: { methods: ['_parley/stop'] } } }
+  const result = { agentInfo: { name: 'parley', version: '0.1.0' }, agentCapabilities }
+  /** It has answered `initialize`, and was asked to stop. */
+  function older(): Talk {
     const talk = new Talk()
     talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
-    const result = {
-      agentInfo: { name: 'parley', version: '0.1.0' },
-      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
-    }
     expect(talk.server({ id: 0, result })).toEqual([])
     expect(talk.asked).toMatchObject([{ method: '_parley/stop', params: { ifIdle: true } }])
     expect(talk.conversation.isHeldUp).toBe(true)
+    return talk
+  }
+
+  test('an older, idle server is replaced before the client has its first answer', () => {
+    const talk = older()
     expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: true, working: 0 } })).toEqual([])
     expect(talk.conversation.ending).toBe('upgrading')
     expect(talk.lose()).toEqual([])
@@ -54,16 +58,9 @@ describe('a server that stops gracefully', () => {
   })
 
   test('an older, busy server is used', () => {
-    const talk = new Talk()
-    talk.client({ id: 0, method: 'initialize', params: { protocolVersion: 1 } })
-    const result = {
-      agentInfo: { name: 'parley', version: '0.1.0' },
-      agentCapabilities: { _meta: { parley: { methods: ['_parley/stop'] } } },
-    }
-    talk.server({ id: 0, result })
-    expect(talk.server({ id: talk.asked[0]?.id, result: { stopping: false, working: 1 } })).toMatchObject([
-      { id: 0, result },
-    ])
+    const talk = older()
+    const busy = { id: talk.asked[0]?.id, result: { stopping: false, working: 1 } }
+    expect(talk.server(busy)).toMatchObject([{ id: 0, result }])
     expect(talk.conversation.isHeldUp).toBe(false)
   })
 })

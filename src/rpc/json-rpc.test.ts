@@ -15,11 +15,8 @@ test.each([
 })
 
 test('a response that is too costly to parse is a failure, and a notification an error', () => {
-  expect(refuseCostly(message(`"result":${many},"id":7`))).toMatchObject({
-    kind: 'response',
-    id: 7,
-    error: { message: 'it has more than 500000 values' },
-  })
+  const error = { message: 'it has more than 500000 values' }
+  expect(refuseCostly(message(`"result":${many},"id":7`))).toMatchObject({ kind: 'response', id: 7, error })
   const notification = refuseCostly(message(`"method":"session/cancel","params":{"a":${many}}`))
   expect(notification).toMatchObject({ kind: 'unreadable', id: null, problem: 'too_large' })
 })
@@ -42,24 +39,16 @@ test.each([
   expect(parseMessage(text)).toEqual({ kind: 'unreadable', id: null, problem, reason })
 })
 
-test('a request with wrong parameters is refused under its id, for its client waits for that', () => {
+test('wrong parameters of a request are refused under its id; those of a notification never, for it has no answer', () => {
   const refused = { kind: 'unreadable', id: 1, problem: 'invalid', reason: 'params must be an object' }
-  expect(parseMessage('{"jsonrpc":"2.0","id":1,"method":"m","params":"p"}')).toEqual(refused)
-})
-
-test('a notification is never refused for its parameters, for it has no answer', () => {
-  expect(parseMessage('{"jsonrpc":"2.0","method":"m","params":5}')).toEqual({
-    kind: 'notification',
-    method: 'm',
-    params: 5,
-  })
+  expect(parseMessage(message('"id":1,"method":"m","params":"p"'))).toEqual(refused)
+  const notification = { kind: 'notification', method: 'm', params: 5 }
+  expect(parseMessage(message('"method":"m","params":5'))).toEqual(notification)
 })
 
 test('a request that is too long is known by its beginning, a response is not', () => {
   const begun = (text: string) => requestBegunBy(new TextEncoder().encode(text))
-  expect(
-    begun('{"jsonrpc":"2.0","id":"p1","method":"session/prompt","params":{"prompt":[{"type":"image","data":"AAA'),
-  ).toBe('p1')
+  expect(begun('{"jsonrpc":"2.0","id":"p1","method":"session/prompt","params":{"prompt":[{"data":"AAA')).toBe('p1')
   expect(begun('{"jsonrpc":"2.0","id":1,"result":{"content":"AAA')).toBeNull()
   expect(begun('{"method":"session/prompt","params":{"id":4,"prompt":"AAA')).toBeNull()
 })
@@ -70,29 +59,18 @@ test('a client accepts responses with fields that foreign agents leave out', () 
 })
 
 test.each([
-  [
-    { code: -32000, message: 'no', data: { code: 'OWN' } },
-    { code: 'OWN', message: 'no' },
-  ],
-  [
-    { code: -32000, message: '' },
-    { code: '-32000', message: undefined },
-  ],
-  ['nothing usual', { code: 'unknown', message: undefined }],
-])('an error %j is read as %j', (error, read) => {
-  expect(parseMessage(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))).toMatchObject({ error: read })
+  [{ code: -32000, message: 'no', data: { code: 'OWN' } }, 'OWN', 'no'],
+  [{ code: -32000, message: '' }, '-32000', undefined],
+  ['nothing usual', 'unknown', undefined],
+])('an error %j is read as %s, %s', (error, code, said) => {
+  const read = parseMessage(JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
+  expect(read).toMatchObject({ error: { code, message: said } })
 })
 
 test('an error is written on one line, and its texts are limited', () => {
   const details = { path: 'p'.repeat(5_000), line: 3 }
   const written = errorMessage(1, { code: 'C', rpc: -32000, message: 'two\nlines', retryable: true, details })
-  expect(JSON.parse(written)).toEqual({
-    jsonrpc: '2.0',
-    id: 1,
-    error: {
-      code: -32000,
-      message: 'two lines',
-      data: { code: 'C', retryable: true, path: `${'p'.repeat(4_095)}…`, line: 3 },
-    },
-  })
+  const data = { code: 'C', retryable: true, path: `${'p'.repeat(4_095)}…`, line: 3 }
+  const error = { code: -32000, message: 'two lines', data }
+  expect(JSON.parse(written)).toEqual({ jsonrpc: '2.0', id: 1, error })
 })

@@ -86,16 +86,12 @@ class Socket implements WebSocketLike {
 function stage(mayOpen?: () => Promise<boolean>) {
   const clock = new Clock()
   const sockets: Socket[] = []
-  const open = (): Promise<LiveSocket> =>
-    openWebSocket(
-      (protocols) => {
-        const socket = new Socket(protocols)
-        sockets.push(socket)
-        return socket
-      },
-      clock,
-      'secret',
-    )
+  const dial = (protocols: readonly string[]): Socket => {
+    const socket = new Socket(protocols)
+    sockets.push(socket)
+    return socket
+  }
+  const open = (): Promise<LiveSocket> => openWebSocket(dial, clock, 'secret')
   const redialling = new Redialling({ open, clock, chance: () => 0.5, ...(mayOpen && { mayOpen }) })
   return { clock, sockets, redialling }
 }
@@ -194,11 +190,8 @@ test('no attempt is made after a credential has ended, or after the client has c
   sockets[0]?.answer()
   await dialled
   sockets[0]?.shut(4401, 'This device was removed; pair it again.')
-  await expect(redialling.dial()).rejects.toMatchObject({
-    code: 'SERVER_REFUSED',
-    retryable: false,
-    message: expect.stringContaining('pair it again') as string,
-  })
+  const message = expect.stringContaining('pair it again') as string
+  await expect(redialling.dial()).rejects.toMatchObject({ code: 'SERVER_REFUSED', retryable: false, message })
   const other = stage()
   const waiting = other.redialling.dial()
   await settled()

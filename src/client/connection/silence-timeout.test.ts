@@ -3,7 +3,7 @@
  * client.
  */
 import { expect, test } from 'vitest'
-import { Wire, plain } from '../../../test/fixtures/client/stage.ts'
+import { Wire, answering, plain } from '../../../test/fixtures/client/stage.ts'
 import { type Client, connect } from '../client.ts'
 import type { ClientDelegate } from '../client-delegate.ts'
 
@@ -30,19 +30,13 @@ class Steps {
   }
 }
 
-const steps = () => new Steps()
-const introduced = (method = '', id: unknown, wire: Wire) => {
-  if (method === 'initialize') wire.say({ id, result: plain })
-}
+/** An agent that answers these methods only. */
+const agent = (results: Readonly<Record<string, unknown>> = { initialize: plain }) => new Wire(answering(results))
 
 function clientOf(wire: Wire, clock: Steps, ask: ClientDelegate['ask'] = async () => null): Promise<Client> {
-  const means = {
-    dial: async () => wire.pipe,
-    pause: async () => undefined,
-    newId: () => 'p',
-    isDurable: false as const,
-    silenceTimeout: clock.silenceTimeout,
-  }
+  const dial = async () => wire.pipe
+  const { silenceTimeout } = clock
+  const means = { dial, pause: async () => undefined, newId: () => 'p', isDurable: false as const, silenceTimeout }
   const face: ClientDelegate = { updated: () => undefined, ask }
   return connect(means, face, { info: { name: 't', title: 'T', version: '1' } })
 }
@@ -50,8 +44,7 @@ function clientOf(wire: Wire, clock: Steps, ask: ClientDelegate['ask'] = async (
 const silent = (method: string) => ({ code: 'AGENT_SILENT', details: { method, seconds: 120 } })
 
 test('an agent that does not answer initialize is given up', async () => {
-  const clock = steps()
-  const wire = new Wire(() => undefined)
+  const [clock, wire] = [new Steps(), agent({})]
   const connected = clientOf(wire, clock)
   await wire.until('initialize')
   clock.pass()
@@ -59,8 +52,7 @@ test('an agent that does not answer initialize is given up', async () => {
 })
 
 test('an agent that does not answer session/new is given up, but not while it sends messages', async () => {
-  const clock = steps()
-  const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
+  const [clock, wire] = [new Steps(), agent()]
   const client = await clientOf(wire, clock)
   const made = client.newSession('/w')
   await wire.until('session/new')
@@ -74,8 +66,7 @@ test('an agent that does not answer session/new is given up, but not while it se
 })
 
 test('an agent that waits for an answer of the client is not given up', async () => {
-  const clock = steps()
-  const wire = new Wire(({ method, id }, on) => introduced(method, id, on))
+  const [clock, wire] = [new Steps(), agent()]
   let choose: (option: string) => void = () => undefined
   let asked: () => void = () => undefined
   const isAsked = new Promise<void>((resolve) => (asked = resolve))
@@ -96,11 +87,7 @@ test('an agent that waits for an answer of the client is not given up', async ()
 })
 
 test('a turn has no time limit', async () => {
-  const clock = steps()
-  const wire = new Wire(({ method, id }, on) => {
-    introduced(method, id, on)
-    if (method === 'session/new') on.say({ id, result: { sessionId: 's' } })
-  })
+  const [clock, wire] = [new Steps(), agent({ initialize: plain, 'session/new': { sessionId: 's' } })]
   const client = await clientOf(wire, clock)
   const ended = client.prompt(await client.newSession('/w'), 'go')
   const { id } = await wire.until('session/prompt')

@@ -26,16 +26,25 @@ function textsOf(updates: readonly Update[]): readonly string[] {
   })
 }
 
-test('chunks with one message id are one message, even with other updates between', () => {
-  const updates = [
-    chunk('user_message', 'Hi', 'u'),
-    chunk('agent_message', 'Hel', 'm'),
-    { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Look' },
-    chunk('agent_message', 'lo', 'm'),
-    chunk('agent_thought', 'hm', 'm2'),
-  ]
-  expect(textsOf(updates)).toEqual(['user: Hi', 'agent: Hello', 'tool_call', 'thought: hm'])
-})
+const look = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Look' }
+const image = { sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: '' }, messageId: 'm' }
+const user = (text: string, messageId?: string) => chunk('user_message', text, messageId)
+const agent = (text: string, messageId?: string) => chunk('agent_message', text, messageId)
+const thought = (text: string, messageId?: string) => chunk('agent_thought', text, messageId)
+
+test.each([
+  [
+    'chunks with one message id are one message, even with other updates between',
+    [user('Hi', 'u'), agent('Hel', 'm'), look, agent('lo', 'm'), thought('hm', 'm2')],
+    ['user: Hi', 'agent: Hello', 'tool_call', 'thought: hm'],
+  ],
+  [
+    'without ids, a message continues until another kind of update',
+    [agent('a'), agent('b'), thought('c'), agent('d')],
+    ['agent: ab', 'thought: c', 'agent: d'],
+  ],
+  ['content that is not text is an item of its own', [agent('a', 'm'), image, agent('b', 'm')], ['agent: a|image|b']],
+])('%s', (_what, updates, texts) => expect(textsOf(updates)).toEqual(texts))
 
 test('the end of a turn that was stopped is an item; a change of the title is none', () => {
   const end = { sessionUpdate: 'session_info_update', _meta: { 'parley/end': { stopReason: 'cancelled', by: 'Ada' } } }
@@ -51,35 +60,19 @@ test('the end of a turn that was stopped is an item; a change of the title is no
   ])
 })
 
-test('without ids, a message continues until another kind of update', () => {
-  const updates = [
-    chunk('agent_message', 'a'),
-    chunk('agent_message', 'b'),
-    chunk('agent_thought', 'c'),
-    chunk('agent_message', 'd'),
-  ]
-  expect(textsOf(updates)).toEqual(['agent: ab', 'thought: c', 'agent: d'])
-})
-
-test('content that is not text is an item of its own', () => {
-  const image = { sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: '' }, messageId: 'm' }
-  expect(textsOf([chunk('agent_message', 'a', 'm'), image, chunk('agent_message', 'b', 'm')])).toEqual([
-    'agent: a|image|b',
-  ])
-})
+const completed = (toolCallId: string): Update => {
+  return { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' }
+}
 
 test('a tool call is the merge of its updates, also when the first of them was missed', () => {
   const { items } = withUpdates(emptyTranscript, [
     { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Look', status: 'pending', rawInput: { a: 1 } },
-    { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
+    completed('t'),
     { sessionUpdate: 'tool_call_update', toolCallId: 'late', title: 'Late' },
   ])
+  const call = { toolCallId: 't', title: 'Look', status: 'completed', rawInput: { a: 1 } }
   expect(items).toEqual([
-    {
-      kind: 'tool_call',
-      id: 'call t',
-      call: { toolCallId: 't', title: 'Look', status: 'completed', rawInput: { a: 1 } },
-    },
+    { kind: 'tool_call', id: 'call t', call },
     { kind: 'tool_call', id: 'call late', call: { toolCallId: 'late', title: 'Late' } },
   ])
 })
@@ -102,61 +95,44 @@ test('plan, commands and title are the latest; unknown updates are kept unchange
   })
 })
 
-test('an update does not mutate the transcript before it', () => {
-  const before = withUpdates(emptyTranscript, [chunk('agent_message', 'a', 'm')])
-  const copy = structuredClone(before)
-  withUpdates(before, [chunk('agent_message', 'b', 'm'), chunk('agent_message', 'c', 'n')])
-  expect(before).toEqual(copy)
-})
-
-describe('the cost of an update does not depend on the length of the transcript:', () => {
-  const kinds: Readonly<Record<string, (n: number) => Update>> = {
-    'messages of their own': (n) => chunk('agent_message', 'w', `m${n}`),
-    'chunks of one message': () => chunk('agent_message', 'w', 'm'),
-    'messages without ids': (n) => chunk(n % 2 === 0 ? 'agent_message' : 'agent_thought', 'w'),
-    'images in one message': () => ({
-      sessionUpdate: 'agent_message_chunk',
-      content: { type: 'image', data: '' },
-      messageId: 'm',
-    }),
-    'tool calls': (n) => ({ sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: 'Look' }),
-    'news of one tool call among many': (n) => ({
-      sessionUpdate: 'tool_call_update',
-      toolCallId: n < 30 ? `t${n}` : 't0',
-      status: 'completed',
-    }),
-    'what we have no word for': () => ({ sessionUpdate: 'hologram' }),
-  }
-  /** How often items are looked at or changed while the last of so many updates is taken. */
-  function touchesOfLast(update: (n: number) => Update, count: number): number {
-    const growing = new GrowingTranscript()
-    for (let n = 0; n < count; n += 1) growing.take(update(n))
-    let touches = 0
-    const items = new Proxy(growing.items, {
-      get(target, key) {
-        touches += 1
-        return Reflect.get(target, key) as unknown
-      },
-    })
-    Object.defineProperty(growing, 'items', { value: items })
-    growing.take(update(count))
-    return touches
-  }
-
-  test.each(Object.entries(kinds))('%s', (_what, update) => {
-    expect(touchesOfLast(update, 4_000)).toBeLessThanOrEqual(touchesOfLast(update, 40))
+const kinds: Readonly<Record<string, (n: number) => Update>> = {
+  'messages of their own': (n) => agent('w', `m${n}`),
+  'chunks of one message': () => agent('w', 'm'),
+  'messages without ids': (n) => chunk(n % 2 === 0 ? 'agent_message' : 'agent_thought', 'w'),
+  'images in one message': () => image,
+  'tool calls': (n) => ({ sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: 'Look' }),
+  'news of one tool call among many': (n) => completed(n < 30 ? `t${n}` : 't0'),
+  'what we have no word for': () => ({ sessionUpdate: 'hologram' }),
+}
+/** How often items are looked at or changed while the last of so many updates is taken. */
+function touchesOfLast(update: (n: number) => Update, count: number): number {
+  const growing = new GrowingTranscript()
+  for (let n = 0; n < count; n += 1) growing.take(update(n))
+  let touches = 0
+  const items = new Proxy(growing.items, {
+    get(target, key) {
+      touches += 1
+      return Reflect.get(target, key) as unknown
+    },
   })
-})
+  Object.defineProperty(growing, 'items', { value: items })
+  growing.take(update(count))
+  return touches
+}
+
+test.each(Object.entries(kinds))(
+  'the cost of an update does not depend on the length of the transcript: %s',
+  (_what, update) => {
+    expect(touchesOfLast(update, 4_000)).toBeLessThanOrEqual(touchesOfLast(update, 40))
+  },
+)
 
 test('items that an update does not concern stay the same objects', () => {
-  const before = withUpdates(emptyTranscript, [
-    chunk('agent_message', 'a', 'm'),
-    { sessionUpdate: 'tool_call', toolCallId: 't' },
-  ])
+  const before = withUpdates(emptyTranscript, [agent('a', 'm'), { sessionUpdate: 'tool_call', toolCallId: 't' }])
   const copy = structuredClone({ ...before, items: [...before.items] })
   const after = withUpdates(before, [
-    chunk('agent_message', 'b', 'm'),
-    { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' },
+    agent('b', 'm'),
+    completed('t'),
     { sessionUpdate: 'plan', entries: [{ content: 'x' }] },
   ])
   expect(cancelled(after).items).not.toBe(after.items)
@@ -165,30 +141,24 @@ test('items that an update does not concern stay the same objects', () => {
 })
 
 describe('with sequence numbers and turn ids of a Parley server', () => {
-  const at = (seq: number, update: Update, turn = 't1'): TranscriptEvent => ({
-    kind: 'update',
-    params: { update, _meta: { 'parley/seq': seq, 'parley/at': 1_000 * seq, 'parley/turn': turn } },
-  })
+  const at = (seq: number, update: Update, turn = 't1') => {
+    const _meta = { 'parley/seq': seq, 'parley/at': 1_000 * seq, 'parley/turn': turn }
+    return { kind: 'update', params: { update, _meta } } as const
+  }
   const call = (status: string, kind = 'tool_call_update'): Update => ({ sessionUpdate: kind, toolCallId: 'c', status })
-  const merged = (
-    first: number,
-    { params, ...news }: TranscriptEvent & { readonly kind: 'update' },
-  ): TranscriptEvent => ({
-    ...news,
-    params: { ...params, _meta: { ...params._meta, 'parley/first': { seq: first, at: 1_000 * first } } },
-  })
+  const merged = (first: number, { params }: ReturnType<typeof at>): TranscriptEvent => {
+    const _meta = { ...params._meta, 'parley/first': { seq: first, at: 1_000 * first } }
+    return { kind: 'update', params: { ...params, _meta } }
+  }
 
   test('an item knows its entries, its times, its turn and who sent it', () => {
-    const sent = {
-      update: chunk('user_message', 'Hi', 'u'),
-      _meta: { 'parley/seq': 3, 'parley/at': 5, 'parley/by': 'Ada' },
-    }
+    const sent = { update: user('Hi', 'u'), _meta: { 'parley/seq': 3, 'parley/at': 5, 'parley/by': 'Ada' } }
     const { items } = withNews(emptyTranscript, [
       { kind: 'update', params: sent },
       at(4, call('pending', 'tool_call')),
       at(9, call('completed')),
-      at(10, chunk('agent_message', 'a', 'm')),
-      merged(11, at(14, chunk('agent_message', 'bcd', 'm')) as TranscriptEvent & { readonly kind: 'update' }),
+      at(10, agent('a', 'm')),
+      merged(11, at(14, agent('bcd', 'm'))),
     ])
     expect(items).toMatchObject([
       { id: 'user u', seq: { first: 3, last: 3 }, at: { first: 5, last: 5 }, by: 'Ada' },
@@ -224,20 +194,20 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
 
   test('only what changed is another object', () => {
     const before = withNews(emptyTranscript, [
-      at(1, chunk('user_message', 'Hi', 'u')),
-      at(2, chunk('agent_message', 'a', 'm')),
+      at(1, user('Hi', 'u')),
+      at(2, agent('a', 'm')),
       at(3, call('pending', 'tool_call')),
     ])
-    const after = withNews(before, [at(4, chunk('agent_message', 'b', 'm'))])
+    const after = withNews(before, [at(4, agent('b', 'm'))])
     expect(after.items.map((item, index) => item === before.items[index])).toEqual([true, false, true])
     const older = withOlder(after, { updates: [], resolved: [] })
     expect(older.items.every((item, index) => item === after.items[index])).toBe(true)
   })
 
   test('two transcripts that continue the same one are independent', () => {
-    const before = withNews(emptyTranscript, [at(1, chunk('agent_message', 'a', 'm'))])
-    const one = withNews(before, [at(2, chunk('agent_message', 'b', 'n')), at(3, chunk('agent_message', 'c', 'n'))])
-    const other = withNews(before, [at(2, chunk('agent_message', 'x', 'o')), at(3, chunk('agent_message', 'y', 'm'))])
+    const before = withNews(emptyTranscript, [at(1, agent('a', 'm'))])
+    const one = withNews(before, [at(2, agent('b', 'n')), at(3, agent('c', 'n'))])
+    const other = withNews(before, [at(2, agent('x', 'o')), at(3, agent('y', 'm'))])
     const texts = ({ items }: Transcript) => items.map((item) => item.kind === 'message' && item.content[0]?.text)
     expect([texts(before), texts(one), texts(other)]).toEqual([['a'], ['a', 'bc'], ['ay', 'x']])
   })
@@ -251,15 +221,14 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
     return kinds.map((kind, index) => {
       if (kind === 'user') turn += 1
       const updates: Readonly<Record<string, Update>> = {
-        user: chunk('user_message', 'Go on.', `t${turn}-user`),
-        word: chunk('agent_message', `w${index} `, `t${turn}-m${index >> 3}`),
-        thought: chunk('agent_thought', `h${index} `, `t${turn}-h`),
+        user: user('Go on.', `t${turn}-user`),
+        word: agent(`w${index} `, `t${turn}-m${index >> 3}`),
+        thought: thought(`h${index} `, `t${turn}-h`),
         call: { sessionUpdate: 'tool_call', toolCallId: `c${turn}-${index >> 2}`, title: 'Look', status: 'pending' },
         patch: { sessionUpdate: 'tool_call_update', toolCallId: `c${turn}-${index >> 2}`, status: 'completed' },
         usage: { sessionUpdate: 'usage_update', used: index },
       }
-      const update = updates[kind] ?? fail()
-      return at(index + 1, update, `t${turn}`) as TranscriptEvent & { readonly kind: 'update' }
+      return at(index + 1, updates[kind] ?? expect.fail('no such kind'), `t${turn}`)
     })
   })
 
@@ -283,30 +252,26 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
     const page = (status: string) => ({
       updates: [
         { update: call(status, 'tool_call'), _meta: { 'parley/seq': 1, 'parley/turn': 't1' } },
-        { update: chunk('agent_message', 'b', 'm'), _meta: { 'parley/seq': 2, 'parley/turn': 't1' } },
+        { update: agent('b', 'm'), _meta: { 'parley/seq': 2, 'parley/turn': 't1' } },
       ],
       resolved: [],
     })
-    const live = (update: Update) => withUpdates(emptyTranscript, [update, chunk('agent_message', 'c', 'n')])
+    const live = (update: Update) => withUpdates(emptyTranscript, [update, agent('c', 'n')])
     const shown = ({ items }: Transcript) =>
       items.map((item) => (item.kind === 'tool_call' ? `${item.id} ${item.call.status}` : item.id))
 
     test.each([
-      ['in_progress', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
-      ['in_progress', { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'completed' }],
-      ['completed', { sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'completed' }],
+      ['in_progress', completed('c')],
+      ['in_progress', { ...look, toolCallId: 'c', status: 'completed' }],
+      ['completed', completed('c')],
     ])('is one call, at its first place: %s, then %j', (status, update) => {
       expect(shown(withOlder(live(update), page(status)))).toEqual(['call t1 c completed', 'agent m', 'agent n'])
     })
 
     test('is two calls when the first had ended and its id is used again', () => {
-      const again = live({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Look', status: 'pending' })
-      expect(shown(withOlder(again, page('completed')))).toEqual([
-        'call t1 c completed',
-        'agent m',
-        'call c pending',
-        'agent n',
-      ])
+      const again = live({ ...look, toolCallId: 'c', status: 'pending' })
+      const items = ['call t1 c completed', 'agent m', 'call c pending', 'agent n']
+      expect(shown(withOlder(again, page('completed')))).toEqual(items)
     })
   })
 
@@ -322,7 +287,3 @@ describe('with sequence numbers and turn ids of a Parley server', () => {
     )
   })
 })
-
-function fail(): never {
-  throw new Error('no such kind')
-}

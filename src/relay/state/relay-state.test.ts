@@ -21,6 +21,15 @@ test('authentication is repeated with the next server, until the client logs out
   expect(JSON.stringify(restored)).not.toContain('hush')
 })
 
+const ask = (id: string) => ({ id, method: 'session/request_permission', params: { sessionId: 's' } })
+const refused = (code: string) => ({ error: { data: { code } } })
+
+/** The request with which a lost session is resumed. */
+function lostAndResumed(talk: Talk) {
+  talk.lose()
+  return of(talk.restore(), 'session/resume')[0]
+}
+
 describe('a first initialize while no server runs', () => {
   const offer = { protocolVersion: 1, agentInfo: { name: 'parley' } }
   const params = { protocolVersion: 1, clientCapabilities: { terminal: true } }
@@ -56,16 +65,11 @@ describe('a first initialize while no server runs', () => {
 
 describe('a message of the client', () => {
   test('initialize gets the agent and the subscription to stops of the server', () => {
-    const [told] = new Talk().client({
-      id: 0,
-      method: 'initialize',
-      params: { protocolVersion: 1, clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn'], a: 1 } } },
-    })
-    expect(told?.params).toEqual({
-      protocolVersion: 1,
-      clientCapabilities: { fs: {}, _meta: { 'parley/notifications': ['turn', 'server'], a: 1 } },
-      _meta: { 'parley/agent': 'guide' },
-    })
+    const able = (...notices: readonly string[]) => {
+      return { protocolVersion: 1, clientCapabilities: { fs: {}, _meta: { 'parley/notifications': notices, a: 1 } } }
+    }
+    const [told] = new Talk().client({ id: 0, method: 'initialize', params: able('turn') })
+    expect(told?.params).toEqual({ ...able('turn', 'server'), _meta: { 'parley/agent': 'guide' } })
   })
 
   test('a prompt gets an id, unless the client gives one', () => {
@@ -93,16 +97,10 @@ describe('a message of the client', () => {
 
   test('each request gets one response, also if two have one id', () => {
     const talk = opened()
-    talk.client({ id: 2, method: 'session/list', params: {} })
-    talk.client({ id: 2, method: 'session/list', params: {} })
-    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
-    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(1)
-    expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(0)
-    talk.prompt(3)
-    talk.prompt(3)
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
-    expect(metaOf(resume)['parley/prompts']).toEqual([
+    for (const _each of [1, 2]) talk.client({ id: 2, method: 'session/list', params: {} })
+    for (const responses of [1, 1, 0]) expect(talk.server({ id: 2, result: { sessions: [] } })).toHaveLength(responses)
+    for (const _each of [1, 2]) talk.prompt(3)
+    expect(metaOf(lostAndResumed(talk))['parley/prompts']).toEqual([
       { requestId: 3, promptId: 'p-1' },
       { requestId: 3, promptId: 'p-2' },
     ])
@@ -110,29 +108,30 @@ describe('a message of the client', () => {
 
   test('a resume may adopt prompts of an earlier connection: their responses are passed on, also after a lost connection', () => {
     const talk = opened()
-    const adopting = {
-      sessionId: 's',
-      cwd: '/w',
-      _meta: { 'parley/prompts': [{ requestId: 'old', promptId: 'mine' }, { requestId: {} }, 'junk'] },
-    }
+    const old = { requestId: 'old', promptId: 'mine' }
+    const adopting = { sessionId: 's', cwd: '/w', _meta: { 'parley/prompts': [old, { requestId: {} }, 'junk'] } }
     talk.exchange(2, 'session/resume', { params: adopting, result: {} })
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
-    expect(metaOf(resume)['parley/prompts']).toEqual([{ requestId: 'old', promptId: 'mine' }])
+    const resume = lostAndResumed(talk)
+    expect(metaOf(resume)['parley/prompts']).toEqual([old])
     talk.server({ id: resume?.id, result: {} })
     expect(talk.server({ id: 'old', result: { stopReason: 'end_turn' } })).toHaveLength(1)
     talk.client({ id: 3, method: 'session/resume', params: adopting })
-    talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    talk.server({ id: 3, ...refused('SESSION_NOT_FOUND') })
     expect(talk.lose()).toEqual([])
   })
 
   test('a response to a withdrawn request is not passed on', () => {
     const talk = opened()
-    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server(ask('boot-1'))
     expect(talk.client({ id: 'boot-1', result: {} })).toHaveLength(1)
     expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
   })
 })
+
+interface Prompt {
+  readonly requestId: string
+  readonly promptId: string
+}
 
 describe('after the loss of the server', () => {
   test('a session is resumed from the last entry seen, with its directories, MCP servers and prompts', () => {
@@ -158,14 +157,11 @@ describe('after the loss of the server', () => {
     const talk = opened()
     talk.prompt(2)
     talk.update(7)
-    talk.server({ id: 2, error: { data: { code: 'AGENT_FAILED' } } })
+    talk.server({ id: 2, ...refused('AGENT_FAILED') })
     talk.lose()
-    const [prompt] = metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts'] as readonly {
-      requestId: string
-      promptId: string
-    }[]
+    const [prompt] = metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts'] as readonly Prompt[]
     expect(prompt?.promptId).toBe('p-1')
-    expect(talk.server({ id: prompt?.requestId, error: { data: { code: 'AGENT_FAILED' } } })).toEqual([])
+    expect(talk.server({ id: prompt?.requestId, ...refused('AGENT_FAILED') })).toEqual([])
     talk.update(9)
     talk.lose()
     expect(metaOf(of(talk.restore(), 'session/resume')[0])['parley/prompts']).toEqual([])
@@ -189,8 +185,8 @@ describe('after the loss of the server', () => {
 
   test('open requests to the client are withdrawn', () => {
     const talk = opened()
-    talk.server({ id: 'boot-1', method: 'session/request_permission', params: { sessionId: 's' } })
-    talk.server({ id: 'boot-2', method: 'session/request_permission', params: { sessionId: 's' } })
+    talk.server(ask('boot-1'))
+    talk.server(ask('boot-2'))
     talk.server({ method: '$/cancel_request', params: { requestId: 'boot-2' } })
     expect(talk.lose()).toMatchObject([{ method: '$/cancel_request', params: { requestId: 'boot-1' } }])
     expect(talk.client({ id: 'boot-1', result: {} })).toEqual([])
@@ -226,22 +222,19 @@ describe('after the loss of the server', () => {
   test('a session that cannot be resumed has its open prompts answered, but no later ones', () => {
     const talk = opened()
     talk.prompt(2)
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
+    const resume = lostAndResumed(talk)
     talk.prompt(3)
-    const told = talk.server({ id: resume?.id, error: { data: { code: 'SESSION_NOT_FOUND' } } })
+    const told = talk.server({ id: resume?.id, ...refused('SESSION_NOT_FOUND') })
     expect(told).toMatchObject([{ id: 2, error: { data: { code: 'TURN_INTERRUPTED', session: 's' } } }])
-    expect(talk.server({ id: 3, error: { data: { code: 'SESSION_NOT_FOUND' } } })).toHaveLength(1)
-    talk.lose()
-    expect(of(talk.restore(), 'session/resume')).toEqual([])
+    expect(talk.server({ id: 3, ...refused('SESSION_NOT_FOUND') })).toHaveLength(1)
+    expect(lostAndResumed(talk)).toBeUndefined()
   })
 
   test('a session whose database or node is away is resumed over the next connection, and its prompts wait', () => {
     const talk = opened()
     talk.prompt(2)
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
-    expect(talk.server({ id: resume?.id, error: { data: { code: 'CLUSTER_UNREACHABLE' } } })).toEqual([])
+    const resume = lostAndResumed(talk)
+    expect(talk.server({ id: resume?.id, ...refused('CLUSTER_UNREACHABLE') })).toEqual([])
     expect(talk.conversation.isRefused).toBe(true)
     expect(talk.lose()).toEqual([])
     expect(talk.conversation.isRefused).toBe(false)
@@ -253,8 +246,7 @@ describe('after the loss of the server', () => {
     const talk = opened()
     talk.prompt(2)
     talk.client({ method: 'session/cancel', params: { sessionId: 's' } })
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
+    const resume = lostAndResumed(talk)
     talk.server({ id: resume?.id, result: {} })
     expect(talk.asked).toMatchObject([{ method: '$/cancel_request', params: { requestId: 2 } }])
   })
@@ -263,8 +255,7 @@ describe('after the loss of the server', () => {
     const talk = opened()
     const update = { sessionUpdate: 'session_info_update' }
     talk.server({ method: 'session/update', params: { sessionId: 's', update, _meta: { 'parley/phase': phase } } })
-    talk.lose()
-    expect(of(talk.restore(), 'session/resume')).toEqual([])
+    expect(lostAndResumed(talk)).toBeUndefined()
   })
 
   test('a prompt waits for the resume of its session, and is not lost if the server is lost before', () => {
@@ -272,8 +263,7 @@ describe('after the loss of the server', () => {
     talk.lose()
     talk.restore()
     expect(talk.prompt(2)).toBeUndefined()
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
+    const resume = lostAndResumed(talk)
     expect(metaOf(resume)['parley/prompts']).toEqual([])
     expect(talk.prompt(3)).toBeUndefined()
     talk.client({ method: '$/cancel_request', params: { requestId: 3 } })
@@ -309,8 +299,7 @@ describe('after the loss of the server', () => {
     }
     tell(40, 'closed')
     tell(42, 'idle')
-    talk.lose()
-    const [resume] = of(talk.restore(), 'session/resume')
+    const resume = lostAndResumed(talk)
     expect(metaOf(resume)['parley/after']).toBe(42)
   })
 })
@@ -332,6 +321,6 @@ test('secrets of MCP servers are in no error and no log', () => {
   talk.prompt(2)
   const lost = talk.lose()
   const [resume] = of(talk.restore(), 'session/resume')
-  const told = [...lost, ...talk.server({ id: resume?.id, error: { data: { code: 'JOURNAL_IO' } } })]
+  const told = [...lost, ...talk.server({ id: resume?.id, ...refused('JOURNAL_IO') })]
   expect(JSON.stringify([told, talk.said])).not.toContain('hush')
 })
