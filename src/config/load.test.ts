@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { diagnoseConfig } from './diagnose.ts'
 import { loadConfig, loadLenient } from './load.ts'
 import { requirePrivateState } from './private.ts'
 import { ignoredPlaces, stateDirectory, userFile } from './places.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'parley-despite-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = newDirectory()
 
 test('a home that is no directory, as services have it, is answered with what to set', () => {
   const reason = 'a part of its path is not a directory; set PARLEY_HOME to a directory of your own'
@@ -16,14 +15,12 @@ test('a home that is no directory, as services have it, is answered with what to
 })
 
 test('an invalid settings file is reported, and the state directory stays the same', async () => {
-  const environment = { PARLEY_HOME: join(directory, 'state'), XDG_CONFIG_HOME: directory }
-  mkdirSync(join(directory, 'parley'))
-  writeFileSync(join(directory, 'parley', 'parley.toml'), 'agnet = "guide"\n')
-  const { config, fault } = await loadLenient(environment, directory)
-  expect(config.home).toBe(join(directory, 'state'))
+  const wrong = newDirectory({ 'parley/parley.toml': 'agnet = "guide"\n' })
+  const environment = { PARLEY_HOME: join(wrong, 'state'), XDG_CONFIG_HOME: wrong }
+  const { config, fault } = await loadLenient(environment, wrong)
+  expect(config.home).toBe(join(wrong, 'state'))
   expect(fault).toContain('perhaps agent is meant')
-  rmSync(join(directory, 'parley', 'parley.toml'))
-  expect((await loadLenient(environment, directory)).fault).toBeUndefined()
+  expect((await loadLenient({ ...environment, XDG_CONFIG_HOME: directory }, directory)).fault).toBeUndefined()
 })
 
 test('a relative state directory is refused with the absolute one, for each working directory would have its own sessions', async () => {

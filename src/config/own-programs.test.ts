@@ -1,23 +1,18 @@
 /** Programs that Parley chooses come from absolute directories of PATH, outside the project, by name and by where a link leads. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, afterEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { ProgramFinder } from './own-programs.ts'
 
 let around = ''
 beforeEach(() => {
-  around = realpathSync(mkdtempSync(join(tmpdir(), 'parley-programs-')))
-  for (const directory of ['project/bin', 'system', 'links']) mkdirSync(join(around, directory), { recursive: true })
-  for (const file of ['project/bin/tool', 'project/tool', 'system/tool']) {
-    writeFileSync(join(around, file), '#!/bin/sh\n')
-    chmodSync(join(around, file), 0o755)
-  }
-  writeFileSync(join(around, 'links/data'), '')
+  const tools = ['project/bin/tool', 'project/tool', 'system/tool']
+  around = newDirectory({ ...Object.fromEntries(tools.map((tool) => [tool, '#!/bin/sh\n'])), 'links/data': '' })
+  for (const tool of tools) chmodSync(join(around, tool), 0o755)
   symlinkSync(join(around, 'project/tool'), join(around, 'links/tool'))
   symlinkSync(join(around, 'project'), join(around, 'alias'))
 })
-afterEach(() => rmSync(around, { recursive: true, force: true }))
 
 function found(path: string | undefined, roots: readonly string[] = [join(around, 'project')]) {
   return new ProgramFinder(path).find('tool', roots)
@@ -25,15 +20,8 @@ function found(path: string | undefined, roots: readonly string[] = [join(around
 
 test('a program of the system is found by its absolute path, whatever stands before it in PATH', async () => {
   const system = join(around, 'system')
-  for (const before of [
-    '',
-    '.',
-    'bin',
-    `${around}/project`,
-    `${around}/project/bin`,
-    `${around}/links`,
-    `${around}/alias`,
-  ])
+  const ofProject = ['project', 'project/bin', 'links', 'alias'].map((name) => join(around, name))
+  for (const before of ['', '.', 'bin', ...ofProject])
     expect(await found(`${before}:${system}`)).toBe(join(system, 'tool'))
   expect(await found(system, [join(around, 'alias')])).toBe(join(system, 'tool'))
 })

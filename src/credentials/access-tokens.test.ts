@@ -1,19 +1,18 @@
 /** Tokens are kept as hashes, in a file for the user alone, and stop working when they are removed. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { AccessTokens } from './access-tokens.ts'
 
 let home: string
 let time: number
 let tokens: AccessTokens
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'parley-tokens-'))
+  home = newDirectory()
   time = Date.parse('2026-01-02T03:04:05Z')
   tokens = new AccessTokens(home, { now: () => time })
 })
-afterEach(() => rmSync(home, { recursive: true }))
 
 const file = () => join(home, 'access-tokens.json')
 const hash = () => tokens.stored()[0]?.sha256 ?? ''
@@ -59,18 +58,14 @@ test('what cannot be written is not blamed on the file, which stays as it was', 
 test('a name can be used once, and removed once', () => {
   tokens.add('ci', 'read')
   expect(() => tokens.add('ci', 'admin')).toThrow(/already/u)
-  for (const name of ['', ' ', '../x', '-x', 'a b', 'x'.repeat(65)]) {
+  for (const name of ['', ' ', '../x', '-x', 'a b', 'x'.repeat(65)])
     expect(() => tokens.add(name, 'read')).toThrow(/cannot be the name/u)
-  }
   expect(() => tokens.remove('other')).toThrow(/There is no token "other"/u)
 })
 
-test.each(['{', '[]', '{"tokens":[{"name":"a","role":"root","created":"x","sha256":""}]}', 'null'])(
-  'with the file %s no token is accepted, and the file is not quoted',
-  (text) => {
-    writeFileSync(file(), text)
-    for (const read of [() => tokens.all(), () => tokens.add('ci', 'read')]) {
-      expect(read).toThrow(/access-tokens\.json cannot be used: it /u)
-    }
-  },
-)
+const DAMAGED = ['{', '[]', '{"tokens":[{"name":"a","role":"root","created":"x","sha256":""}]}', 'null']
+test.each(DAMAGED)('with the file %s no token is accepted, and the file is not quoted', (text) => {
+  writeFileSync(file(), text)
+  for (const read of [() => tokens.all(), () => tokens.add('ci', 'read')])
+    expect(read).toThrow(/access-tokens\.json cannot be used: it /u)
+})

@@ -1,8 +1,8 @@
 /** A pairing code makes one device, once, in its ten minutes; devices that are not used for long are devices no longer. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { Devices } from './devices.ts'
 
 const DAY = 24 * 60 * 60_000
@@ -11,17 +11,17 @@ let home: string
 let time: number
 let devices: Devices
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'parley-devices-'))
+  home = newDirectory()
   time = Date.parse('2026-01-02T03:04:05Z')
   devices = new Devices(home, { now: () => time })
 })
-afterEach(() => rmSync(home, { recursive: true }))
 
 const file = () => join(home, 'devices.json')
+const offered = (role: 'read' | 'approve' = 'read') => devices.offer({ role }).code
 const names = () => devices.all().map(({ name }) => name)
 
 test('a pairing code of 128 random bits creates a device once; neither it nor the token is stored', () => {
-  const code = devices.offer({ role: 'approve' }).code
+  const code = offered('approve')
   expect(code).toMatch(/^[\w-]{26}$/u)
   const { device, token } = devices.pair(code, 'Firefox on Linux')
   expect(device).toMatchObject({ name: 'Firefox on Linux', role: 'approve', created: '2026-01-02T03:04:05.000Z' })
@@ -34,7 +34,7 @@ test('a pairing code of 128 random bits creates a device once; neither it nor th
 })
 
 test('a pairing code is valid for ten minutes', () => {
-  const [early, late] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
+  const [early, late] = [offered(), offered()]
   time += 10 * 60_000 - 1
   devices.pair(early, 'a')
   time += 1
@@ -43,7 +43,7 @@ test('a pairing code is valid for ten minutes', () => {
 })
 
 test('five wrong attempts end a code, four do not, and those for another code do not count', () => {
-  const [code, other] = [devices.offer({ role: 'read' }).code, devices.offer({ role: 'read' }).code]
+  const [code, other] = [offered(), offered()]
   const wrong = `${code.slice(0, 4)}${'x'.repeat(22)}`
   for (let tries = 0; tries < 4; tries += 1) expect(() => devices.pair(wrong, 'x')).toThrow(/not complete/u)
   expect(() => devices.pair('x'.repeat(26), 'x')).toThrow(/used/u)
@@ -70,24 +70,22 @@ test('a device is named by the inviting user, else by itself, else by Parley; na
 })
 
 test('a device is valid until it was not used for 90 days, or is removed by name or id', () => {
-  const ids = ['a', 'b', 'c'].map((name) => devices.pair(devices.offer({ role: 'read' }).code, name).device.id)
+  const ids = ['a', 'b', 'c'].map((name) => devices.pair(offered(), name).device.id)
   time += 89 * DAY
   devices.used(devices.stored()[0]?.sha256 ?? '')
   time += DAY
   expect(names()).toEqual(['a'])
-  devices.pair(devices.offer({ role: 'read' }).code, 'd')
+  devices.pair(offered(), 'd')
   devices.remove('d')
   devices.remove(ids[0] ?? '')
   expect(names()).toEqual([])
   expect(() => devices.remove('d')).toThrow(/There is no device "d"\. .*parley devices/u)
 })
 
-test.each(['{', '[]', '{"devices":[]}', '{"devices":[{"id":"a"}],"codes":[]}', 'null'])(
-  'the file %s is refused, and is not quoted',
-  (text) => {
-    writeFileSync(file(), text)
-    for (const read of [() => devices.all(), () => devices.offer({ role: 'read' }).code, () => devices.pair('x', 'y')])
-      expect(read).toThrow(/devices\.json cannot be used: it /u)
-    expect(readFileSync(file(), 'utf8')).toBe(text)
-  },
-)
+const DAMAGED = ['{', '[]', '{"devices":[]}', '{"devices":[{"id":"a"}],"codes":[]}', 'null']
+test.each(DAMAGED)('the file %s is refused, and is not quoted', (text) => {
+  writeFileSync(file(), text)
+  for (const read of [() => devices.all(), () => offered(), () => devices.pair('x', 'y')])
+    expect(read).toThrow(/devices\.json cannot be used: it /u)
+  expect(readFileSync(file(), 'utf8')).toBe(text)
+})

@@ -1,8 +1,8 @@
 /** Which credential a secret belongs to, and whether it is still valid. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import type { TokenHolder } from './access-tokens.ts'
 import { Credentials, type KeyRing } from './key-ring.ts'
 
@@ -13,19 +13,16 @@ let time: number
 let credentials: Credentials
 let reported: unknown[]
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'parley-ring-'))
+  home = newDirectory()
   time = Date.parse('2026-01-02T03:04:05Z')
   credentials = new Credentials(home, { now: () => time })
   reported = []
 })
-afterEach(() => rmSync(home, { recursive: true }))
 
 const ring = (): KeyRing => credentials.ring((error) => reported.push(error))
 
 function held(secret: string): TokenHolder {
-  const holder = ring().holderOf(secret)
-  if (holder === undefined) throw new Error('it is known')
-  return holder
+  return ring().holderOf(secret) ?? expect.fail('it is known')
 }
 
 test('a credential is compared as a whole', () => {
@@ -46,10 +43,8 @@ test('a credential that was removed, or has another role or scope, is no longer 
   expect(ring().changeFor(holder)).toBeUndefined()
   const file = join(home, 'access-tokens.json')
   const text = readFileSync(file, 'utf8')
-  for (const change of [
-    text.replace('"admin"', '"read"'),
-    text.replace('"role"', '"scope":{"sessions":["s"]},"role"'),
-  ]) {
+  const scoped = text.replace('"role"', '"scope":{"sessions":["s"]},"role"')
+  for (const change of [text.replace('"admin"', '"read"'), scoped]) {
     writeFileSync(file, change)
     expect(ring().changeFor(holder)).toBe('other role')
   }
@@ -94,9 +89,9 @@ test('with a damaged file its credentials are refused and it is reported; other 
   expect(ring().isWhole).toBe(true)
   for (const name of ['devices.json', 'share-links.json']) writeFileSync(join(home, name), '{"links":[1]}')
   expect(held(token).name).toBe('ci')
-  expect(reported.map(String)).toEqual([
-    expect.stringContaining('devices.json cannot be used') as string,
-    expect.stringContaining('share-links.json cannot be used') as string,
-  ])
+  const told = ['devices.json', 'share-links.json'].map(
+    (name) => expect.stringContaining(`${name} cannot be used`) as string,
+  )
+  expect(reported.map(String)).toEqual(told)
   expect(ring().isWhole).toBe(false)
 })

@@ -1,18 +1,16 @@
 /** Parts of one process that lock a file one after the other. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { TestClock } from '../../test/sim/clock.ts'
 import { locked, tryLock } from './file-lock.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'parley-lock-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = newDirectory()
 
-function gate<Value>() {
-  let open: (value: Value) => void = () => undefined
-  const promise = new Promise<Value>((resolve) => (open = resolve))
-  return { promise, resolve: (value: Value) => open(value) }
+function gate() {
+  let open: (value: string) => void = () => undefined
+  const promise = new Promise<string>((resolve) => (open = resolve))
+  return { promise, resolve: (value: string) => open(value) }
 }
 
 test('a lock has one holder at a time, also within a process', () => {
@@ -28,10 +26,10 @@ test('a lock has one holder at a time, also within a process', () => {
 test('a holder that never finishes blocks the next for a minute, and one that gives up does not break the lock', async () => {
   const path = join(directory, 'file')
   const clock = new TestClock()
-  const first = gate<string>()
+  const first = gate()
   const done: string[] = []
-  const begun = gate<void>()
-  const running = locked(path, clock, () => (begun.resolve(), first.promise))
+  const begun = gate()
+  const running = locked(path, clock, () => (begun.resolve('begun'), first.promise))
   await begun.promise
   const refused = locked(path, clock, async () => done.push('second')).catch((error: unknown) => error)
   await clock.advance(60_000)

@@ -1,32 +1,23 @@
 /** A thread is the same to its owner whether it was started before or after its order was known. The journal's is in sqlite.test.ts. */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import { type EarlyWorker, endOfferedWorker, offerWorker, startWorker } from './early-worker.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'parley-early-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
-
 /** Says its order, which it has as data or as its first message, and then repeats each message. */
-const url = program(
-  'repeats.mjs',
-  `import { parentPort, workerData } from 'node:worker_threads'
+const url = program(`import { parentPort, workerData } from 'node:worker_threads'
 const run = (order) => {
   parentPort.postMessage({ order })
   parentPort.on('message', (message) => parentPort.postMessage(message))
 }
 if (workerData === undefined || workerData === null) parentPort.once('message', run)
-else run(workerData)`,
-)
+else run(workerData)`)
 
-function program(name: string, text: string): URL {
-  const path = join(directory, name)
-  writeFileSync(path, text)
-  return pathToFileURL(path)
+function program(text: string): URL {
+  return pathToFileURL(join(newDirectory({ 'worker.mjs': text }), 'worker.mjs'))
 }
 
 function early(of = url): EarlyWorker {
@@ -41,11 +32,9 @@ function early(of = url): EarlyWorker {
 /** The first `count` messages to an owner that sends two as soon as it has the thread. */
 async function heard(worker: Worker, count: number): Promise<readonly unknown[]> {
   const messages: unknown[] = []
-  const all = new Promise<void>((resolve) =>
-    worker.on('message', (message) => {
-      if (messages.push(message) === count) resolve()
-    }),
-  )
+  const all = new Promise<void>((resolve) => {
+    worker.on('message', (message) => (messages.push(message) === count ? resolve() : undefined))
+  })
   worker.postMessage('one')
   worker.postMessage('two')
   await all
@@ -81,7 +70,7 @@ test('only one owner gets it', () => {
 })
 
 test('one that has failed is started again, and then says why', async () => {
-  const broken = program('broken.mjs', `throw new Error('no SQLite here')`)
+  const broken = program(`throw new Error('no SQLite here')`)
   const offered = early(broken)
   // Its error may come with its end, at once.
   await new Promise((resolve) => offered.worker.once('exit', resolve))

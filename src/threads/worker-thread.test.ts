@@ -21,17 +21,8 @@ interface Calls {
 function started() {
   const ends: unknown[] = []
   const url = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`)
-  const thread = new WorkerThread<Calls>(
-    url,
-    {},
-    {
-      event: () => undefined,
-      ended: (reason, cause) => {
-        ends.push(cause)
-        return new Error(reason)
-      },
-    },
-  )
+  const ended = (reason: string, cause: unknown) => (ends.push(cause), new Error(reason))
+  const thread = new WorkerThread<Calls>(url, {}, { event: () => undefined, ended })
   onTestFinished(() => thread.terminate())
   return { thread, ends }
 }

@@ -1,47 +1,28 @@
 /** `[agents.NAME]`: its keys, the errors of invalid ones, and the consent that a project's agent needs. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { SAFE } from '../../adapters/agent/external/quirks.ts'
 import { allow } from '../mcp/edit-trust.ts'
 import { quirkFields, readAgents } from './agent-entries.ts'
 import { readAgentFiles, startable } from './agent-files.ts'
 
-const top = mkdtempSync(join(tmpdir(), 'parley-agents-'))
-afterAll(() => rmSync(top, { recursive: true, force: true }))
+const top = newDirectory({ 'home/': '', 'project/': '' })
 
 test('an entry can have every key', () => {
-  const table = {
+  const kept = {
     command: '/opt/mine',
     args: ['acp', '--key', '${KEY}'],
     env: { A: '${KEY:-b}' },
-    pass_env: ['MINE_*'],
     mode: 'plan',
     options: { model: 'large', fast: true },
     mcp: 'pass',
-    idle_minutes: 2,
     warm: true,
     quirks: { lateMs: 300, notFound: [{ code: -32_603, text: 'no such' }] },
   }
-  const { command, args, env, mode, options, mcp, warm, quirks } = table
-  expect(readAgents({ mine: table }, 'user')).toEqual([
-    {
-      entry: {
-        name: 'mine',
-        command,
-        args,
-        env,
-        mode,
-        options,
-        mcp,
-        warm,
-        quirks,
-        passEnv: ['MINE_*'],
-        idleMinutes: 2,
-      },
-    },
-  ])
+  const [read] = readAgents({ mine: { ...kept, pass_env: ['MINE_*'], idle_minutes: 2 } }, 'user')
+  expect(read).toEqual({ entry: { ...kept, name: 'mine', passEnv: ['MINE_*'], idleMinutes: 2 } })
 })
 
 describe('an invalid entry is refused with its key', () => {
@@ -74,31 +55,25 @@ describe('an agent of a project', () => {
   const [home, cwd] = [join(top, 'home'), join(top, 'project')]
   const environment = { XDG_CONFIG_HOME: join(top, 'config'), KEY: 'secret' }
   const file = join(cwd, '.parley.toml')
-  const read = () => readAgentFiles({ home, environment }, cwd).agents
-  for (const directory of [home, cwd]) mkdirSync(directory)
+  const read = () => readAgentFiles({ home, environment }, cwd).agents[0] ?? expect.fail('it was not found')
 
   test('waits for consent, and again when it has changed', () => {
     writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["${KEY}"]\n')
-    const [first] = read()
-    if (first === undefined) throw new Error('it was not found')
+    const first = read()
     const refusal = startable(first, environment)
     expect(refusal).toEqual({
       refused: expect.stringMatching(/^the \.parley\.toml .*parley agents trust theirs/u),
       why: expect.stringContaining(`${file} names it`),
     })
     allow(home, first.digest, { file, name: 'theirs' })
-    const [allowed] = read()
-    if (allowed === undefined) throw new Error('it was not found')
-    expect(startable(allowed, environment)).toMatchObject({ entry: { command: './agent', args: ['secret'] } })
+    expect(startable(read(), environment)).toMatchObject({ entry: { command: './agent', args: ['secret'] } })
     writeFileSync(file, '[agents.theirs]\ncommand = "./agent"\nargs = ["-x", "${KEY}"]\n')
-    expect(read()).toMatchObject([{ standing: 'waiting' }])
+    expect(read()).toMatchObject({ standing: 'waiting' })
   })
 
   test('that needs a variable which is not set names it to the user alone', () => {
     writeFileSync(file, '[agents.theirs]\ncommand = "a"\nenv = { A = "${OTHER}" }\n')
-    const [found] = read()
-    if (found === undefined) throw new Error('it was not found')
-    expect(startable({ ...found, standing: 'active' }, environment)).toEqual({
+    expect(startable({ ...read(), standing: 'active' }, environment)).toEqual({
       refused: expect.not.stringMatching(/OTHER|toml/u),
       why: `${file} needs \${OTHER}, which the environment of the server does not have`,
     })

@@ -1,14 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { reasonOf } from '../../errors/parley-error.ts'
 import { loadConfig } from '../load.ts'
 import { positionOfKey } from './toml-position.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'parley-config-'))
-afterAll(() => rmSync(directory, { recursive: true }))
-mkdirSync(join(directory, 'parley'))
+const directory = newDirectory({ 'parley/': '' })
 const file = join(directory, 'parley', 'parley.toml')
 const project = join(directory, '.parley.toml')
 
@@ -62,15 +60,9 @@ describe('the settings file of a project', () => {
   test.each([
     ['agnet = "guide"\n', 'PROJECT:1: agnet is ignored: there is no such setting; perhaps agent is meant.'],
     ['\n[mcp.a]\ncomand = "a"\n', 'PROJECT:3: mcp.a.comand is ignored: there is only command,'],
-    [
-      '[mcp_servers.a]\ncommand = "a"\n',
-      'PROJECT:1: mcp_servers is ignored: there is no such setting; perhaps [mcp.NAME] is meant.',
-    ],
-    [
-      '[[rules]]\nallow = "x"\n',
-      'PROJECT:1: rules is ignored: there is no such setting; perhaps [permissions] is meant.',
-    ],
-    ['[mpc.a]\ncommand = "a"\n', 'PROJECT:1: mpc is ignored: there is no such setting; perhaps mcp is meant.'],
+    ['[mcp_servers.a]\n', 'PROJECT:1: mcp_servers is ignored: there is no such setting; perhaps [mcp.NAME] is meant.'],
+    ['[[rules]]\n', 'PROJECT:1: rules is ignored: there is no such setting; perhaps [permissions] is meant.'],
+    ['[mpc.a]\n', 'PROJECT:1: mpc is ignored: there is no such setting; perhaps mcp is meant.'],
     ['agent = ["guide"]\n', 'PROJECT:1: agent is ignored: it must be a text, a number, true or false.'],
     ['agent = "robot"\n', 'PROJECT:1: agent is ignored: a project may choose auto, guide, model'],
     ['model = 5\n', 'PROJECT:1: model is ignored: it must be PROVIDER:NAME.'],
@@ -80,12 +72,9 @@ describe('the settings file of a project', () => {
     ],
     [
       '[permissions]\nallow = 1\n',
-      'PROJECT:2: permissions.allow is wrong, so every call of a tool is asked about: it must be a list',
+      'PROJECT:2: permissions.allow is wrong, so every call of a tool is asked about: it must',
     ],
-    [
-      '[providers.x]\nurl = "http://a"\n',
-      'PROJECT:1: providers is ignored: a project may choose a model, but only your own',
-    ],
+    ['[providers.x]\n', 'PROJECT:1: providers is ignored: a project may choose a model, but only your own'],
     ['agent = "guide\n', 'The settings PROJECT:1:15 cannot be read: this is not valid TOML'],
     [`# ${'x'.repeat(64 * 1024)}`, 'The settings PROJECT cannot be read: it is larger than 64 KiB.'],
   ])('with %j gets a warning, and nothing is refused', async (toml, told) => {
@@ -100,10 +89,7 @@ describe('the settings file of a project', () => {
 
   test('has its first mistakes reported, and the number of the others', async () => {
     const { warnings } = await loaded(Array.from({ length: 900 }, (_, at) => `k${at} = 1\n`).join(''))
-    expect(warnings).toEqual([
-      ...Array.from({ length: 5 }, () => expect.any(String)),
-      'PROJECT: 895 more settings are wrong.',
-    ])
+    expect([warnings.length, warnings.at(-1)]).toEqual([6, 'PROJECT: 895 more settings are wrong.'])
   })
 })
 

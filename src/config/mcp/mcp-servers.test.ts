@@ -3,10 +3,10 @@
  * changed.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { allow, withdrawTrust } from './edit-trust.ts'
 import { loadConfig } from '../load.ts'
 import { addTable, removeTable } from '../files/edit-tables.ts'
@@ -18,44 +18,40 @@ import { filledIn, filledInLogin } from '../files/variables.ts'
 
 const mcp = (name: string) => ({ group: 'mcp', name }) as const
 
-function place(user: string, project = '') {
-  const home = mkdtempSync(join(tmpdir(), 'parley-config-'))
+function place(user: string, project?: string) {
+  const theirs = { 'work/.parley.toml': project ?? '' }
+  const home = newDirectory({ 'work/': '', 'parley/parley.toml': user, ...(project !== undefined && theirs) })
   const cwd = join(home, 'work')
-  for (const directory of [cwd, join(home, 'parley')]) mkdirSync(directory)
-  writeFileSync(join(home, 'parley/parley.toml'), user)
-  if (project !== '') writeFileSync(join(cwd, '.parley.toml'), project)
   const where = { home, environment: { XDG_CONFIG_HOME: home } }
   const found = () => readMcpFiles(where, cwd).servers
+  const standings = () => found().map(({ standing }) => standing)
   const allowAll = () => {
     for (const { digest, file, entry } of found()) allow(home, digest, { file, name: entry.name })
   }
-  return { where, cwd, file: join(home, 'parley/parley.toml'), found, allowAll }
+  const writeProject = (text: string) => writeFileSync(join(cwd, '.parley.toml'), text)
+  return { where, cwd, file: join(home, 'parley/parley.toml'), found, standings, allowAll, writeProject }
 }
 
-describe('an unreadable settings file of a project', () => {
-  const breaking: readonly (readonly [string, string, (path: string) => unknown])[] = [
-    ['a pipe without a writer', 'it is not a file', (path) => execFileSync('mkfifo', [path])],
-    ['a directory', 'it is not a file', (path) => mkdirSync(path)],
-    ['a giant', 'it is larger than 64 KiB', (path) => writeFileSync(path, `# ${'x'.repeat(2 ** 16)}`)],
-    ['a link in a circle', 'ELOOP', (path) => symlinkSync(path, path)],
-  ]
-
-  test.each(breaking)(
-    '%s: is reported at once, and the user’s own servers still work',
-    async (_what, reason, breakIt) => {
-      const { where, cwd } = place('[mcp.s]\ncommand = "x"\n')
-      const file = join(cwd, '.parley.toml')
-      breakIt(file)
-      const { servers, faults } = readMcpFiles(where, cwd)
-      expect(servers).toMatchObject([{ entry: { name: 's' }, standing: 'active' }])
-      expect(faults).toMatchObject([{ key: file, value: 'read', file, reason: expect.stringContaining(reason) }])
-      // A link that points at itself cannot be opened by any user.
-      if (reason === 'ELOOP') return
-      const { warnings } = await loadConfig({}, where.environment, cwd)
-      expect(warnings).toEqual([expect.stringContaining(reason)])
-    },
-  )
-})
+test.each<[string, string, (path: string) => unknown]>([
+  ['a pipe without a writer', 'it is not a file', (path) => execFileSync('mkfifo', [path])],
+  ['a directory', 'it is not a file', (path) => mkdirSync(path)],
+  ['a giant', 'it is larger than 64 KiB', (path) => writeFileSync(path, `# ${'x'.repeat(2 ** 16)}`)],
+  ['a link in a circle', 'ELOOP', (path) => symlinkSync(path, path)],
+])(
+  'an unreadable settings file of a project %s: is reported at once, and the user’s own servers still work',
+  async (_what, reason, breakIt) => {
+    const { where, cwd } = place('[mcp.s]\ncommand = "x"\n')
+    const file = join(cwd, '.parley.toml')
+    breakIt(file)
+    const { servers, faults } = readMcpFiles(where, cwd)
+    expect(servers).toMatchObject([{ entry: { name: 's' }, standing: 'active' }])
+    expect(faults).toMatchObject([{ key: file, value: 'read', file, reason: expect.stringContaining(reason) }])
+    // A link that points at itself cannot be opened by any user.
+    if (reason === 'ELOOP') return
+    const { warnings } = await loadConfig({}, where.environment, cwd)
+    expect(warnings).toEqual([expect.stringContaining(reason)])
+  },
+)
 
 describe('the keys of a server', () => {
   test.each([
@@ -94,10 +90,10 @@ describe('the keys of a server', () => {
     expect(read).toMatchObject({ entry: { login: inside } })
     expect(filledInLogin(inside, { S: 'c' })).toEqual({ login: { ...inside, clientSecret: 'c' } })
     expect(filledInLogin(inside, {})).toEqual({ missing: ['S'] })
-    const { found, allowAll, cwd } = place('', '[mcp.s]\nurl = "http://a"\n')
+    const { standings, allowAll, writeProject } = place('', '[mcp.s]\nurl = "http://a"\n')
     allowAll()
-    writeFileSync(join(cwd, '.parley.toml'), '[mcp.s]\nurl = "http://a"\n[mcp.s.login]\nscope = "all"\n')
-    expect(found()).toMatchObject([{ standing: 'waiting' }])
+    writeProject('[mcp.s]\nurl = "http://a"\n[mcp.s.login]\nscope = "all"\n')
+    expect(standings()).toEqual(['waiting'])
   })
 
   test('limits are converted to milliseconds, and an invalid one does not affect the others', () => {
@@ -111,49 +107,40 @@ describe('the keys of a server', () => {
   })
 })
 
-describe('variables', () => {
+test('variables are substituted, or named if they are not set', () => {
   const http = { type: 'http', url: 'http://${HOST:-localhost}/', headers: { Key: 'Bearer ${KEY}' } } as const
-
-  test('are substituted, or named if they are not set', () => {
-    expect(filledIn(http, { KEY: 'k' })).toEqual({
-      place: { type: 'http', url: 'http://localhost/', headers: { Key: 'Bearer k' } },
-    })
-    expect(filledIn(http, {})).toEqual({ missing: ['KEY'] })
-  })
+  const place = { type: 'http', url: 'http://localhost/', headers: { Key: 'Bearer k' } }
+  expect(filledIn(http, { KEY: 'k' })).toEqual({ place })
+  expect(filledIn(http, {})).toEqual({ missing: ['KEY'] })
 })
 
 describe('an MCP server of a project', () => {
   const project = '[mcp.tool]\ncommand = "./tool"\n'
 
   test('waits for consent to exactly its settings', () => {
-    const { where, cwd, found, allowAll } = place('', project)
+    const { where, cwd, found, standings, allowAll, writeProject } = place('', project)
     expect(found()).toMatchObject([{ standing: 'waiting', from: 'project' }])
     allowAll()
-    expect(found()).toMatchObject([{ standing: 'active' }])
-    writeFileSync(join(cwd, '.parley.toml'), project.replace('./tool', './other'))
-    expect(found()).toMatchObject([{ standing: 'waiting' }])
-    writeFileSync(join(cwd, '.parley.toml'), project)
+    expect(standings()).toEqual(['active'])
+    writeProject(project.replace('./tool', './other'))
+    expect(standings()).toEqual(['waiting'])
+    writeProject(project)
     withdrawTrust(where.home, { file: join(cwd, '.parley.toml'), name: 'tool' })
-    expect(found()).toMatchObject([{ standing: 'waiting' }])
+    expect(standings()).toEqual(['waiting'])
     expect(statSync(join(where.home, 'mcp-consent.json')).mode & 0o777).toBe(0o600)
   })
 
   test('does not replace a server of the user before consent', () => {
-    const { found, allowAll } = place('[mcp.tool]\nurl = "http://a"\n', project)
-    expect(found().map(({ from, standing }) => [from, standing])).toEqual([
-      ['user', 'active'],
-      ['project', 'waiting'],
-    ])
+    const { found, standings, allowAll } = place('[mcp.tool]\nurl = "http://a"\n', project)
+    expect(found().map(({ from, standing }) => `${from} ${standing}`)).toEqual(['user active', 'project waiting'])
     allowAll()
-    expect(found().map(({ standing }) => standing)).toEqual(['overruled', 'active'])
+    expect(standings()).toEqual(['overruled', 'active'])
   })
 
   test('that was trusted in one directory is not trusted in another', () => {
     const { where, allowAll } = place('', project)
     allowAll()
-    const elsewhere = join(where.home, 'elsewhere')
-    mkdirSync(elsewhere)
-    writeFileSync(join(elsewhere, '.parley.toml'), project)
+    const elsewhere = newDirectory({ '.parley.toml': project })
     expect(readMcpFiles(where, elsewhere).servers).toMatchObject([{ standing: 'waiting' }])
   })
 })
@@ -217,9 +204,8 @@ describe('importing', () => {
 
   test('of an unknown format is refused without quoting it', () => {
     expect(() => importedFrom('f.json', '{}')).toThrow('The file "f.json" cannot be used: it has no "mcpServers".')
-    expect(() => importedFrom('f.json', '{"k": sentinel}')).toThrow(
-      'The file "f.json" cannot be used: it is not valid JSON (line 1, column 7).',
-    )
+    const said = 'The file "f.json" cannot be used: it is not valid JSON (line 1, column 7).'
+    expect(() => importedFrom('f.json', '{"k": sentinel}')).toThrow(said)
   })
 
   test.each([
@@ -230,7 +216,6 @@ describe('importing', () => {
     ['{"a": [1, 2', 1, 12],
     ['{} sentinel', 1, 4],
   ])('names the position where %j stops being JSON', (text, line, column) => {
-    const place = `not valid JSON (line ${line}, column ${column}).`
-    expect(() => importedFrom('f.json', text)).toThrow(place)
+    expect(() => importedFrom('f.json', text)).toThrow(`not valid JSON (line ${line}, column ${column}).`)
   })
 })

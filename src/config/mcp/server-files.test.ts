@@ -1,8 +1,8 @@
 /** The files of MCP servers are read again when they have changed, and only then. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { allow } from './edit-trust.ts'
 import { McpFileReader } from './server-files.ts'
 
@@ -10,14 +10,10 @@ let directory: string
 let now: number
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'parley-mcp-files-'))
-  mkdirSync(join(directory, 'config', 'parley'), { recursive: true })
-  mkdirSync(join(directory, 'work'))
+  directory = newDirectory({ 'config/parley/': '', 'work/': '' })
   // As if all that a test writes were written a minute ago.
   now = Date.now() + 60_000
 })
-
-afterEach(() => rmSync(directory, { recursive: true }))
 
 const work = () => join(directory, 'work')
 const user = () => join(directory, 'config', 'parley', 'parley.toml')

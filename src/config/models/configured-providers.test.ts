@@ -1,22 +1,17 @@
 /** Which providers are configured, and to which addresses their keys are sent. */
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { loadConfig } from '../load.ts'
 import { readModels, readProviderTables } from './configured-providers.ts'
 import { providerVariables } from './provider-variables.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'parley-models-'))
-afterAll(() => rmSync(root, { recursive: true }))
-
-let homes = 0
+const root = newDirectory()
 
 /** An environment whose user's file says `toml`. */
 function userWith(toml: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const home = join(root, String((homes += 1)))
-  mkdirSync(join(home, 'parley'), { recursive: true })
-  writeFileSync(join(home, 'parley', 'parley.toml'), toml)
+  const home = newDirectory({ 'parley/parley.toml': toml })
   return { XDG_CONFIG_HOME: home, PARLEY_HOME: home, ...more }
 }
 
@@ -37,11 +32,8 @@ test('a key in the environment makes a well-known provider one of the first', as
 })
 
 test('the first of the variables that is set holds the key', async () => {
-  expect(
-    await provider('google', userWith('', { GOOGLE_GENERATIVE_AI_API_KEY: 'k', GEMINI_API_KEY: '' })),
-  ).toMatchObject({
-    key: 'k',
-  })
+  const keys = { GOOGLE_GENERATIVE_AI_API_KEY: 'k', GEMINI_API_KEY: '' }
+  expect(await provider('google', userWith('', keys))).toMatchObject({ key: 'k' })
 })
 
 test.each([
@@ -65,45 +57,26 @@ test('the user’s file adds providers and describes their models', async () => 
      models = ["small", { name = "big", context_window = 64000, images = true, price = { input = 1, output = 2 } }]`,
     { HOUSE_KEY: 'k', TEAM: 'red' },
   )
-  expect((await modelsOf(environment)).providers[0]).toEqual({
-    name: 'house',
-    title: 'house at https://models.example',
-    kind: 'openai',
-    url: 'https://models.example/v1',
-    key: 'k',
-    keyNames: ['HOUSE_KEY'],
-    headers: { 'x-team': 'red' },
-    idleSeconds: 30,
-    isLocal: false,
-    isConfigured: true,
-    models: [
-      { name: 'small' },
-      {
-        name: 'big',
-        contextWindow: 64_000,
-        images: true,
-        price: { currency: 'USD', input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
-      },
-    ],
-  })
+  const price = { currency: 'USD', input: 1, output: 2, cacheRead: 1, cacheWrite: 1 }
+  const models = [{ name: 'small' }, { name: 'big', contextWindow: 64_000, images: true, price }]
+  const place = { title: 'house at https://models.example', kind: 'openai', url: 'https://models.example/v1' }
+  const credentials = { key: 'k', keyNames: ['HOUSE_KEY'], headers: { 'x-team': 'red' } }
+  const standing = { isLocal: false, isConfigured: true }
+  const house = { name: 'house', ...place, ...credentials, idleSeconds: 30, ...standing, models }
+  expect((await modelsOf(environment)).providers[0]).toEqual(house)
 })
 
 test('a well-known provider with another address does not get its key from the environment', async () => {
   const moved = '[providers.openai]\nurl = "https://other.example/v1"'
-  expect(await provider('openai', userWith(moved, { OPENAI_API_KEY: 'k' }))).toMatchObject({
-    key: undefined,
-    keyNames: [],
-  })
+  const key = { OPENAI_API_KEY: 'k' }
+  expect(await provider('openai', userWith(moved, key))).toMatchObject({ key: undefined, keyNames: [] })
   const meant = `${moved}\nkey_env = "OPENAI_API_KEY"`
-  expect(await provider('openai', userWith(meant, { OPENAI_API_KEY: 'k' }))).toMatchObject({ key: 'k' })
+  expect(await provider('openai', userWith(meant, key))).toMatchObject({ key: 'k' })
 })
 
-test('a local server needs no key', async () => {
+test('a local server needs no key; it may refuse one, and the error names the source of the key', async () => {
   const here = '[providers.openai]\nurl = "http://localhost:9999/v1"'
   expect(await provider('openai', userWith(here))).toMatchObject({ keyNames: [], isConfigured: true })
-})
-
-test('a local server may refuse a key, and the error names the source of the key', async () => {
   const environment = userWith('', { OPENAI_BASE_URL: 'http://localhost:9999', OPENAI_API_KEY: 'k' })
   expect(await provider('openai', environment)).toMatchObject({ key: 'k', keyNames: ['OPENAI_API_KEY'] })
 })
@@ -143,10 +116,8 @@ test('a project may choose a model, but not configure providers', async () => {
 
 test('a model is written PROVIDER:NAME', async () => {
   await expect(loadConfig({ model: 'gpt-4o' }, userWith(''), root)).rejects.toThrow('a model is PROVIDER:NAME')
-  expect(await loadConfig({}, userWith('model = "a:b"', { PARLEY_MODEL: 'ollama:x:7b' }), root)).toMatchObject({
-    model: 'ollama:x:7b',
-    modelChosen: true,
-  })
+  const environment = userWith('model = "a:b"', { PARLEY_MODEL: 'ollama:x:7b' })
+  expect(await loadConfig({}, environment, root)).toMatchObject({ model: 'ollama:x:7b', modelChosen: true })
 })
 
 describe('the variables that a client sends', () => {
