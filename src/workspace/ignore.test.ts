@@ -2,12 +2,9 @@ import ignore from 'ignore'
 import { expect, test } from 'vitest'
 import { usableRules } from './walk.ts'
 
+const WRITTEN = '!dist/keep\n**/logs/**/*.log\na/**/b/**'
 test.each([
-  [
-    'what people write',
-    '# build\ndist/\n\n!dist/keep\n**/logs/**/*.log\na/**/b/**\n',
-    'dist/\n!dist/keep\n**/logs/**/*.log\na/**/b/**',
-  ],
+  ['what people write', `# build\ndist/\n\n${WRITTEN}\n`, `dist/\n${WRITTEN}`],
   ['lines of Windows', 'dist\r\nout\r\n', 'dist\nout'],
   ['a line with many jumps', `${'**/a/'.repeat(9)}b\nkept`, 'kept'],
   ['a long line', `${'x'.repeat(2_000)}\nkept`, 'kept'],

@@ -1,19 +1,17 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { hashOf } from '../../credentials/secret.ts'
 import { DocsKeys, loadKey, withoutKeys } from './keys.ts'
 
 const STRONG = '0123456789abcdef'
 
+/** Where there is none, or one with this text. */
 async function keyFile(text?: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'parley-key-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const file = join(directory, 'deep', 'docs-key')
-  if (text === undefined) return file
-  await writeFile(join(directory, 'key'), text, { mode: 0o600 })
-  return join(directory, 'key')
+  const file = join(newDirectory(), text === undefined ? 'deep/docs-key' : 'key')
+  if (text !== undefined) await writeFile(file, text, { mode: 0o600 })
+  return file
 }
 
 test('without a key one is created, stored for its owner only, and used again', async () => {
@@ -28,10 +26,8 @@ test('without a key one is created, stored for its owner only, and used again', 
 
 test('the environment comes before the file', async () => {
   const file = await keyFile('a-key-in-a-file-that-is-long')
-  expect(await loadKey({ env: STRONG, file, loopback: false })).toMatchObject({
-    key: STRONG,
-    source: 'PARLEY_DOCS_KEY',
-  })
+  const fromEnvironment = { key: STRONG, source: 'PARLEY_DOCS_KEY' }
+  expect(await loadKey({ env: STRONG, file, loopback: false })).toMatchObject(fromEnvironment)
   expect(await loadKey({ env: '', file, loopback: false })).toMatchObject({ key: 'a-key-in-a-file-that-is-long' })
 })
 

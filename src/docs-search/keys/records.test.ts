@@ -1,15 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { loadKey } from './keys.ts'
 import { addKey, keyRecords } from '../collections/state.ts'
 
 let home: string
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'parley-records-'))
-})
-afterEach(() => rmSync(home, { recursive: true }))
+beforeEach(() => void (home = newDirectory()))
 
 test('of several keys of one name that are added at once one is stored, and the others are refused', async () => {
   const records = keyRecords(home)

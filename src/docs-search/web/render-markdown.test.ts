@@ -6,11 +6,9 @@ import { marked } from './parts/marked.ts'
 
 function shown(source: string): string {
   const marks = [...source.matchAll(/foo/g)].map(({ index }) => [index, index + 3] as const)
-  const surroundings = {
-    text: (range: readonly [number, number]) => marked(source, range, marks),
-    addressOf: () => undefined,
-  }
-  const blocks = markdownBlocks(source, [[0, source.length]], surroundings).flatMap((make) => make())
+  const text = (range: readonly [number, number]) => marked(source, range, marks)
+  const makers = markdownBlocks(source, [[0, source.length]], { text, addressOf: () => undefined })
+  const blocks = makers.flatMap((make) => make())
   return blocks
     .map(({ made }) => markupOf(made))
     .join('')

@@ -105,24 +105,8 @@ this</h1> -->
 
 // What took the square of its length would never end within the test's time.
 test('hostile files are parsed in bounded time', () => {
-  const pieces = [
-    '<',
-    '<!--',
-    '<a ',
-    '<h1>',
-    '&#',
-    '<script>',
-    '<a "',
-    '[',
-    '# ',
-    '#',
-    '`',
-    '*',
-    '= ',
-    '=\n',
-    ' \n',
-    '---\na\n',
-  ]
+  const pieces = ['<', '<!--', '<a ', '<h1>', '&#', '<script>', '<a "', '[', '# ', '#', '`', '*']
+  pieces.push('= ', '=\n', ' \n', '---\na\n')
   for (const piece of pieces) {
     const source = piece.repeat(400_000 / piece.length)
     for (const name of ['a.html', 'a.md', 'a.rst', 'a.adoc']) {

@@ -1,8 +1,8 @@
 /** A directory that is watched is looked through when something changes in it, and otherwise once an hour. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { Indexer } from './indexer.ts'
 import { openIndexDatabase } from '../store/open.ts'
 
@@ -18,19 +18,11 @@ async function breathe(): Promise<void> {
 
 async function watched() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-  const directory = mkdtempSync(join(tmpdir(), 'parley-idle-'))
-  for (const name of ['a', 'b']) {
-    mkdirSync(join(directory, name))
-    writeFileSync(join(directory, name, 'x.md'), 'alpha')
-  }
+  const directory = newDirectory({ 'a/x.md': 'alpha', 'b/x.md': 'alpha' })
   const looks = { count: 0 }
   const { database, temporary, release } = openIndexDatabase(undefined, () => undefined)
-  const options = {
-    collections: [{ name: 'c', path: directory }],
-    limits: { files: 10, bytes: 1_000 },
-    poll: false,
-    code: false,
-  }
+  const collections = [{ name: 'c', path: directory }]
+  const options = { collections, limits: { files: 10, bytes: 1_000 }, poll: false, code: false }
   const unpack = () => Promise.reject(new Error('nothing is packed here'))
   const events = {
     log: () => undefined,
@@ -64,7 +56,7 @@ async function watched() {
       await indexer[Symbol.asyncDispose]()
       database[Symbol.dispose]()
       release()
-      for (const one of [directory, temporary]) if (one !== undefined) rmSync(one, { recursive: true, force: true })
+      if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })
     },
   }
 }

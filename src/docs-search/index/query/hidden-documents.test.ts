@@ -1,36 +1,32 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { IndexClient } from '../worker/index-client.ts'
 
 const SECRET_URI = 'doc://work/secret/notes.md'
 const LEAKS = /4711|Hidden heading|notes\.md/u
-let root: string
+const root = newDirectory({
+  'open.md': '# Open\n\nThe harbour is open.\n',
+  'secret/notes.md': '# Hidden heading\n\nThe code of the harbour is 4711.\n',
+})
+const limits = { files: 100, bytes: 1_000_000 }
 let index: IndexClient
 
-beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'parley-hidden-')))
-  await mkdir(join(root, 'secret'))
-  await writeFile(join(root, 'open.md'), '# Open\n\nThe harbour is open.\n')
-  await writeFile(join(root, 'secret/notes.md'), '# Hidden heading\n\nThe code of the harbour is 4711.\n')
-  index = new IndexClient(
-    new URL('../../../../dist/docs-worker.cjs', import.meta.url),
-    { collections: [{ name: 'work', path: root }], limits: { files: 100, bytes: 1_000_000 }, poll: false, code: false },
-    { log: () => undefined, present: () => undefined, changed: () => undefined },
-  )
+beforeAll(() => {
+  const workerUrl = new URL('../../../../dist/docs-worker.cjs', import.meta.url)
+  const options = { collections: [{ name: 'work', path: root }], limits, poll: false, code: false }
+  index = new IndexClient(workerUrl, options, {
+    log: () => undefined,
+    present: () => undefined,
+    changed: () => undefined,
+  })
 })
 
-afterAll(async () => {
-  await index[Symbol.asyncDispose]()
-  await rm(root, { recursive: true })
-})
+afterAll(() => index[Symbol.asyncDispose]())
 
 const search = { query: 'harbour', mode: 'all', offset: 0, limit: 10 } as const
-const scope = (denied: readonly string[]) => ({
-  collections: ['work'],
-  access: { roots: [root], denied, asked: [], own: [] },
-})
+const scope = (denied: readonly string[]) => {
+  return { collections: ['work'], access: { roots: [root], denied, asked: [], own: [] } }
+}
 
 /** Each of them reaches documents by way of the index. */
 const OPERATIONS: Readonly<Record<string, (denied: readonly string[]) => Promise<unknown>>> = {

@@ -31,19 +31,16 @@ const shownOf = (text: string, query: string, longest: number) =>
 
 test('an excerpt ends with a sentence if one ends nearby, else with a whole word', () => {
   const sentences = 'The first sentence is here. '.repeat(3)
-  expect(shownOf(`${sentences}A needle is in this one. ${'And more '.repeat(20)}`, 'needle', 40)).toBe(
-    '… A needle is in this one. …',
-  )
-  expect(shownOf(`needle ${'incomprehensibilities '.repeat(9)}`, 'needle', 60)).toBe(
-    'needle incomprehensibilities incomprehensibilities …',
-  )
+  const text = `${sentences}A needle is in this one. ${'And more '.repeat(20)}`
+  expect(shownOf(text, 'needle', 40)).toBe('… A needle is in this one. …')
+  const word = 'incomprehensibilities'
+  expect(shownOf(`needle ${`${word} `.repeat(9)}`, 'needle', 60)).toBe(`needle ${word} ${word} …`)
 })
 
 test('an excerpt of Chinese is cut where a sentence or a clause ends', () => {
   const text = `${'前面的句子没有那个词。'.repeat(9)}磁盘阵列坏了，要用新的磁盘重建。${'后面还有很多别的内容，'.repeat(9)}`
-  expect(shownOf(text, '阵列', 60)).toMatch(
-    /^… (?:前面的句子没有那个词。)+磁盘阵列坏了，要用新的磁盘重建。(?:后面还有很多别的内容，)* …$/,
-  )
+  const excerpt = /^… (?:前面的句子没有那个词。)+磁盘阵列坏了，要用新的磁盘重建。(?:后面还有很多别的内容，)* …$/
+  expect(shownOf(text, '阵列', 60)).toMatch(excerpt)
   expect(shownOf(`阵列${'甲'.repeat(90)}word`, '阵列', 40)).toMatch(/^阵列甲+ …$/)
 })
 

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import type { IndexWriter } from './index-writer.ts'
 import { IndexReader } from './index-reader.ts'
 import { openIndexDatabase } from './open.ts'
@@ -14,12 +13,12 @@ function put(database: IndexWriter, collection: number, file: string): void {
 }
 
 test('a query during a write does not wait, and sees the index before the write', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'parley-lookup-'))
+  const directory = newDirectory()
   const { database, file, release } = openIndexDatabase(join(directory, 'index.sqlite'), () => undefined)
   const collection = database.collection('notes')
   const lookup = new IndexReader(file)
-  const state = () =>
-    lookup.snapshot(() => [lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] }), lookup.generation])
+  const count = () => lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] })
+  const state = () => lookup.snapshot(() => [count(), lookup.generation])
   const [, empty] = state()
   database.change(() => {
     put(database, collection, 'a.md')
@@ -28,16 +27,12 @@ test('a query during a write does not wait, and sees the index before the write'
   const [one, generation] = state()
   expect([one, generation === empty]).toEqual([1, false])
   lookup.snapshot(() => {
-    expect(lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] })).toBe(1)
+    expect(count()).toBe(1)
     database.change(() => put(database, collection, 'b.md'))
-    expect([lookup.countPassages({ expression: 'alpha', scope: null, hidden: [] }), lookup.generation]).toEqual([
-      1,
-      generation,
-    ])
+    expect([count(), lookup.generation]).toEqual([1, generation])
   })
   expect(state()[0]).toBe(2)
   lookup[Symbol.dispose]()
   database[Symbol.dispose]()
   release()
-  await rm(directory, { recursive: true })
 })
