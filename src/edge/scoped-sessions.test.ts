@@ -1,8 +1,8 @@
 /** For a credential that reaches some sessions, the others do not exist: in no list, by no id, for no method. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../test/fixtures/process/new-directory.ts'
 import type { Message } from '../../test/e2e/message.ts'
 import { quiet } from '../../test/sim/clock.ts'
 import { type Street, cleanUp, openStreet, opening, prompt } from '../../test/sim/street.ts'
@@ -18,14 +18,12 @@ let owner: WireClient
 let [ada, bob] = ['', '']
 
 beforeEach(async () => {
-  root = mkdtempSync(join(tmpdir(), 'parley-scope-'))
-  for (const name of ['ada', 'ada/inner', 'bob', 'adam']) mkdirSync(join(root, name))
+  root = newDirectory({ 'ada/inner/': '', 'bob/': '', 'adam/': '' })
   street = openStreet()
   owner = await street.client()
   ada = await started(owner, 'ada')
   bob = await started(owner, 'bob')
 })
-afterEach(() => rmSync(root, { recursive: true }))
 
 const at = (name: string) => join(root, name)
 const refusal = ({ error }: Message): unknown => error?.data?.['code']
@@ -116,13 +114,12 @@ test('a new session is created only within its directories, whatever links and d
   const client = await reaching({ directories: [at('ada')] })
   expect(await started(client, 'ada')).toMatch(/./u)
   expect(await started(client, 'ada/inner')).toMatch(/./u)
-  for (const name of ['bob', 'adam', 'ada/link', 'ada/../bob'])
-    expect([name, refusal(await client.request('session/new', { cwd: `${root}/${name}`, mcpServers: [] }))]).toEqual([
-      name,
-      expect.stringMatching(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u),
-    ])
-  const more = { cwd: at('ada'), mcpServers: [], additionalDirectories: [at('bob')] }
-  expect(refusal(await client.request('session/new', more))).toMatch(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u)
+  const foreign = ['bob', 'adam', 'ada/link', 'ada/../bob'].map((name) => ({ cwd: `${root}/${name}` }))
+  for (const place of [...foreign, { cwd: at('ada'), additionalDirectories: [at('bob')] }]) {
+    const refused = refusal(await client.request('session/new', { mcpServers: [], ...place }))
+    const expected = expect.stringMatching(/^(SCOPE_TOO_NARROW|DIRECTORY_FOREIGN)$/u) as string
+    expect([place.cwd, refused]).toEqual([place.cwd, expected])
+  }
 })
 
 test('a credential for a list of sessions creates no session and no fork', async () => {

@@ -1,12 +1,12 @@
 /** Certificates that `openssl` makes here, and files that are none: each is refused in a sentence that names the file. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { changesOf, readTls, remarkOn } from './certificate-files.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'parley-certificates-'))
+const directory = newDirectory()
 const at = (name: string): string => join(directory, name)
 const openssl = (...args: readonly string[]): void => {
   execFileSync('openssl', args, { cwd: directory, stdio: 'ignore' })
@@ -30,7 +30,6 @@ beforeAll(() => {
   writeFileSync(at('windows.pem'), `\u00ef\u00bb\u00bf${content('own.pem').replaceAll('\n', '\r\n')}`, 'latin1')
   writeFileSync(at('empty.pem'), '')
 })
-afterAll(() => rmSync(directory, { recursive: true }))
 
 const read = (cert: string, key: string, clientCa?: string) =>
   readTls({ certFile: at(cert), keyFile: at(key), clientCaFile: clientCa && at(clientCa) })

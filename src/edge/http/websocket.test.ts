@@ -21,12 +21,8 @@ let transports: WebSocketTransport[]
 let budget: BodyBudget
 /** What the server has counted of the unfinished message of each transport. */
 let counted: number[]
-const webSockets = new WebSocketServer({
-  noServer: true,
-  clientTracking: false,
-  perMessageDeflate: false,
-  handleProtocols: () => MANY_LINES,
-})
+const plain = { noServer: true, clientTracking: false, perMessageDeflate: false }
+const webSockets = new WebSocketServer({ ...plain, handleProtocols: () => MANY_LINES })
 
 beforeEach(async () => {
   clock = new TestClock()
@@ -53,11 +49,12 @@ afterEach(() => {
 })
 
 const port = (): number => (server.address() as AddressInfo).port
+const opened = (...protocols: string[]) => RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', protocols)
+/** The next messages of a client, and whether there are no more. */
+const nextOf = (from: WebSocketTransport | undefined) => from?.messages[Symbol.asyncIterator]().next()
 
 function transport(): WebSocketTransport {
-  const [first] = transports
-  if (first === undefined) throw new Error('no client has connected')
-  return first
+  return transports[0] ?? expect.fail('no client has connected')
 }
 
 /** A client that has upgraded and does nothing more, not even answer a ping. */
@@ -71,9 +68,9 @@ async function silent(path = '/'): Promise<Socket> {
 }
 
 test('a client that sends no initialize for ten seconds is closed, and one that has sent it is not', async () => {
-  const late = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  const late = await opened()
   await clock.advance(9_999)
-  const greeted = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  const greeted = await opened()
   transports[1]?.initialized()
   await clock.advance(10_000)
   expect((await late.closed)[0]).toBe(1008)
@@ -82,7 +79,7 @@ test('a client that sends no initialize for ten seconds is closed, and one that 
 
 test('a client that is silent for 45 seconds is closed, and another one is pinged', async () => {
   const dead = await silent()
-  const alive = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  const alive = await opened()
   for (const one of transports) one.initialized()
   const heard = transports[1]?.messages[Symbol.asyncIterator]()
   const gone = once(dead, 'close')
@@ -145,10 +142,10 @@ test('unfinished messages of one credential have a common limit, and take no roo
   await gone
   // What was begun still ends, and then there is room again.
   ada.write(rest)
-  expect((await transports[0]?.messages[Symbol.asyncIterator]().next())?.done).toBe(false)
+  expect((await nextOf(transports[0]))?.done).toBe(false)
   const next = await begin('/ada')
   next.write(rest)
-  expect((await transports.at(-1)?.messages[Symbol.asyncIterator]().next())?.done).toBe(false)
+  expect((await nextOf(transports.at(-1)))?.done).toBe(false)
   expect(bob.destroyed).toBe(false)
 })
 
@@ -185,18 +182,18 @@ test('control frames are no part of an unfinished message', async () => {
   const pong = Buffer.from([0x8a, 0x80 + 125, 0, 0, 0, 0, ...Buffer.alloc(125)])
   for (let n = 0; n < 20; n += 1) client.write(Buffer.alloc(pong.length * 1_000, pong))
   client.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, ...Buffer.from('{}')]))
-  expect((await transport().messages[Symbol.asyncIterator]().next()).value).toEqual(['{}'])
+  expect((await nextOf(transport()))?.value).toEqual(['{}'])
 })
 
 test('our own clients get many messages in a frame', async () => {
-  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES])
+  const client = await opened(MANY_LINES)
   const frame = once(client.socket, 'message') as Promise<[Buffer]>
   transport().send(['{"id":1}', '{"id":2}'])
   expect((await frame)[0].toString()).toBe('{"id":1}\n{"id":2}')
 })
 
 test('the first of much does not wait for the last: a frame is no longer than 16 KiB, or one message', async () => {
-  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES])
+  const client = await opened(MANY_LINES)
   const frames: (readonly string[])[] = []
   client.socket.on('message', (frame: Buffer) => frames.push(frame.toString().split('\n')))
   const long = `{"text":"${'x'.repeat(20_000)}"}`
@@ -208,21 +205,9 @@ test('the first of much does not wait for the last: a frame is no longer than 16
   expect(frames.map(({ length }) => length)).toEqual([2, 1, 16, 16, 8, 1])
 })
 
-test('messages of any length arrive whole, on both subprotocols', async () => {
-  const lengths = [20, 125, 126, 127, 65_535, 65_536, MIB]
-  const sent = lengths.map((length) => `{"method":"中${'x'.repeat(length - 16)}"}`)
-  for (const protocols of [[MANY_LINES], []]) {
-    const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', protocols)
-    transports.at(-1)?.send(sent)
-    for (const one of sent) transports.at(-1)?.send([one])
-    await hears(client, 2 * sent.length)
-    expect(client.received.map((one) => JSON.stringify(one))).toEqual([...sent, ...sent])
-  }
-})
-
 test('of many clients that get the same messages the later ones get them gathered; each has all of them in order', async () => {
   const clients: RawWebSocket[] = []
-  for (let n = 0; n < 6; n += 1) clients.push(await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x', [MANY_LINES]))
+  for (let n = 0; n < 6; n += 1) clients.push(await opened(MANY_LINES))
   const [first, second] = [['{"id":1}', '{"id":2}'], ['{"id":3}']]
   const ids = () => clients.map(({ received }) => received.map(({ id }) => id).join(' '))
   for (const batch of [first, second]) for (const one of transports) one.send(batch)
@@ -244,7 +229,7 @@ async function hears(client: RawWebSocket, messages: number): Promise<void> {
 }
 
 test('a client that is cut gets the reason; frames that wait by then are discarded, and nothing more is sent', async () => {
-  const client = await RawWebSocket.open(`ws://127.0.0.1:${port()}`, 'x')
+  const client = await opened()
   const messages = transport().messages[Symbol.asyncIterator]()
   client.socket.send('{"id":1}')
   expect(await messages.next()).toEqual({ done: false, value: ['{"id":1}'] })
@@ -257,19 +242,20 @@ test('a client that is cut gets the reason; frames that wait by then are discard
   expect(client.received).toEqual([])
 })
 
-test('texts of every length and any letters arrive as they were, in their order, a frame each', async () => {
-  const client = new WebSocket(`ws://127.0.0.1:${port()}/`)
-  const received: string[] = []
-  client.on('message', (data: Buffer) => received.push(data.toString()))
-  await once(client, 'open')
-  const lengths = [1, 124, 125, 126, 127, 65_534, 65_535, 65_536, 65_537, 300_000]
-  const texts = lengths.flatMap((length) => [
-    'a'.repeat(length),
-    '汉'.repeat(length / 3),
-    `${'😀'.repeat(length / 4)}é`,
-  ])
-  transport().send([...texts, 'half of a pair: \ud83d', 'end'])
-  await expect.poll(() => received.at(-1)).toBe('end')
-  expect(received).toEqual([...texts, 'half of a pair: \ufffd', 'end'])
-  client.terminate()
-})
+test.each([[[MANY_LINES]], [[]]])(
+  'texts of every length and any letters arrive as they were, in their order, with subprotocols %j',
+  async (protocols) => {
+    const client = new WebSocket(`ws://127.0.0.1:${port()}/`, protocols)
+    const received: string[] = []
+    client.on('message', (data: Buffer) => received.push(...data.toString().split('\n')))
+    await once(client, 'open')
+    const lengths = [1, 124, 125, 126, 127, 65_534, 65_535, 65_536, 65_537, MIB]
+    const textsOf = (n: number) => ['a'.repeat(n), '汉'.repeat(n / 3), `${'😀'.repeat(n / 4)}é`]
+    const texts = lengths.flatMap(textsOf)
+    transport().send([...texts, 'half of a pair: \ud83d'])
+    for (const one of [...texts, 'end']) transport().send([one])
+    await expect.poll(() => received.at(-1)).toBe('end')
+    expect(received).toEqual([...texts, 'half of a pair: \ufffd', ...texts, 'end'])
+    client.terminate()
+  },
+)

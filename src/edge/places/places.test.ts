@@ -1,8 +1,9 @@
 /** Which files and directories of the server's machine are listed for a client, on real directories. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { cleanUp, openStreet } from '../../../test/sim/street.ts'
 import type { Role } from '../../credentials/roles.ts'
 
@@ -10,11 +11,7 @@ cleanUp()
 
 let top: string
 
-beforeEach(() => {
-  top = realpathSync(mkdtempSync(join(tmpdir(), 'parley-places-')))
-})
-
-afterEach(() => rmSync(top, { recursive: true, force: true }))
+beforeEach(() => void (top = newDirectory()))
 
 function write(...names: readonly string[]): void {
   for (const name of names) {
@@ -23,10 +20,10 @@ function write(...names: readonly string[]): void {
   }
 }
 
-const remote = (role: Role, roots: readonly string[] = []) => ({
-  principal: { transport: 'websocket', isLocalUser: false, role } as const,
-  roots,
-})
+const own = (name: string) => ({ path: join(top, 'work', name), name })
+const remote = (role: Role, roots: readonly string[] = []) => {
+  return { principal: { transport: 'websocket', isLocalUser: false, role } as const, roots }
+}
 
 /** A session of the owner in `work`, with `lib` beside it. */
 async function opened() {
@@ -43,16 +40,9 @@ describe('_parley/files', () => {
     write('work/src/relay.ts', 'work/docs/relays/why.md', 'work/r/e/l/ay.ts', 'work/other.ts', 'lib/relay.py')
     const { owner, sessionId } = await opened()
     const { result } = await owner.request('_parley/files', { sessionId, query: 'Relay' })
-    expect(result).toEqual({
-      files: [
-        { path: join(top, 'work/src/relay.ts'), name: 'src/relay.ts' },
-        { path: join(top, 'lib/relay.py'), name: join(top, 'lib/relay.py') },
-        { path: join(top, 'work/docs/relays/why.md'), name: 'docs/relays/why.md' },
-        { path: join(top, 'work/r/e/l/ay.ts'), name: 'r/e/l/ay.ts' },
-      ],
-      complete: true,
-      age: 0,
-    })
+    const other = { path: join(top, 'lib/relay.py'), name: join(top, 'lib/relay.py') }
+    const files = [own('src/relay.ts'), other, own('docs/relays/why.md'), own('r/e/l/ay.ts')]
+    expect(result).toEqual({ files, complete: true, age: 0 })
     const one = await owner.request('_parley/files', { sessionId, limit: 1 })
     expect(one.result?.['files']).toHaveLength(1)
   })
@@ -65,7 +55,7 @@ describe('_parley/files', () => {
     const { result } = await owner.request('session/new', params)
     const found = await owner.request('_parley/files', { sessionId: String(result?.['sessionId']), query: 'relay' })
     expect(found.result?.['files']).toEqual([
-      { path: join(top, 'work/src/relay.ts'), name: 'src/relay.ts' },
+      own('src/relay.ts'),
       { path: join(top, 'relay.md'), name: join(top, 'relay.md') },
     ])
   })
@@ -77,7 +67,7 @@ describe('_parley/files', () => {
     symlinkSync(join(top, 'secret/kept.key'), join(top, 'work/kept.key'))
     const { owner, sessionId } = await opened()
     const { result } = await owner.request('_parley/files', { sessionId, query: 'kept' })
-    expect(result?.['files']).toEqual([{ path: join(top, 'work/kept.ts'), name: 'kept.ts' }])
+    expect(result?.['files']).toEqual([own('kept.ts')])
   })
 
   test('finds a file that was just created', async () => {
