@@ -1,21 +1,17 @@
 /** A page that a server asks the user to visit: the display, and the effects of agreeing and of declining. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import type { PermissionQuestion } from '../../client/incoming/permission-requests.ts'
 import { pagesFor, pageToVisit } from './visit-page.ts'
 
 /** A browser that notes what it was started with, found where browsers are. */
 function browser() {
-  const directory = mkdtempSync(join(tmpdir(), 'parley-'))
-  const path = join(directory, 'opened')
-  writeFileSync(
-    join(directory, 'xdg-open'),
-    `#!/bin/sh\nprintf '%s|' "$#" "$@" > '${path}.part'; mv '${path}.part' '${path}'\n`,
-  )
+  const path = join(newDirectory(), 'opened')
+  const script = `#!/bin/sh\nprintf '%s|' "$#" "$@" > '${path}.part'; mv '${path}.part' '${path}'\n`
+  const directory = newDirectory({ 'xdg-open': script })
   chmodSync(join(directory, 'xdg-open'), 0o755)
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const environment = { DISPLAY: ':0', PATH: `${directory}:${process.env['PATH']}` }
   return { environment, opened: () => (existsSync(path) ? readFileSync(path, 'utf8') : undefined) }
 }
@@ -62,14 +58,12 @@ describe.runIf(process.platform === 'linux')('a page', () => {
     expect(notes.filter((text) => text === url)).toHaveLength(2)
   })
 
-  test.each(['file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'vscode://x', 'no address'])(
-    '%s is refused, and no user is asked [Z5]',
-    async (url) => {
-      const ask = () => Promise.reject(new Error('was asked'))
-      const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })
-      expect(await pages.visit({ ...request, url }, kept)).toBe('cancel')
-    },
-  )
+  const odd = ['file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'vscode://x', 'no address']
+  test.each(odd)('%s is refused, and no user is asked [Z5]', async (url) => {
+    const ask = () => Promise.reject(new Error('was asked'))
+    const pages = pagesFor({ ask, note: () => undefined, environment: { DISPLAY: ':0' } })
+    expect(await pages.visit({ ...request, url }, kept)).toBe('cancel')
+  })
 })
 
 describe('a suspicious address has a warning [U7]', () => {

@@ -31,20 +31,19 @@ async function pausedFor(ms: number, machine: Machine): Promise<number> {
   return machine.passed
 }
 
-test('remote: the pause before the next attempt is as long as it should be', async () => {
-  expect(await pausedFor(250, new Machine())).toBe(250)
-  expect(await pausedFor(30_000, new Machine())).toBe(30_000)
-  expect(await pausedFor(0, new Machine())).toBe(0)
-})
+const elsewhere = (machine: Machine) => (machine.network = '192.168.1.5/24')
 
-test('remote: a new network ends the pause', async () => {
-  const changes = { 2_000: (machine: Machine) => (machine.network = '192.168.1.5/24') }
-  expect(await pausedFor(30_000, new Machine(changes))).toBe(2_000)
-})
+test.each([250, 30_000, 0])(
+  'remote: the pause before the next attempt is as long as it should be: %i ms',
+  async (ms) => {
+    expect(await pausedFor(ms, new Machine())).toBe(ms)
+  },
+)
 
-test('remote: a network that changed during the failed attempt shortens the pause too', async () => {
+test('remote: a new network ends the pause, and one that came during the failed attempt shortens it too', async () => {
+  expect(await pausedFor(30_000, new Machine({ 2_000: elsewhere }))).toBe(2_000)
   const machine = new Machine()
-  machine.network = '192.168.1.5/24'
+  elsewhere(machine)
   expect(await pausedFor(30_000, machine)).toBe(500)
 })
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ParleyError } from '../../errors/parley-error.ts'
 import { exitOfError, exitOfStop, worse } from './exit-codes.ts'
 
@@ -18,14 +18,12 @@ test('an error exits 75 if trying again later may help, 2 if a setting is wrong,
   expect([interrupted, wrong, new Error('x')].map(exitOfError)).toEqual([75, 2, 1])
 })
 
-describe('of two exit codes', () => {
-  test.each([
-    [0, 4, 4],
-    [3, 5, 3],
-    [130, 3, 130],
-    [75, 130, 75],
-    [1, 75, 1],
-  ])('%i and %i, the worse is %i', (a, b, end) => {
-    expect([worse(a, b), worse(b, a)]).toEqual([end, end])
-  })
+test.each([
+  [0, 4, 4],
+  [3, 5, 3],
+  [130, 3, 130],
+  [75, 130, 75],
+  [1, 75, 1],
+])('of two exit codes %i and %i, the worse is %i', (a, b, end) => {
+  expect([worse(a, b), worse(b, a)]).toEqual([end, end])
 })

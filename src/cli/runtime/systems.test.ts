@@ -1,8 +1,8 @@
 /** What differs between systems, by injected facts. */
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { ProgramFinder } from '../../config/own-programs.ts'
 import { openerFor } from './browser.ts'
 import { stopSignals } from './stop-signals.ts'
@@ -22,11 +22,8 @@ test('Windows is stopped by another signal than SIGTERM', () => {
 })
 
 test('a program name on Windows has an extension', async () => {
-  const bin = mkdtempSync(join(tmpdir(), 'parley-bin-'))
-  for (const name of ['git', 'git.exe']) {
-    writeFileSync(join(bin, name), '')
-    chmodSync(join(bin, name), 0o755)
-  }
+  const bin = newDirectory({ git: '', 'git.exe': '' })
+  for (const name of ['git', 'git.exe']) chmodSync(join(bin, name), 0o755)
   expect(await new ProgramFinder(bin, 'win32').find('git', [])).toBe(join(bin, 'git.exe'))
   expect(await new ProgramFinder(bin, 'linux').find('git', [])).toBe(join(bin, 'git'))
 })

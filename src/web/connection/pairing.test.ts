@@ -1,6 +1,6 @@
 import { type ServerResponse, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
+import { listenOnLoopback } from '../../../test/fixtures/process/loopback-server.ts'
 import { codeIn, directoryIn, pair } from './pairing.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
@@ -32,11 +32,8 @@ test.each([
     if (url === '/pair') response.end('{}')
     else answerDevice(response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listenOnLoopback(server)
   vi.stubGlobal('document', { baseURI: `http://127.0.0.1:${port}/` })
   vi.stubGlobal('navigator', { userAgent: 'Linux' })
   expect(await pair('Abc-_0123456789xyz')).toBe(wrong)
-  server.closeAllConnections()
-  server.close()
 })

@@ -1,6 +1,7 @@
 /** Markdown of agents as elements: nothing of it becomes HTML, loads anything or leads elsewhere than it says. */
 import { marked } from 'marked'
 import { describe, expect, test, vi } from 'vitest'
+import { wordsIn } from '../../../test/fixtures/word-list.ts'
 import { HOSTILE, chance, faultIn, mutated, textOf } from '../../../test/page/hostile-corpus.ts'
 import { tokensOrText } from '../../markdown/bounded-lexer.ts'
 import { type Element, type Node, blocks } from './elements.ts'
@@ -40,23 +41,18 @@ describe('Markdown', () => {
     expect(one).toMatchObject({ is: 'code block', language: 'ts', code: 'a' })
   })
 
-  test.each(['word ', 'line\n', '😀', 'x'])(
-    'a paragraph of many pages of %j is in pieces that stay as they are',
-    (text) => {
-      const whole = text.repeat(40_000 / text.length)
-      const piecesIn = (nodes: readonly Node[]) =>
-        all(nodes)
-          .filter(({ is }) => is === 'piece')
-          .map((one) => textOf([one]))
-      const pieces = piecesIn(read(whole))
-      expect(pieces.join('').trimEnd() === whole.trimEnd()).toBe(true)
-      expect(pieces.length).toBeGreaterThan(7)
-      expect(pieces.every((piece) => piece.length <= 5_000 && !/^[\uDC00-\uDFFF]/u.test(piece))).toBe(true)
-      const grown = piecesIn(read(whole + text))
-      expect(pieces.slice(0, -1).every((piece, at) => grown[at] === piece)).toBe(true)
-      expect(piecesIn(read(text.repeat(100)))).toEqual([])
-    },
-  )
+  const piecesIn = (nodes: readonly Node[]) => all(nodes).flatMap((one) => (one.is === 'piece' ? [textOf([one])] : []))
+
+  test.each(['word ', 'line\n', '😀', 'x'])('many pages of %j are in pieces that stay as they are', (text) => {
+    const whole = text.repeat(40_000 / text.length)
+    const pieces = piecesIn(read(whole))
+    expect(pieces.join('').trimEnd() === whole.trimEnd()).toBe(true)
+    expect(pieces.length).toBeGreaterThan(7)
+    expect(pieces.every((piece) => piece.length <= 5_000 && !/^[\uDC00-\uDFFF]/u.test(piece))).toBe(true)
+    const grown = piecesIn(read(whole + text))
+    expect(pieces.slice(0, -1).every((piece, at) => grown[at] === piece)).toBe(true)
+    expect(piecesIn(read(text.repeat(100)))).toEqual([])
+  })
 
   test('HTML is text', () => {
     const nodes = read('<b onclick="x()">hi</b>\n\n<script>alert(1)</script>')
@@ -75,25 +71,12 @@ describe('a link', () => {
     ['https://аpple.com', 'аpple.com', 'xn--pple-43d.com'],
     ['mailto:ada@a.example', 'write', 'ada@a.example'],
     ['HTTPS://A.example', 'a.example', undefined],
-  ])('to %j with the text %j leads to %j and says %j', (href, text, ...rest) => {
-    const [second] = rest.slice(-1)
-    expect(safeLink(href, text)?.host).toBe(second)
-  })
+  ])('to %j with the text %j says %j', (href, text, host) => expect(safeLink(href, text)?.host).toBe(host))
 
-  test.each([
-    'javascript:alert(1)',
-    ' JaVaScRiPt:alert(1)',
-    'java\tscript:alert(1)',
-    'data:text/html,x',
-    'vbscript:x',
-    'file:///etc/passwd',
-    'blob:https://a.example/1',
-    '//a.example',
-    '/local',
-    'x.html',
-    '',
-    `https://a.example/${'x'.repeat(5_000)}`,
-  ])('%j is not a link', (href) => expect(safeLink(href, 'x')).toBeUndefined())
+  const odd = [' JaVaScRiPt:alert(1)', 'java\tscript:alert(1)', `https://a.example/${'x'.repeat(5_000)}`, '']
+  const others = wordsIn(`javascript:alert(1) data:text/html,x vbscript:x file:///etc/passwd blob:https://a.example/1
+    //a.example /local x.html`)
+  test.each([...odd, ...others])('%j is not a link', (href) => expect(safeLink(href, 'x')).toBeUndefined())
 
   test('in a Chinese sentence ends where it ends', () => {
     const nodes = read('见https://a.example/b。然后继续')
@@ -125,8 +108,8 @@ describe('invisible characters', () => {
 })
 
 describe('a message that grows', () => {
-  const text =
-    '# One\n\nFirst *paragraph*.\n\n- a\n- b\n\n```js\nlet x\n\nlet y\n```\n\nLast [link][1].\n\n[1]: https://a.example\n\nEnd.'
+  const first = '# One\n\nFirst *paragraph*.\n\n- a\n- b\n\n```js\nlet x\n\nlet y\n```\n\n'
+  const text = `${first}Last [link][1].\n\n[1]: https://a.example\n\nEnd.`
 
   test('has the same result as when it is parsed at once', () => {
     const growing = new GrowingMarkdown()

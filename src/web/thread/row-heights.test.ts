@@ -11,9 +11,8 @@ function heights(count: number, guess = 50): RowHeights {
 
 test('rows that were not measured are as high as the guess', () => {
   const rows = heights(10)
-  expect([rows.total, rows.topOf(3), rows.at(149), rows.at(150), rows.at(-5), rows.at(9_999)]).toEqual([
-    500, 150, 2, 3, 0, 9,
-  ])
+  expect([rows.total, rows.topOf(3)]).toEqual([500, 150])
+  expect([149, 150, -5, 9_999].map((top) => rows.at(top))).toEqual([2, 3, 0, 9])
 })
 
 test('a measured row moves those below it and none above', () => {

@@ -1,56 +1,33 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Update } from '../../client/incoming/updates.ts'
 import type { Item } from '../../client/transcript/items.ts'
-import { GrowingTranscript, withNews, emptyTranscript } from '../../client/transcript/transcript.ts'
+import { GrowingTranscript, emptyTranscript, withNews, withUpdates } from '../../client/transcript/transcript.ts'
 import { Rows, isContinued, rowAt } from './rows.ts'
 
-const call = (toolCallId: string, status = 'completed'): Update => ({
-  sessionUpdate: 'tool_call',
-  toolCallId,
-  title: toolCallId,
-  status,
-})
-const says = (text: string, messageId = 'm'): Update => ({
-  sessionUpdate: 'agent_message_chunk',
-  messageId,
-  content: { type: 'text', text },
-})
+const call = (toolCallId: string, status = 'completed'): Update => {
+  return { sessionUpdate: 'tool_call', toolCallId, title: toolCallId, status }
+}
+const says = (text: string, messageId = 'm'): Update => {
+  return { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } }
+}
 const thinks = (messageId: string): Update => ({ ...says('hm', messageId), sessionUpdate: 'agent_thought_chunk' })
-const itemsOf = (...updates: readonly Update[]) =>
-  withNews(
-    emptyTranscript,
-    updates.map((update) => ({ kind: 'update', params: { update } }) as const),
-  ).items
+const itemsOf = (...updates: readonly Update[]) => withUpdates(emptyTranscript, updates).items
 
 const DONE = { mayFold: true, isWorking: false }
 const kinds = (updates: readonly Update[], how = DONE) =>
   new Rows().of(itemsOf(...updates), how).map(({ kind }) => kind)
 
-test.each([
-  [[call('a'), call('b')], ['steps']],
-  [
-    [call('a'), thinks('t'), call('b'), says('x')],
-    ['steps', 'answer'],
-  ],
-  [
-    [call('a'), says('x')],
-    ['call', 'answer'],
-  ],
-  [
-    [call('a'), call('b', 'failed'), call('c')],
-    ['call', 'call', 'call'],
-  ],
-  [
-    [call('a'), call('b', 'in_progress')],
-    ['call', 'call'],
-  ],
-  [[says('Interrupted: …', 't1-end')], ['cut']],
-  [[says('This turn failed: no', 't1-end')], ['failed']],
-  [
-    [says('x'), { sessionUpdate: 'session_info_update', _meta: { 'parley/end': { stopReason: 'refusal' } } }],
-    ['answer', 'end'],
-  ],
-] as const)('%j is shown as %j', (updates, expected) => expect(kinds(updates)).toEqual(expected))
+const refusal = { sessionUpdate: 'session_info_update', _meta: { 'parley/end': { stopReason: 'refusal' } } }
+test.each<readonly [updates: readonly Update[], rows: string]>([
+  [[call('a'), call('b')], 'steps'],
+  [[call('a'), thinks('t'), call('b'), says('x')], 'steps answer'],
+  [[call('a'), says('x')], 'call answer'],
+  [[call('a'), call('b', 'failed'), call('c')], 'call call call'],
+  [[call('a'), call('b', 'in_progress')], 'call call'],
+  [[says('Interrupted: …', 't1-end')], 'cut'],
+  [[says('This turn failed: no', 't1-end')], 'failed'],
+  [[says('x'), refusal], 'answer end'],
+])('%j is shown as %s', (updates, rows) => expect(kinds(updates).join(' ')).toBe(rows))
 
 test('the last run is folded when the turn has ended', () => {
   const run = [call('a'), call('b')]
@@ -100,9 +77,9 @@ test.each([1, 2, 3, 4, 5])('a conversation that grows has the rows of one that i
     const how = { mayFold: true, isWorking: chance(2) === 0 }
     rows.of(growing.items, how)
     const now = rows.of(growing.items, DONE)
-    const kept = new Set<Item>(
-      now.flatMap((row): readonly Item[] => (row.kind === 'steps' ? row.items : 'item' in row ? [row.item] : [])),
-    )
+    const itemsIn = (row: ReturnType<Rows['of']>[number]): readonly Item[] =>
+      row.kind === 'steps' ? row.items : 'item' in row ? [row.item] : []
+    const kept = new Set(now.flatMap(itemsIn))
     expect(growing.items.filter((item) => !kept.has(item))).toEqual([])
     expect(kept.size).toBe(growing.items.length)
   }

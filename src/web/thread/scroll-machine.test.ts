@@ -7,17 +7,11 @@ const free: Scroll = { kind: 'free', key: 'b', offset: -10 }
 const jumping: Scroll = { kind: 'jumping', key: 'b', offset: -80 }
 
 /** Rows a at 0, b at 300, c at 600; a view of 400 px. */
-const at = (
-  top: number,
-  total = 1_000,
-  tops: Readonly<Record<string, number>> = { a: 0, b: 300, c: 600 },
-): Geometry => ({
-  top,
-  view: 400,
-  total,
-  first: { key: top < 300 ? 'a' : 'b', top: top < 300 ? 0 : 300 },
-  topOf: (key) => tops[key],
-})
+const ROWS: Readonly<Record<string, number>> = { a: 0, b: 300, c: 600 }
+const at = (top: number, total = 1_000, tops = ROWS): Geometry => {
+  const first = top < 300 ? { key: 'a', top: 0 } : { key: 'b', top: 300 }
+  return { top, view: 400, total, first, topOf: (key) => tops[key] }
+}
 /** By the reader, unless the view or the rows were of another height before. */
 const scrolledFrom = (top: number, { view = 400, total = 1_000, isGrabbed = false } = {}) =>
   ({ kind: 'scrolled', before: { top, view, total }, isGrabbed }) as const

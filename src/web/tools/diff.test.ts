@@ -7,29 +7,27 @@ const shown = (before: string, after: string) =>
 const signOf = ({ kind, before, after, parts }: DiffLine) =>
   `${before ?? ''}/${after ?? ''} ${signs[kind]}${parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join('')}`
 
-test('a changed line is a removal and an insertion, with the changed words marked', () =>
-  expect(shown('a\nconst old = 1\n', 'a\nconst now = 1\n')).toEqual([
-    '1/1  a',
-    '2/ -const [old] = 1',
-    '/2 +const [now] = 1',
-  ]))
-
-test('words are marked where a line was changed and another inserted', () =>
-  expect(shown('const old = 1\n', 'const now = 1\nlog(now)\n')).toEqual([
-    '1/ -const [old] = 1',
-    '/1 +const [now] = 1',
-    '/2 +log(now)',
-  ]))
-
-test('lines with little in common are not compared by words', () =>
-  expect(shown('abc\n', 'xyz\n')).toEqual(['1/ -abc', '/1 +xyz']))
-
 test.each([
-  { what: 'new', before: '', after: 'a\nb\n', rows: ['/1 +a', '/2 +b'] },
-  { what: 'deleted', before: 'a\n', after: '', rows: ['1/ -a'] },
-  { what: 'with other line ends', before: 'a\r\nb\r\n', after: 'a\nb\n', rows: ['1/1  a', '2/2  b'] },
-  { what: 'the same', before: 'a', after: 'a', rows: ['1/1  a'] },
-])('a file that is $what', ({ before, after, rows }) => expect(shown(before, after)).toEqual(rows))
+  {
+    what: 'changed: the changed words of a line are marked',
+    files: ['a\nconst old = 1\n', 'a\nconst now = 1\n'],
+    rows: ['1/1  a', '2/ -const [old] = 1', '/2 +const [now] = 1'],
+  },
+  {
+    what: 'changed: words are marked where a line was changed and another inserted',
+    files: ['const old = 1\n', 'const now = 1\nlog(now)\n'],
+    rows: ['1/ -const [old] = 1', '/1 +const [now] = 1', '/2 +log(now)'],
+  },
+  {
+    what: 'changed: lines with little in common are not compared by words',
+    files: ['abc\n', 'xyz\n'],
+    rows: ['1/ -abc', '/1 +xyz'],
+  },
+  { what: 'new', files: ['', 'a\nb\n'], rows: ['/1 +a', '/2 +b'] },
+  { what: 'deleted', files: ['a\n', ''], rows: ['1/ -a'] },
+  { what: 'with other line ends', files: ['a\r\nb\r\n', 'a\nb\n'], rows: ['1/1  a', '2/2  b'] },
+  { what: 'the same', files: ['a', 'a'], rows: ['1/1  a'] },
+])('a file that is $what', ({ files: [before = '', after = ''], rows }) => expect(shown(before, after)).toEqual(rows))
 
 test('unchanged lines are folded except for three', () => {
   const lines = Array.from({ length: 100 }, (_, n) => `line ${n}`)
@@ -55,11 +53,6 @@ test('twenty thousand different lines are one removed and one inserted block', (
 test('side by side, a removal and its insertion are in one row, and a missing side is empty', () => {
   const rows = sideBySide(diffOf('a\nold\nolder\nz\n', 'a\nnew\nz\nlast\n').rows)
   const text = (line: DiffLine | undefined) => line?.parts.map((part) => part.text).join('') ?? ''
-  expect(rows.map((row) => (row.kind === 'gap' ? ['…'] : [text(row.before), text(row.after)]))).toEqual([
-    ['a', 'a'],
-    ['old', 'new'],
-    ['older', ''],
-    ['z', 'z'],
-    ['', 'last'],
-  ])
+  const shown = rows.map((row) => (row.kind === 'gap' ? '…' : `${text(row.before)}|${text(row.after)}`))
+  expect(shown).toEqual(['a|a', 'old|new', 'older|', 'z|z', '|last'])
 })

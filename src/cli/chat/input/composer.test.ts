@@ -31,6 +31,7 @@ function typed(keys: string, history: readonly string[] = []) {
 describe('keys', () => {
   test.each([
     ['arrows move by what people see as one character', `软👩‍👩‍👧b${LEFT}${LEFT}x`, '软x👩‍👩‍👧b'],
+    ['the right arrow not beyond the end', `ab${LEFT}${LEFT}${RIGHT}x${RIGHT}${RIGHT}y`, 'axby'],
     ['Home and End, of the line', `one\u001b\rtwo\u0001x\u0005y`, 'one\nxtwoy'],
     ['words, back and forth', `one two\u001bb\u001bbx\u001bfy`, 'xoney two'],
     ['Ctrl-W deletes a word, Ctrl-Y brings it back', 'one two\u0017\u0019!', 'one two!'],
@@ -42,14 +43,12 @@ describe('keys', () => {
     ['up and down between lines keep the column', `abc\u001b\rde\u001b\rfgh${UP}x${UP}y`, 'abcy\ndex\nfgh'],
   ])('%s', (_name, keys, text) => expect(typed(keys).text).toBe(text))
 
-  test('Enter changes no text: the caller handles it', () => {
-    const { text, last } = typed('hello\r')
-    expect({ text, last }).toEqual({ text: 'hello', last: 'enter' })
-  })
-
-  test('Esc, and Ctrl-D on an empty line, are left to the caller', () => {
-    expect(typed('\u0004').last).toBe('unused')
-    expect(typed('a\u001b[27u').last).toBe('unused')
+  test.each([
+    ['Enter', 'hello\r', 'hello', 'enter'],
+    ['Ctrl-D on an empty line', '\u0004', '', 'unused'],
+    ['Esc', 'a\u001b[27u', 'a', 'unused'],
+  ])('%s changes no text: the caller handles it', (...[, keys, text, last]) => {
+    expect(typed(keys)).toMatchObject({ text, last })
   })
 
   test.each([
@@ -68,14 +67,12 @@ describe('keys', () => {
 })
 
 describe('Tab', () => {
+  const SRC = '/review a.ts src/main.ts'
+
   test.each([
     ['completes a command', '/revi\t', '/review '],
     ['as far as those that fit have in common', '/r\t', '/rev'],
-    [
-      'completes the word behind a command, and keeps those before it [X7]',
-      '/review a.ts sr\t',
-      '/review a.ts src/main.ts',
-    ],
+    ['completes the word behind a command, and keeps those before it [X7]', '/review a.ts sr\t', SRC],
     ['leaves alone what could become several things', '/review \t', '/review '],
     ['leaves alone what is no command', 'words\t', 'words'],
   ])('%s', async (_name, keys, becomes) => {
@@ -103,10 +100,8 @@ describe('the rows of the composer', () => {
   const rowsOf = (keys: string, height = 9) => typed(keys).made.rows(look, { ...frame, height })
 
   test('are broken where the terminal ends, Han characters being two columns wide', () => {
-    expect(rowsOf('软RAID阵列由多个磁盘组成')).toEqual({
-      rows: ['› 软RAID阵列由多个磁', '  盘组成'],
-      cursor: { row: 1, column: 8 },
-    })
+    const rows = ['› 软RAID阵列由多个磁', '  盘组成']
+    expect(rowsOf('软RAID阵列由多个磁盘组成')).toEqual({ rows, cursor: { row: 1, column: 8 } })
   })
 
   test('are those around the cursor if there are too many', () => {
@@ -123,8 +118,4 @@ describe('the rows of the composer', () => {
     const wide = { ...look, width: () => 60 }
     expect(typed('/revi').made.rows(wide, frame).rows).toEqual(['› /revi', `  ${'/review FILE'.padEnd(26)} To review`])
   })
-})
-
-test('the right arrow moves by one character, and not beyond the end', () => {
-  expect(typed(`ab${LEFT}${LEFT}${RIGHT}x${RIGHT}${RIGHT}y`).text).toBe('axby')
 })

@@ -11,22 +11,27 @@ function rowsOf(pieces: readonly string[], width = 30, options: Partial<FlowOpti
   return [...pieces.flatMap((piece) => flow.push(piece)), ...flow.end()]
 }
 
+const HAN = '软阵列由多个磁盘组成。卷组可以跨越。'
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+const MARKS = '**bold** and `code`, but 2 ** 3, src/**/*.ts and a ` alone'
+
 describe('streamed text', () => {
-  test('break between words', () => {
-    expect(rowsOf(['The quick brown fox jumps over the lazy dog.'], 16)).toEqual([
-      'The quick brown',
-      'fox jumps over',
-      'the lazy dog.',
-    ])
-  })
-
-  test('break between Han characters, and never before a full stop', () => {
-    expect(rowsOf(['软阵列由多个磁盘组成。卷组可以跨越。'], 20)).toEqual(['软阵列由多个磁盘组', '成。卷组可以跨越。'])
-  })
-
-  test('break inside a word only when it is wider than a row', () => {
-    expect(rowsOf(['abcdefghijklmnopqrstuvwxyz'], 10)).toEqual(['abcdefghij', 'klmnopqrst', 'uvwxyz'])
-  })
+  test.each([
+    ['breaks between words', 16, 'The quick fox jumps over it.', ['The quick fox', 'jumps over it.']],
+    [
+      'breaks between Han characters, and never before a full stop',
+      20,
+      HAN,
+      ['软阵列由多个磁盘组', '成。卷组可以跨越。'],
+    ],
+    ['breaks inside a word only when it is wider than a row', 10, ALPHABET, ['abcdefghij', 'klmnopqrst', 'uvwxyz']],
+    [
+      'loses Markdown marks only where these have a meaning',
+      80,
+      MARKS,
+      ['bold and code, but 2 ** 3, src/**/*.ts and a ` alone'],
+    ],
+  ])('%s', (...[, width, text, rows]) => expect(rowsOf([text], width)).toEqual(rows))
 
   test('show a list, a quote, a heading and a block of code', () => {
     const text =
@@ -42,12 +47,6 @@ describe('streamed text', () => {
       '```js',
       '  let **a** = 1',
       '```',
-    ])
-  })
-
-  test('lose Markdown marks only where these have a meaning', () => {
-    expect(rowsOf(['**bold** and `code`, but 2 ** 3, src/**/*.ts and a ` alone'], 80)).toEqual([
-      'bold and code, but 2 ** 3, src/**/*.ts and a ` alone',
     ])
   })
 

@@ -3,15 +3,9 @@ import { paintFor } from '../terminal/colors.ts'
 import { widthOf } from '../terminal/text.ts'
 import { type SessionTableRow, sessionTable } from './session-table.ts'
 
-const row = (title: string, directory: string, more: Partial<SessionTableRow> = {}): SessionTableRow => ({
-  id: '1f3a6a50',
-  phase: undefined,
-  when: 'just now',
-  agent: 'claude',
-  title,
-  directory,
-  ...more,
-})
+const row = (title: string, directory: string, more: Partial<SessionTableRow> = {}): SessionTableRow => {
+  return { id: '1f3a6a50', phase: undefined, when: 'just now', agent: 'claude', title, directory, ...more }
+}
 const sessions = [
   row('Where are sessions stored, and how long do they stay there when nobody opens them any more?', '~/notes'),
   row('软RAID阵列由多个磁盘组成，其中一个坏了怎么办，数据还能恢复吗', '~/工作/项目/存储/阵列/文档/二〇二六年', {

@@ -1,29 +1,36 @@
 import { describe, expect, test } from 'vitest'
 import type { PermissionQuestion } from '../../../client/incoming/permission-requests.ts'
-import type { ToolCallContent, Update } from '../../../client/incoming/updates.ts'
+import type { Update } from '../../../client/incoming/updates.ts'
 import { emptyTranscript, withUpdates } from '../../../client/transcript/transcript.ts'
 import { paintFor } from '../terminal/colors.ts'
 import { plainScreen, type Screen } from '../terminal/screen.ts'
 import { transcriptRows } from './transcript-rows.ts'
 import { View } from './view.ts'
 
-const say = (text: string, messageId = 'm'): Update => ({
-  sessionUpdate: 'agent_message_chunk',
-  content: { type: 'text', text },
-  messageId,
+const say = (text: string, messageId = 'm', sessionUpdate = 'agent_message_chunk'): Update => {
+  return { sessionUpdate, content: { type: 'text', text }, messageId }
+}
+const think = (text: string): Update => say(text, 'th', 'agent_thought_chunk')
+const asks = (text: string): Update => say(text, 'u', 'user_message_chunk')
+const call = (status: string, more = {}): Update => {
+  return { sessionUpdate: 'tool_call', toolCallId: 't', title: 'Read a.md', status, ...more }
+}
+const question = (title: string, more = {}, names: readonly string[] = ['Allow']): PermissionQuestion => ({
+  sessionId: 's',
+  toolCall: { toolCallId: 't', title, ...more },
+  options: names.map((name) => ({ optionId: name, name, kind: 'allow_once' })),
 })
-const think = (text: string): Update => ({
-  sessionUpdate: 'agent_thought_chunk',
-  content: { type: 'text', text },
-  messageId: 'th',
-})
-const call = (status: string, more = {}): Update => ({
-  sessionUpdate: 'tool_call',
-  toolCallId: 't',
-  title: 'Read a.md',
-  status,
-  ...more,
-})
+
+/** What stands for good after a turn with these updates. */
+function settledBy(...updates: readonly Update[]): readonly string[] {
+  const { settled, live } = onTerminal((view) => {
+    view.begin()
+    for (const update of updates) view.update(update)
+    view.end()
+  })
+  expect(live).toEqual([])
+  return settled
+}
 
 /** A terminal of 40 columns, as its rows for good and its last live ones. */
 function onTerminal(play: (view: View, live: () => readonly string[]) => void) {
@@ -50,16 +57,28 @@ function onPipe(play: (view: View) => void) {
   return { answer, beside }
 }
 
-test('rows begin on a new line after streamed text', () => {
+/** Where the answer and what stands beside it are one stream. */
+function onOnePipe(play: (view: View) => void, isShared = false): string {
   let page = ''
-  const screen = plainScreen((text) => (page += text))
-  const view = new View({ screen, paint: paintFor(false), answer: (text) => (page += text), isShared: true })
-  view.begin()
-  view.update(say('Let me see.'))
-  view.note('plain', 'Rejected: Delete all')
-  view.update(say('Over.', 'n'))
-  view.end()
+  const write = (text: string) => void (page += text)
+  play(new View({ screen: plainScreen(write), paint: paintFor(false), answer: write, isShared }))
+  return page
+}
+
+test('rows begin on a new line after streamed text', () => {
+  const page = onOnePipe((view) => {
+    view.begin()
+    view.update(say('Let me see.'))
+    view.note('plain', 'Rejected: Delete all')
+    view.update(say('Over.', 'n'))
+    view.end()
+  }, true)
   expect(page).toBe('Let me see.\nRejected: Delete all\n\nOver.\n')
+})
+
+test('in a printed session, the prompt stands before its answer', () => {
+  const page = onOnePipe((view) => [asks('Why?'), say('Because.')].forEach((update) => view.update(update)))
+  expect(page).toBe('› Why?\nBecause.')
 })
 
 test('the status stands below the conversation until it is cleared', () => {
@@ -78,7 +97,7 @@ test.each([
   [null, []],
 ])('a permission request that ends with %j leaves %j', (answer, rows) => {
   const { settled } = onTerminal((view, live) => {
-    view.showQuestion({ sessionId: 's', toolCall: { toolCallId: 'q', title: 'Delete all' }, options: [] })
+    view.showQuestion(question('Delete all'))
     expect(live()[0]).toBe('? Delete all')
     view.endQuestion(answer)
     expect(live()).toEqual([])
@@ -86,57 +105,33 @@ test.each([
   expect(settled).toEqual(rows)
 })
 
-test('in a printed session, the prompt stands before its answer', () => {
-  const page: string[] = []
-  const screen = plainScreen((text) => page.push(text))
-  const view = new View({ screen, paint: paintFor(false), answer: (text) => page.push(text) })
-  view.update({ ...say('Why?', 'u'), sessionUpdate: 'user_message_chunk' })
-  view.update(say('Because.'))
-  expect(page).toEqual(['› Why?\n', 'Because.'])
-})
-
-test('text, a tool call and more text are separated', () => {
-  const { settled, live } = onTerminal((view) => {
-    view.begin()
-    for (const update of [think('Hm.'), say('First.\n\n'), call('in_progress'), call('completed'), say('Then.', 'm2')])
-      view.update(update)
-    view.end()
-  })
-  expect(settled).toEqual(['Hm.', '', 'First.', '', '✓ Read a.md', '', 'Then.'])
-  expect(live).toEqual([])
-})
-
-test('a running tool call is animated, and has one row once it has ended', () => {
-  const { settled, live } = onTerminal((view) => {
-    view.begin()
-    view.update(call('in_progress'))
-    view.update(call('completed'))
-    view.update({ sessionUpdate: 'tool_call_update', toolCallId: 't', rawOutput: {} })
-    view.end()
-  })
-  expect(settled.filter((row) => row.includes('Read'))).toEqual(['✓ Read a.md'])
-  expect(live).toEqual([])
-})
-
-test('a tool call that failed says why, in one row', () => {
-  const content = [{ type: 'content', content: { type: 'text', text: 'no such\nfile, and a long story about it' } }]
-  const { settled } = onTerminal((view) => {
-    view.update(call('failed', { content }))
-    view.end()
-  })
-  expect(settled).toEqual(['✗ Read a.md — no such file, and a long…'])
-})
+const failure = [{ type: 'content', content: { type: 'text', text: 'no such\nfile, and a long story about it' } }]
+const change = [{ type: 'diff', path: '/x', oldText: 'a\nb\nc\n', newText: 'a\nB\nc\nd\n' }]
+const news = { sessionUpdate: 'tool_call_update', toolCallId: 't', rawOutput: {} }
+test.each([
+  [
+    'text, a tool call and more text are separated',
+    [think('Hm.'), say('First.\n\n'), call('in_progress'), call('completed'), say('Then.', 'm2')],
+    ['Hm.', '', 'First.', '', '✓ Read a.md', '', 'Then.'],
+  ],
+  ['a tool call has one row once it has ended', [call('in_progress'), call('completed'), news], ['✓ Read a.md']],
+  [
+    'a tool call that failed says why',
+    [call('failed', { content: failure })],
+    ['✗ Read a.md — no such file, and a long…'],
+  ],
+  [
+    'a finished edit shows the number of changed lines',
+    [call('completed', { content: change })],
+    ['✓ Read a.md +2 −1'],
+  ],
+])('%s', (_what, updates, rows) => expect(settledBy(...updates)).toEqual(rows))
 
 test('a permission request shows the call, and its answer stays', () => {
   let asked: readonly string[] = []
   const { settled } = onTerminal((view, live) => {
-    const options = [{ optionId: 'y', name: 'Allow', kind: 'allow_once' }]
     view.begin()
-    view.showQuestion({
-      sessionId: 's',
-      toolCall: { toolCallId: 't', title: 'Write \u001b[2Ja.md', rawInput: { a: 1 } },
-      options,
-    })
+    view.showQuestion(question('Write \u001b[2Ja.md', { rawInput: { a: 1 } }))
     asked = live()
     view.endQuestion('Allow')
     view.end()
@@ -151,14 +146,12 @@ test('a long title of a permission request is wrapped, not cut', () => {
   let whole: readonly string[] = []
   const { settled } = onTerminal((view, live) => {
     view.begin()
-    const options = [{ optionId: 'y', name: 'Allow', kind: 'allow_once' }]
-    view.showQuestion({ sessionId: 's', toolCall: { toolCallId: 't', title }, options })
+    view.showQuestion(question(title))
     asked = live()
     view.endQuestion('Allow')
     view.end()
     view.begin()
-    const long = { toolCallId: 'u', title: `${'word '.repeat(400)}END` }
-    view.showQuestion({ sessionId: 's', toolCall: long, options })
+    view.showQuestion(question(`${'word '.repeat(400)}END`))
     whole = live()
   })
   const titleIn = (rows: readonly string[]) => rows.map((row) => row.slice(2)).join(' ')
@@ -169,44 +162,40 @@ test('a long title of a permission request is wrapped, not cut', () => {
 })
 
 test('the plan stands below while the turn runs, and is printed when it ends', () => {
-  const { settled } = onTerminal((view) => {
-    view.begin()
-    view.update({ sessionUpdate: 'plan', entries: [{ content: 'Read', status: 'in_progress' }] })
-    view.update(say('Done.\n'))
-    view.update({ sessionUpdate: 'plan', entries: [{ content: 'Read', status: 'completed' }, { content: 'Tell' }] })
-    view.end()
-  })
+  const plan = (...entries: readonly object[]) => ({ sessionUpdate: 'plan', entries })
+  const later = plan({ content: 'Read', status: 'completed' }, { content: 'Tell' })
+  const settled = settledBy(plan({ content: 'Read', status: 'in_progress' }), say('Done.\n'), later)
   expect(settled).toEqual(['Done.', '', '  ✓ Read', '  ○ Tell'])
 })
 
-test('on a pipe stdout is the answer, unchanged, and everything else goes to stderr', () => {
+test('on a pipe stdout is the answer, unchanged; stderr has the rest, without thoughts but with Parley’s own notices', () => {
+  const notice = 'Rate limited by a:b; trying again in 2 s (2 of 6).\n'
   const { answer, beside } = onPipe((view) => {
     view.begin()
-    for (const update of [think('Hm.'), say('**A**\n'), call('completed'), say('B\u001b[2J', 'm2')]) view.update(update)
+    view.update(think('Hm, let me see.'))
+    view.update({ ...think(''), content: { type: 'text', text: notice, _meta: { 'parley/notice': true } } })
+    for (const update of [say('**A**\n'), call('completed'), say('B\u001b[2J', 'm2')]) view.update(update)
     view.end()
   })
   expect(answer).toBe('**A**\n\nB\n')
-  expect(beside).toBe('✓ Read a.md\n')
+  expect(beside.trim().split(/\n+/u)).toEqual([notice.trim(), '✓ Read a.md'])
 })
 
 test('mode, options, notices and the final context usage are one line each', () => {
-  const { settled } = onTerminal((view) => {
-    view.begin()
-    view.update({ sessionUpdate: 'usage_update', used: 10, size: 100 })
-    view.update({ sessionUpdate: 'current_mode_update', currentModeId: 'code' })
-    view.update({
-      sessionUpdate: 'config_option_update',
-      configOptions: [
-        { id: 'way', name: 'Way', category: 'mode', currentValue: 'code' },
-        { id: 'model', name: 'Model', currentValue: 'large' },
-      ],
-    })
-    view.update(say('Hello'))
-    view.update({ sessionUpdate: 'notice', severity: 'warning', title: 'Nearly\u001b[2J full' })
-    view.update({ sessionUpdate: 'usage_update', used: 20, size: 100, cost: { amount: 0.5, currency: 'USD' } })
-    view.update({ sessionUpdate: 'compaction_update', compactionId: 'k', status: 'completed' })
-    view.end()
-  })
+  const usage = (used: number, more = {}) => ({ sessionUpdate: 'usage_update', used, size: 100, ...more })
+  const configOptions = [
+    { id: 'way', name: 'Way', category: 'mode', currentValue: 'code' },
+    { id: 'model', name: 'Model', currentValue: 'large' },
+  ]
+  const settled = settledBy(
+    usage(10),
+    { sessionUpdate: 'current_mode_update', currentModeId: 'code' },
+    { sessionUpdate: 'config_option_update', configOptions },
+    say('Hello'),
+    { sessionUpdate: 'notice', severity: 'warning', title: 'Nearly\u001b[2J full' },
+    usage(20, { cost: { amount: 0.5, currency: 'USD' } }),
+    { sessionUpdate: 'compaction_update', compactionId: 'k', status: 'completed' },
+  )
   expect(settled.filter((row) => row !== '')).toEqual([
     'mode: code',
     'Model: large',
@@ -275,7 +264,7 @@ describe('the mark of a turn that ended before its time', () => {
       view.update(say('One.'))
       view.update(ended({ stopReason: 'cancelled', by: 'ada' }))
       expect(view.transcript.items).toHaveLength(2)
-      view.update({ ...say('two'), sessionUpdate: 'user_message_chunk' })
+      view.update(asks('two'))
       view.end()
     })
     expect([answer, beside]).toEqual(['One.\n', '– stopped by ada –\n\n› two\n'])
@@ -292,14 +281,8 @@ describe('the mark of a turn that ended before its time', () => {
 })
 
 test('a permission request shows a command and a change completely, however long their lines are', () => {
-  const asked = (rawInput: unknown, content?: ToolCallContent[]) => {
-    const { live } = onTerminal((view) => {
-      view.begin()
-      view.showQuestion({
-        toolCall: { toolCallId: 't', title: 'T', rawInput, ...(content && { content }) },
-        options: [],
-      } as unknown as PermissionQuestion)
-    })
+  const asked = (rawInput: unknown, more = {}) => {
+    const { live } = onTerminal((view) => view.showQuestion(question('T', { rawInput, ...more }, [])))
     return live.slice(1, -1)
   }
   expect(asked({ command: `echo ${'word '.repeat(8)}; rm -rf ~`, timeout: 9 })).toEqual([
@@ -308,39 +291,9 @@ test('a permission request shows a command and a change completely, however long
     '    {"timeout":9}',
   ])
   const [oldText, newText] = ['a\nb\nold\nc\nd\n', 'a\nb\nnew\nmore\nc\nd\n']
-  expect(asked({ path: 'x' }, [{ type: 'diff', path: '/x', oldText, newText }])).toEqual([
-    '    /x',
-    '      b',
-    '    - old',
-    '    + new',
-    '    + more',
-    '      c',
-  ])
+  const rows = ['    /x', '      b', '    - old', '    + new', '    + more', '      c']
+  expect(asked({ path: 'x' }, { content: [{ type: 'diff', path: '/x', oldText, newText }] })).toEqual(rows)
   expect(asked({ command: 'x\n'.repeat(30) }).at(-1)).toBe('    … 21 more lines')
-})
-
-test('a finished edit shows the number of changed lines', () => {
-  const content = [{ type: 'diff', path: '/x', oldText: 'a\nb\nc\n', newText: 'a\nB\nc\nd\n' }]
-  const { settled } = onTerminal((view) => {
-    view.begin()
-    view.update(call('completed', { content }))
-    view.end()
-  })
-  expect(settled).toEqual(['✓ Read a.md +2 −1'])
-})
-
-test('on a pipe the thoughts of a model are left out, but not Parley’s own notices', () => {
-  const { answer, beside } = onPipe((view) => {
-    view.begin()
-    view.update(think('Hm, let me see.'))
-    const _meta = { 'parley/notice': true }
-    const text = 'Rate limited by a:b; trying again in 2 s (2 of 6).\n'
-    view.update({ ...think(''), content: { type: 'text', text, _meta } })
-    view.update(say('Done.'))
-    view.end()
-  })
-  expect(answer).toBe('Done.\n')
-  expect(beside.trim()).toBe('Rate limited by a:b; trying again in 2 s (2 of 6).')
 })
 
 test('an update changes the transcript in place, so that its cost does not grow with the session', () => {

@@ -41,16 +41,13 @@ function rows(keys: string, columns = 80): readonly string[] {
   return isFilled(filling) ? [filling.action] : formRows(filling, { paint: paintFor(false), width: () => columns })
 }
 
+const PROPOSED = { action: 'accept', content: { name: 'Ada', size: 'large', age: 7 } }
 test.each([
   ['all that was typed', 'Ada\r1\r36\rs', { action: 'accept', content: { name: 'Ada', size: 'small', age: 36 } }],
-  ['what it proposes, by Enter', 'Ada\r\r\rs', { action: 'accept', content: { name: 'Ada', size: 'large', age: 7 } }],
+  ['what it proposes, by Enter', 'Ada\r\r\rs', PROPOSED],
   ['nothing of what was left empty', 'Ada\r-\r-\rs', { action: 'accept', content: { name: 'Ada' } }],
-  [
-    'what was put right at once',
-    'A\rAda\r\r\rs',
-    { action: 'accept', content: { name: 'Ada', size: 'large', age: 7 } },
-  ],
-  ['what was edited', 'xx\u0015Adax\b\r\r\rs', { action: 'accept', content: { name: 'Ada', size: 'large', age: 7 } }],
+  ['what was put right at once', 'A\rAda\r\r\rs', PROPOSED],
+  ['what was edited', 'xx\u0015Adax\b\r\r\rs', PROPOSED],
   ['what was changed at the end', 'Ada\r\r\re\r1\r-\rs', { action: 'accept', content: { name: 'Ada', size: 'small' } }],
   ['no, at the end', 'Ada\r\r\rd', { action: 'decline' }],
   ['no, in the middle', 'Ada\r/decline\r', { action: 'decline' }],
