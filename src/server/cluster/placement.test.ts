@@ -2,39 +2,33 @@
 import { describe, expect, test } from 'vitest'
 import { type NodePurpose, type Wish, lessBusy, suits, wished } from './placement.ts'
 
-describe('a node suits a session', () => {
-  const builder: NodePurpose = { name: 'build-1', serves: ['/work', '/srv/*/src'], labels: { gpu: 'yes', os: 'linux' } }
-  test.each<{ readonly what: string; readonly is: boolean; readonly node?: NodePurpose; readonly wish: Wish }>([
-    { what: 'of a directory that it serves', is: true, wish: { cwd: '/work' } },
-    { what: 'below one', is: true, wish: { cwd: '/work/a/b' } },
-    { what: 'of a pattern of directories', is: true, wish: { cwd: '/srv/one/src/lib' } },
-    { what: 'not of another one', is: false, wish: { cwd: '/srv/one' } },
-    { what: 'not of one that only begins like it', is: false, wish: { cwd: '/workshop' } },
-    { what: 'of any directory, where it names none', is: true, node: { name: 'any' }, wish: { cwd: '/anything' } },
-    { what: 'that asks for labels of it', is: true, wish: { cwd: '/work', labels: { gpu: 'yes', os: 'linux' } } },
-    { what: 'not if it lacks one of them', is: false, wish: { cwd: '/work', labels: { gpu: 'yes', os: 'mac' } } },
-    {
-      what: 'not if it has no labels',
-      is: false,
-      node: { name: 'any' },
-      wish: { cwd: '/work', labels: { gpu: 'yes' } },
-    },
-    { what: 'that asks for it by name', is: true, wish: { cwd: '/work', node: 'build-1' } },
-    { what: 'not one that asks for another', is: false, wish: { cwd: '/work', node: 'build-2' } },
-    { what: 'not of a directory of others, by name neither', is: false, wish: { cwd: '/home', node: 'build-1' } },
-  ])('$what', ({ is, node = builder, wish }) => {
-    expect(suits(node, wish)).toBe(is)
-  })
+const builder: NodePurpose = { name: 'build-1', serves: ['/work', '/srv/*/src'], labels: { gpu: 'yes', os: 'linux' } }
+test.each<{ readonly what: string; readonly is: boolean; readonly node?: NodePurpose; readonly wish: Wish }>([
+  { what: 'of a directory that it serves', is: true, wish: { cwd: '/work' } },
+  { what: 'below one', is: true, wish: { cwd: '/work/a/b' } },
+  { what: 'of a pattern of directories', is: true, wish: { cwd: '/srv/one/src/lib' } },
+  { what: 'not of another one', is: false, wish: { cwd: '/srv/one' } },
+  { what: 'not of one that only begins like it', is: false, wish: { cwd: '/workshop' } },
+  { what: 'of any directory, where it names none', is: true, node: { name: 'any' }, wish: { cwd: '/anything' } },
+  { what: 'that asks for labels of it', is: true, wish: { cwd: '/work', labels: { gpu: 'yes', os: 'linux' } } },
+  { what: 'not if it lacks one of them', is: false, wish: { cwd: '/work', labels: { gpu: 'yes', os: 'mac' } } },
+  {
+    what: 'not if it has no labels',
+    is: false,
+    node: { name: 'any' },
+    wish: { cwd: '/work', labels: { gpu: 'yes' } },
+  },
+  { what: 'that asks for it by name', is: true, wish: { cwd: '/work', node: 'build-1' } },
+  { what: 'not one that asks for another', is: false, wish: { cwd: '/work', node: 'build-2' } },
+  { what: 'not of a directory of others, by name neither', is: false, wish: { cwd: '/home', node: 'build-1' } },
+])('a node suits a session $what', ({ is, node = builder, wish }) => {
+  expect(suits(node, wish)).toBe(is)
 })
 
 describe('of two nodes that are drawn', () => {
-  const node = (name: string, working: number, sessions: number) => ({
-    name,
-    address: 'ws://127.0.0.1:1',
-    isDraining: false,
-    working,
-    sessions,
-  })
+  const node = (name: string, working: number, sessions: number) => {
+    return { name, address: 'ws://127.0.0.1:1', isDraining: false, working, sessions }
+  }
 
   test('the one with fewer sessions at work gets the session, and of equals the one with fewer sessions', () => {
     const [calm, busy, full] = [node('calm', 1, 9), node('busy', 2, 2), node('full', 1, 12)]
@@ -55,7 +49,6 @@ describe('of two nodes that are drawn', () => {
 })
 
 test('what was wanted stands in the sentence', () => {
-  expect(wished({ cwd: '/work', labels: { gpu: 'yes' }, node: 'build-1' })).toBe(
-    '/work with gpu=yes and is called build-1',
-  )
+  const wish = { cwd: '/work', labels: { gpu: 'yes' }, node: 'build-1' }
+  expect(wished(wish)).toBe('/work with gpu=yes and is called build-1')
 })

@@ -1,28 +1,20 @@
 /** Where rules come from, and that an unreadable rule file never counts as an absent one. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { allow } from '../../config/mcp/edit-trust.ts'
 import { TRUSTED_RULES, PermissionRules, trustDigest } from './permission-rules.ts'
 import { removeRule, storeRule, readPermissions } from '../../config/rules/permission-tables.ts'
 
 function place() {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  const [home, cwd, config] = ['home', 'work', 'config'].map((name) => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ]
-  for (const one of [home, cwd]) mkdirSync(one)
-  const mine = join(config, 'parley', 'parley.toml')
-  mkdirSync(dirname(mine), { recursive: true })
+  const directory = newDirectory({ 'home/': '', 'work/': '', 'parley/': '' })
+  const [home, cwd, mine] = [join(directory, 'home'), join(directory, 'work'), join(directory, 'parley/parley.toml')]
   const waits: (() => void)[] = []
   const clock = { sleep: async () => waits.shift()?.() }
-  const reader = new PermissionRules({ home, environment: { XDG_CONFIG_HOME: config } }, undefined, clock)
-  return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), reader, waits }
+  const reader = new PermissionRules({ home, environment: { XDG_CONFIG_HOME: directory } }, undefined, clock)
+  return { directory, home, cwd, mine, theirs: join(cwd, '.parley.toml'), stored: join(home, 'rules'), reader, waits }
 }
 
 describe('[permissions]', () => {
@@ -46,10 +38,8 @@ describe('[permissions]', () => {
   })
 
   test('is parsed rule by rule', () => {
-    const { rules, faults } = readPermissions(
-      { allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] },
-      'user',
-    )
+    const permissions = { allow: [{ tool: 'x' }, { tool: 1 }], deny: [{ path: '.env*' }] }
+    const { rules, faults } = readPermissions(permissions, 'user')
     expect(rules).toEqual([
       { effect: 'allow', subject: { tool: 'x' } },
       { effect: 'deny', subject: { path: '.env*' } },
@@ -75,12 +65,8 @@ describe('the rules of a directory', () => {
     symlinkSync(cwd, link)
     for (const path of [cwd, link]) {
       const { rules } = await reader.find(path)
-      expect(rules.map(({ effect, subject, from }) => `${effect} ${subject.tool} ${from}`).toSorted()).toEqual([
-        'allow a user',
-        'allow c stored',
-        'ask b project',
-        'deny d stored',
-      ])
+      const read = rules.map(({ effect, subject, from }) => `${effect} ${subject.tool} ${from}`)
+      expect(read.toSorted()).toEqual(['allow a user', 'allow c stored', 'ask b project', 'deny d stored'])
     }
   })
 
@@ -156,9 +142,9 @@ describe('the rules of a directory', () => {
     ['a link in a circle', ({ theirs }) => symlinkSync(theirs, theirs)],
     [
       'a stored file that is no rule',
-      ({ home }) => (mkdirSync(join(home, 'rules')), writeFileSync(join(home, 'rules', 'ab.json'), '{}')),
+      ({ stored }) => (mkdirSync(stored), writeFileSync(join(stored, 'ab.json'), '{}')),
     ],
-    ['a file where the rules are stored', ({ home }) => writeFileSync(join(home, 'rules'), '')],
+    ['a file where the rules are stored', ({ stored }) => writeFileSync(stored, '')],
   ])('are reported as broken with %s, and the others still apply', async (_what, breakIt) => {
     const at = place()
     writeFileSync(at.mine, '[permissions]\ndeny = [{ tool = "a" }]\n')

@@ -1,13 +1,12 @@
 /** Uploads that are wrong, given up or too large leave nothing behind and reach nothing else. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { Uploads } from './uploads.ts'
 
 let home: string
-beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'uploads-'))))
-afterEach(() => rmSync(home, { recursive: true, force: true }))
+beforeEach(() => void (home = newDirectory()))
 
 const uploads = (maxBytes?: number): Uploads => {
   let ids = 0

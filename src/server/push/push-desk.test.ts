@@ -1,8 +1,8 @@
 /** Which device gets which notification, with real credentials, their files, and a push service on this machine. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { newDirectory } from '../../../test/fixtures/process/new-directory.ts'
 import { ScriptedPushService } from '../../../test/page/push-service.ts'
 import { TestClock } from '../../../test/sim/clock.ts'
 import { Credentials, type KeyRing } from '../../credentials/key-ring.ts'
@@ -26,7 +26,7 @@ let answered: string[]
 const clock = new TestClock()
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'parley-desk-'))
+  home = newDirectory()
   service = await ScriptedPushService.start()
   credentials = new Credentials(home, clock)
   answered = []
@@ -51,10 +51,7 @@ beforeEach(async () => {
   })
   await Promise.resolve()
 })
-afterEach(() => {
-  service.close()
-  rmSync(home, { recursive: true })
-})
+afterEach(() => service.close())
 
 const ring = (): KeyRing => credentials.ring(() => undefined)
 
@@ -63,15 +60,13 @@ function row(id: string, phase: SessionSummary['phase'], more: Partial<SessionSu
   return { id, cwd: '/', additionalDirectories: [], agent: 'guide', title: id, phase, lastSeq: 3, ...times, ...more }
 }
 
-const ended = (seq: number, lastSeq = seq) => ({
-  standing: { lastEnd: { stopReason: 'end_turn', seq, at: clock.now() } },
-  lastSeq,
-})
-const waiting = (title: string) => ({
-  standing: {
-    waiting: { requestId: `request of ${title}`, toolCallId: 'call', title, options: OPTIONS, count: 1 },
-  },
-})
+const ended = (seq: number, lastSeq = seq) => {
+  return { standing: { lastEnd: { stopReason: 'end_turn', seq, at: clock.now() } }, lastSeq }
+}
+const waiting = (title: string) => {
+  const call = { requestId: `request of ${title}`, toolCallId: 'call', title }
+  return { standing: { waiting: { ...call, options: OPTIONS, count: 1 } } }
+}
 const changed = (...args: Parameters<typeof row>) => tell({ kind: 'changed', row: row(...args) })
 const stored = () => readFileSync(join(home, 'push-subscriptions.json'), 'utf8')
 

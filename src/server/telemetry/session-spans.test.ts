@@ -10,20 +10,12 @@ const call: Body = { kind: 'tool_call', toolCallId: 'c1', call: { title: 'Edit /
 
 /** The spans of these entries; each is stored 100 ms after the one before. */
 function spansOf(bodies: readonly Body[], agent = 'guide'): readonly Span[] {
-  const { spans, seen } = watching()
-  spans.stored(
-    's1',
-    agent,
-    bodies.map((body, at) => ({ ...body, seq: at + 1, at: 1_000 + at * 100 })),
-  )
-  return seen
-}
-
-function watching() {
   const seen: Span[] = []
   const clock = new TestClock('00000000-0000-0000-0000-00000000000')
   const telemetry = { span: (span: Span) => void seen.push(span), record: () => undefined }
-  return { seen, spans: new SessionSpans({ telemetry, newId: () => clock.id(), content: false }) }
+  const entries = bodies.map((body, at) => ({ ...body, seq: at + 1, at: 1_000 + at * 100 }))
+  new SessionSpans({ telemetry, newId: () => clock.id(), content: false }).stored('s1', agent, entries)
+  return seen
 }
 
 describe('the entries of a session become', () => {
@@ -55,9 +47,8 @@ describe('the entries of a session become', () => {
   test('two spans of a turn that was suspended and resumed', () => {
     const suspended: Body = { kind: 'turn_suspended', turnId: 't1' }
     const resumed: Body = { kind: 'turn_resumed', turnId: 't1' }
-    const reasons = spansOf([started, suspended, resumed, ended]).map(
-      (span) => span.attributes['parley.turn.stop_reason'],
-    )
+    const spans = spansOf([started, suspended, resumed, ended])
+    const reasons = spans.map(({ attributes }) => attributes['parley.turn.stop_reason'])
     expect(reasons).toEqual(['suspended', 'end_turn'])
   })
 

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { openDatabase } from '../../../sqlite/database.ts'
 import { readClaude } from './claude.ts'
 import { readCodex } from './codex.ts'
@@ -22,14 +22,10 @@ const chunk = (role: string, text: string) => ({ kind: 'chunk', role, content: w
 const broken = expect.objectContaining({ code: 'IMPORT_INVALID' })
 
 describe('Claude Code', () => {
-  const record = (type: string, content: unknown, more: Row = {}) => ({
-    type,
-    sessionId: 's',
-    cwd: '/w',
-    timestamp: at,
-    message: { role: type, content },
-    ...more,
-  })
+  const head = { sessionId: 's', cwd: '/w', timestamp: at }
+  const record = (type: string, content: unknown, more: Row = {}) => {
+    return { ...head, type, message: { role: type, content }, ...more }
+  }
 
   test('thoughts, calls with their results, images and the title are read; its own messages to the model are not', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
@@ -79,11 +75,7 @@ describe('Claude Code', () => {
   test('a huge line is read, and fields of another type are ignored', () => {
     const huge = 'x'.repeat(5_000_000)
     expect(readClaude(fileOf(record('user', huge))).turns[0]?.prompt).toEqual([words(huge)])
-    const odd = [
-      record('user', 7),
-      record('assistant', [null, 7, { type: 7 }]),
-      { ...record('user', 'a'), timestamp: {} },
-    ]
+    const odd = [record('user', 7), record('assistant', [null, 7, { type: 7 }]), record('user', 'a', { timestamp: {} })]
     expect(readClaude(fileOf(...odd)).turns).toHaveLength(1)
   })
 })
@@ -138,16 +130,12 @@ describe('Gemini CLI', () => {
 
   test('messages, thoughts and calls are read, in the directory of the hash', () => {
     const call = { id: 'k', name: 'read_file', args: { path: '/a' }, status: 'success' }
+    const thoughts = [{ subject: 'A', description: 'b' }]
     const result = [{ functionResponse: { response: { output: 'text' } } }]
     const file = session(
       { type: 'info', content: 'Welcome' },
       { type: 'user', timestamp: at, content: [{ text: 'look' }] },
-      {
-        type: 'gemini',
-        content: 'done',
-        thoughts: [{ subject: 'A', description: 'b' }],
-        toolCalls: [{ ...call, result }],
-      },
+      { type: 'gemini', content: 'done', thoughts, toolCalls: [{ ...call, result }] },
       { type: 'hologram' },
     )
     expect(readGemini(file, (hash) => `/of-${hash}`)).toMatchObject({
@@ -206,17 +194,13 @@ describe('OpenCode', () => {
 
   test('messages with their parts are read', () => {
     const tool = { type: 'tool', callID: 'k', tool: 'bash', state: { status: 'error', input: {}, error: 'no' } }
-    const read = readOpencode(head, [
-      message(
-        'user',
-        words('look'),
-        { ...words('added'), synthetic: true },
-        { type: 'file', url: 'file:///a', filename: 'a' },
-      ),
-      message('assistant', { type: 'step-start' }, { type: 'reasoning', text: 'hm' }, tool, words('done'), {
-        type: 'odd',
-      }),
-    ])
+    const asked = [
+      words('look'),
+      { ...words('added'), synthetic: true },
+      { type: 'file', url: 'file:///a', filename: 'a' },
+    ]
+    const said = [{ type: 'step-start' }, { type: 'reasoning', text: 'hm' }, tool, words('done'), { type: 'odd' }]
+    const read = readOpencode(head, [message('user', ...asked), message('assistant', ...said)])
     expect(read).toMatchObject({
       id: 'ses',
       title: 'Hay',
@@ -242,15 +226,15 @@ describe('OpenCode', () => {
   })
 })
 
+const place = { home: '/h', environment: {}, cwd: '/w' }
+
 test('a file that is not UTF-8 is refused with its line', async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'parley-files-')), 's.jsonl')
-  writeFileSync(path, Buffer.concat([Buffer.from('{}\n"'), Buffer.from([0xff, 0xfe]), Buffer.from('"\n')]))
-  const place = { home: '/h', environment: {}, cwd: '/w' }
+  const path = join(newDirectory({ 's.jsonl': Buffer.from('{}\n"\u00ff\u00fe"\n', 'latin1') }), 's.jsonl')
   await expect(readSession('claude', path, place)).rejects.toThrow('Line 2')
 })
 
 test('sessions in the database of OpenCode are read while OpenCode uses it, and nothing is written', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'opencode-'))
+  const folder = newDirectory()
   const path = join(folder, 'opencode.db')
   const db = openDatabase(path, { pragmas: ['journal_mode = WAL'] })
   db.exec(`
@@ -264,7 +248,6 @@ test('sessions in the database of OpenCode are read while OpenCode uses it, and 
   const before = readFileSync(path)
   const files = await sessionFiles('opencode', folder)
   expect(files).toEqual([`${path}#ses_1`])
-  const place = { home: '/', environment: {}, cwd: '/' }
   expect(await readSession('opencode', `${path}#ses_1`, place)).toMatchObject({
     id: 'ses_1',
     cwd: '/w',
