@@ -239,8 +239,7 @@ test('when the index cannot run, a search says so instead of finding nothing', a
 
 test('when the index dies it is made anew, and what was asked of the old one is refused', async () => {
   const workerUrl = new URL('../fixtures/docs-search/mortal-worker.mjs', import.meta.url)
-  // A thread that dies while the system's watch begins takes the process with it, whichever it is.
-  const { server, log } = await serve({ 'a.md': 'alpha', 'b.md': 'alpha' }, { workerUrl, poll: true })
+  const { server, log } = await serve({ 'a.md': 'alpha', 'b.md': 'alpha' }, { workerUrl })
   const session = await RawSession.open(server)
   const { nextCursor } = await search(session, { query: 'alpha', limit: 1 })
   for (let death = 1; death <= 2; death++) {

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { subscribe } from '@parcel/watcher'
 import { afterAll, expect } from 'vitest'
 import { type DocsServer, type DocsServerOptions, openDocsServer } from '../../src/docs-search/server.ts'
 import { eventually } from '../fixtures/process/eventually.ts'
@@ -61,25 +60,12 @@ export interface Served {
   readonly log: readonly string[]
 }
 
-let watching: Promise<unknown> | undefined
-
-/**
- * The threads of a process share one watcher, which ends with its last watch and then takes along one that another thread
- * has just begun: there is one that stays.
- */
-function keepWatching(): Promise<unknown> {
-  return (watching ??= mkdtemp(join(tmpdir(), 'parley-docs-')).then((directory) =>
-    subscribe(directory, () => undefined),
-  ))
-}
-
 export async function serve(
   files: Files,
   options: Partial<DocsServerOptions> = {},
   atEnd: AtEnd = atEndOfTest,
 ): Promise<Served> {
   const directory = await directoryWith(files, atEnd)
-  await keepWatching()
   const log: string[] = []
   const server = await openDocsServer({
     directories: [directory],

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { eventually } from '../fixtures/process/eventually.ts'
 import { closeAfterEach, directoryWith, found, RawSession, search, serve, write } from './served.ts'
@@ -51,6 +54,16 @@ test.concurrent('many files at once are all found', async () => {
   await found(session, 'alpha', ['a.md'])
   await write(directory, Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 7}/${i}.md`, 'beta'])))
   await eventually(async () => expect((await search(session, { query: 'beta' })).total).toBe(200))
+})
+
+test.concurrent('an index whose threads die hears of changes when it is started again, and leaves no watch in its process', async () => {
+  const program = fileURLToPath(new URL('../fixtures/docs-search/index-that-dies.ts', import.meta.url))
+  const directory = await directoryWith({})
+  // It rejects when the process is killed by a signal.
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program, directory], {
+    timeout: 100_000,
+  })
+  expect(stdout).toBe('all found\n')
 })
 
 test.concurrent('when the directory vanishes, clients are notified, tools say so, and all is well when it is back', async () => {

@@ -1,10 +1,13 @@
 /** A directory that is watched is looked through when something changes in it, and otherwise once an hour. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
 import { afterEach, expect, test, vi } from 'vitest'
 import { newDirectory } from '../../../../test/fixtures/process/new-directory.ts'
 import { Indexer } from './indexer.ts'
 import { openIndexDatabase } from '../store/open.ts'
+import { watchFor } from '../worker/directory-watches.ts'
+import { watchThrough } from './watch.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -31,7 +34,9 @@ async function watched() {
     changed: () => undefined,
     standing: () => undefined,
   }
-  const indexer = new Indexer({ database, unpack, options }, events)
+  const { port1, port2 } = new MessageChannel()
+  watchFor(port1)
+  const indexer = new Indexer({ database, unpack, watch: watchThrough(port2), options }, events)
   let elapsed = 0
   /** All ticks up to this time, before the disk has answered the first of them; then what they have asked for. */
   const passUntil = async (ms: number) => {
@@ -54,6 +59,7 @@ async function watched() {
     },
     async close() {
       await indexer[Symbol.asyncDispose]()
+      port1.close()
       database[Symbol.dispose]()
       release()
       if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true })

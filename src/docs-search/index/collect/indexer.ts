@@ -9,7 +9,7 @@ import { othersWithin, WatchedCollection } from './watched-collection.ts'
 import { passagesOf, titleOf } from '../document/split-into-passages.ts'
 import type { Changes, IndexOptions, DocumentIndexState } from '../worker/protocol.ts'
 import { type Budget, type IndexableFile, walk } from './walk.ts'
-import type { WatchEvents } from './watch.ts'
+import type { Watch, WatchEvents } from './watch.ts'
 
 export interface IndexerEvents {
   readonly log: (line: string) => void
@@ -22,6 +22,7 @@ export interface IndexerEvents {
 export interface IndexerParts {
   readonly database: IndexWriter
   readonly unpack: Unpack
+  readonly watch: Watch
   readonly options: IndexOptions
 }
 
@@ -45,6 +46,7 @@ const BYTES_PER_CHANGE = 500_000
 export class Indexer implements AsyncDisposable {
   readonly #writer: IndexWriter
   readonly #unpack: Unpack
+  readonly #watch: Watch
   readonly #options: IndexOptions
   readonly #events: IndexerEvents
   #served: readonly WatchedCollection[]
@@ -63,9 +65,10 @@ export class Indexer implements AsyncDisposable {
   #lastScanMs = 0
   #closed = false
 
-  constructor({ database, unpack, options }: IndexerParts, events: IndexerEvents) {
+  constructor({ database, unpack, watch, options }: IndexerParts, events: IndexerEvents) {
     this.#writer = database
     this.#unpack = unpack
+    this.#watch = watch
     this.#options = options
     this.#events = events
     this.#served = options.collections.map((collection) => this.#watchedCollection(collection))
@@ -132,7 +135,7 @@ export class Indexer implements AsyncDisposable {
   async #settle(): Promise<void> {
     for (const one of this.#served) {
       if (this.#closed || this.#options.poll) break
-      await one.rewatch(this.#watching(one))
+      await one.rewatch(this.#watch, this.#watching(one))
     }
     this.#scanSoon()
   }

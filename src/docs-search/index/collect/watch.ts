@@ -1,7 +1,8 @@
-/** Reports changes under a directory, as the operating system sees them. */
+/** Reports changes under a directory, as the operating system sees them. It is watched for this thread by the index's owner. */
 import { realpath, statfs } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { reasonOf } from '../../../errors/parley-error.ts'
+import type { WatchNews, WatchRequest } from '../worker/protocol.ts'
 
 export interface DirectoryWatch {
   /** Whether the system reports every change. On a network file system it does not, because another machine may make them. */
@@ -17,36 +18,51 @@ export interface WatchEvents {
   readonly log: (line: string) => void
 }
 
-/**
- * Loads the library of the watches into the calling thread, which must outlive those that watch: when the last thread that
- * has loaded it ends, no other can load it again, and of two threads that load it first at the same time one fails.
- */
-export function loadWatcher(): void {
-  try {
-    createRequire(import.meta.url)('@parcel/watcher')
-  } catch {
-    // `watch` says why, of each directory.
+/** Null where the system cannot watch; the caller scans instead. */
+export type Watch = (directory: string, events: WatchEvents) => Promise<DirectoryWatch | null>
+
+/** Directories are watched at the other end of this port, by `directory-watches.ts`. */
+export function watchThrough(owner: MessagePort): Watch {
+  return async (directory, events) => {
+    try {
+      const path = await realpath(directory)
+      const isComplete = await isLocal(path)
+      return { isComplete, close: await begin(owner, path, events) }
+    } catch (error) {
+      events.log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
+      return null
+    }
   }
 }
 
-/** Null where the system cannot watch; the caller scans instead. */
-export async function watch(directory: string, { changed, lost, log }: WatchEvents): Promise<DirectoryWatch | null> {
-  try {
-    const watcher = await import('@parcel/watcher')
-    const path = await realpath(directory)
-    const isComplete = await isLocal(path)
-    // After an overflow of its queue the system still reports the events that were in it, and the scan that follows sees
-    // the rest.
-    const heard = (error: Error | null) => (error === null ? changed() : lost(reasonOf(error)))
-    const subscription = await watcher.subscribe(path, heard, { ignore: ['**/.git/**', '**/node_modules/**'] })
-    return {
-      isComplete,
-      // If the directory was removed, its watch may be gone already.
-      close: () => subscription.unsubscribe().catch((error: unknown) => log(reasonOf(error))),
-    }
-  } catch (error) {
-    log(`${directory} cannot be watched (${reasonOf(error)}); it is looked through every two seconds instead.`)
-    return null
+/** Resolves once the directory is watched, with what ends that. */
+async function begin(
+  owner: MessagePort,
+  directory: string,
+  { changed, lost, log }: WatchEvents,
+): Promise<DirectoryWatch['close']> {
+  const { port1: port, port2 } = new MessageChannel()
+  const ended = new Promise<void>((resolve) => port.once('close', resolve))
+  await new Promise<void>((resolve, reject) => {
+    port.on('message', (news: WatchNews) => {
+      switch (news.kind) {
+        case 'begun':
+          return resolve()
+        case 'refused':
+          return reject(new Error(news.reason))
+        case 'changed':
+          return changed()
+        case 'lost':
+          return lost(news.reason)
+        case 'log':
+          return log(news.line)
+      }
+    })
+    owner.postMessage({ directory, port: port2 } satisfies WatchRequest, [port2])
+  })
+  return () => {
+    port.postMessage('end')
+    return ended
   }
 }
 

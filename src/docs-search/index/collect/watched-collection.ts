@@ -2,7 +2,7 @@
 import { resolve, sep } from 'node:path'
 import type { Collection } from '../collections.ts'
 import { type FoundRoot, collectionRootOf, type Walk } from './walk.ts'
-import { type DirectoryWatch, type WatchEvents, watch } from './watch.ts'
+import type { DirectoryWatch, Watch, WatchEvents } from './watch.ts'
 import { realpath } from 'node:fs/promises'
 
 export class WatchedCollection {
@@ -60,7 +60,7 @@ export class WatchedCollection {
     return this.#watch?.isComplete === true
   }
 
-  async rewatch(events: WatchEvents): Promise<void> {
+  async rewatch(watch: Watch, events: WatchEvents): Promise<void> {
     this.#watched = this.#inside
     await this.unwatch()
     if (this.present) this.#watch = await watch(this.directory, events)

@@ -10,7 +10,7 @@ import { IndexStatus } from '../store/index-status.ts'
 import type { IndexPlace } from './indexing.ts'
 import type { IndexCalls, IndexEvent, IndexOptions, WriterCalls, WriterEvent, WriterOptions } from './protocol.ts'
 
-export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOptions): void {
+export function serveIndex({ port, workerUrl, watches }: IndexPlace, options: IndexOptions): void {
   const tell = (event: IndexEvent): void => sendEvent(port, event)
   const standing = new IndexStatus(options.limits)
   const extractor = new Extractor(workerUrl, options.extract)
@@ -33,7 +33,11 @@ export function serveIndex({ port, workerUrl }: IndexPlace, options: IndexOption
 
   const writer = new WorkerThread<WriterCalls>(
     workerUrl,
-    { workerData: { write: options } satisfies WriterOptions, name: 'parley-index' },
+    {
+      workerData: { write: options, watches } satisfies WriterOptions,
+      transferList: [watches],
+      name: 'parley-index',
+    },
     { event: (event) => hear(event as WriterEvent), ended: writerEnded },
   )
   const queries = opened.then(

@@ -1,9 +1,10 @@
 /** The document index as its owner sees it: a thread that answers, and is started again when it ends. */
+import { MessageChannel } from 'node:worker_threads'
 import { backoffMs } from '../../../async/backoff.ts'
 import { ParleyError } from '../../../errors/parley-error.ts'
 import { WorkerThread } from '../../../threads/worker-thread.ts'
-import { loadWatcher } from '../collect/watch.ts'
 import type { Collection } from '../collections.ts'
+import { watchFor } from './directory-watches.ts'
 import type {
   Changes,
   DocumentHit,
@@ -20,6 +21,7 @@ import type {
   PassagePage,
   ReadDocumentRequest,
   SearchDocumentsRequest,
+  ServeOptions,
   Shown,
   ShowRequest,
 } from './protocol.ts'
@@ -52,7 +54,6 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
     this.#options = options
     this.#events = events
     this.#collections = options.collections
-    loadWatcher()
     this.#thread = this.#start()
   }
 
@@ -97,11 +98,13 @@ export class IndexClient implements DocumentIndex, AsyncDisposable {
   }
 
   #start(): WorkerThread<IndexCalls> {
-    const workerData: IndexOptions = { ...this.#options, collections: this.#collections }
+    const { port1, port2 } = new MessageChannel()
+    watchFor(port1)
+    const workerData: ServeOptions = { serve: { ...this.#options, collections: this.#collections }, watches: port2 }
     const since = performance.now()
     return new WorkerThread<IndexCalls>(
       this.#workerUrl,
-      { workerData, name: 'parley-docs' },
+      { workerData, transferList: [port2], name: 'parley-docs' },
       {
         event: (event) => this.#hear(event as IndexEvent),
         ended: (reason) => this.#ended(reason, performance.now() - since),

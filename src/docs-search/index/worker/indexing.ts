@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { answerCalls, sendEvent } from '../../../threads/worker-port.ts'
 import { Extractor } from '../extract/extractor.ts'
 import { Indexer } from '../collect/indexer.ts'
+import { watchThrough } from '../collect/watch.ts'
 import type { Collection } from '../collections.ts'
 import { openIndexDatabase } from '../store/open.ts'
 import type { IndexOptions, WriterCalls, WriterEvent } from './protocol.ts'
@@ -11,16 +12,23 @@ export interface IndexPlace {
   readonly port: MessagePort
   /** The bundle of `worker.ts`, for another thread. */
   readonly workerUrl: URL
+  /** Leads to the owner of the index, which watches directories for the thread that writes it. */
+  readonly watches: MessagePort
 }
 
-export function keepIndex({ port, workerUrl }: IndexPlace, options: IndexOptions): void {
+export function keepIndex({ port, workerUrl, watches }: IndexPlace, options: IndexOptions): void {
   const tell = (event: WriterEvent) => sendEvent(port, event)
   const log = (line: string) => tell({ kind: 'log', line })
   const { database, file, temporary, release } = openIndexDatabase(options.file, log)
   tell({ kind: 'opened', file, ...(temporary === undefined ? {} : { temporary }) })
   const extractor = new Extractor(workerUrl, options.extract)
   const indexer = new Indexer(
-    { database, unpack: (kind, bytes) => extractor.extract({ kind, bytes }), options },
+    {
+      database,
+      unpack: (kind, bytes) => extractor.extract({ kind, bytes }),
+      watch: watchThrough(watches),
+      options,
+    },
     {
       log,
       present: (names) => tell({ kind: 'present', names }),

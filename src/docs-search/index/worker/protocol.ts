@@ -1,4 +1,5 @@
 /** Messages between the owner of an index and its worker threads. */
+import type { MessagePort } from 'node:worker_threads'
 import type { PathAccess } from '../../../path-rules/path-rules.ts'
 import type { Collection } from '../collections.ts'
 import type { ExtractLimits } from '../extract/extractor.ts'
@@ -22,10 +23,36 @@ export interface IndexOptions {
   readonly extract?: Partial<ExtractLimits>
 }
 
+/** The `workerData` of the thread that answers. */
+export interface ServeOptions {
+  readonly serve: IndexOptions
+  /** For `WatchRequest`s; handed on to the thread that writes the index. */
+  readonly watches: MessagePort
+}
+
 /** The `workerData` of the thread that writes the index. */
 export interface WriterOptions {
   readonly write: IndexOptions
+  readonly watches: MessagePort
 }
+
+/** Asks for the watch of a directory. It lasts until a message comes back through `port`, or that closes. */
+export interface WatchRequest {
+  /** Without links. */
+  readonly directory: string
+  /** Carries `WatchNews`, and closes when the watch is over. */
+  readonly port: MessagePort
+}
+
+export type WatchNews =
+  /** All changes from now on are reported. */
+  | { readonly kind: 'begun' }
+  /** In place of `begun`. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'changed' }
+  /** It reports nothing any more, and may have missed something. */
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'log'; readonly line: string }
 
 /** UTF-16 offsets into the snippet, the end not included. */
 export type Highlight = readonly [start: number, end: number]

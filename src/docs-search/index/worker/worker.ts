@@ -1,7 +1,7 @@
 /** A thread of the document index: it answers queries, writes the index, or reads packed documents. None delays another. */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { EXTRACTOR, type ExtractAnswer, type ExtractCalls, type ExtractRequest } from '../extract/extractor.ts'
-import type { IndexOptions, WriterOptions } from './protocol.ts'
+import type { ServeOptions, WriterOptions } from './protocol.ts'
 import { reasonOf } from '../../../errors/parley-error.ts'
 import { answerCalls } from '../../../threads/worker-port.ts'
 import type { PackedFormat } from '../collect/formats.ts'
@@ -9,14 +9,14 @@ import type { Outline } from '../document/outline.ts'
 
 async function run(port: NonNullable<typeof parentPort>): Promise<void> {
   if (workerData === EXTRACTOR) return extractFor(port)
-  const place = { port, workerUrl: new URL('../docs-worker.cjs', import.meta.url) }
-  const options = workerData as IndexOptions | WriterOptions
+  const options = workerData as ServeOptions | WriterOptions
+  const place = { port, workerUrl: new URL('../docs-worker.cjs', import.meta.url), watches: options.watches }
   if ('write' in options) {
     const { keepIndex } = await import('./indexing.ts')
     return keepIndex(place, options.write)
   }
   const { serveIndex } = await import('./answer-calls.ts')
-  return serveIndex(place, options)
+  return serveIndex(place, options.serve)
 }
 
 type Reader = (bytes: Uint8Array) => Promise<Outline>
