@@ -94,7 +94,7 @@ function readReport(path: string): Report | undefined {
 
 /** Why a test never ended stands here only. */
 function errorsOutside(said: string): string | undefined {
-  const at = said.indexOf('Unhandled ')
+  const at = said.indexOf('Unhandled Errors')
   return at === -1 ? undefined : said.slice(at)
 }
 

@@ -25,8 +25,9 @@ test('an invalid settings file is reported, and the state directory stays the sa
 
 test('a relative state directory is refused with the absolute one, for each working directory would have its own sessions', async () => {
   const environment = { PARLEY_HOME: 'state', XDG_CONFIG_HOME: directory }
-  for (const load of [loadLenient(environment, '/here'), loadConfig({}, environment, '/here')])
-    await expect(load).rejects.toThrow('type PARLEY_HOME=/here/state')
+  const refusal = 'type PARLEY_HOME=/here/state'
+  await expect(loadLenient(environment, '/here')).rejects.toThrow(refusal)
+  await expect(loadConfig({}, environment, '/here')).rejects.toThrow(refusal)
 })
 
 test('a relative XDG directory is ignored, as the specification demands, with a warning', async () => {
