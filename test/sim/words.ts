@@ -3,7 +3,7 @@ import type { GrantSubject } from '../../src/ports/rules.ts'
 import type { ToolInputRequest } from '../../src/ports/tools.ts'
 import type { PermissionKind, PermissionOption, PermissionOutcome, ToolStatus } from '../../src/ports/values/content.ts'
 import type { ConfigOption, Modes } from '../../src/ports/values/settings.ts'
-import type { StopReason } from '../../src/ports/agent.ts'
+import type { AgentSessionRecord, StopReason } from '../../src/ports/agent.ts'
 import type { AgentEvent, Command } from '../../src/session/domain/commands.ts'
 import type { Body, TurnEnd } from '../../src/session/domain/entries.ts'
 
@@ -22,6 +22,24 @@ export const created: Body = {
   additionalDirectories: [],
   agent: 'puppet',
 }
+/** A conversation of the session's agent, in that agent's own store. */
+export const agentSessionRecord: AgentSessionRecord = {
+  generation: 1,
+  agent: 'puppet',
+  version: '1.0.0',
+  agentSessionId: 'a-1',
+  how: 'new',
+  caps: ['load'],
+  cwd: '/home/ada',
+  roots: ['/home/ada'],
+  upTo: 1,
+}
+export const agentSession = (agentSessionId: string, changes: Partial<AgentSessionRecord> = {}): Body => ({
+  kind: 'agent_session',
+  ...agentSessionRecord,
+  agentSessionId,
+  ...changes,
+})
 export const closed: Body = { kind: 'session_closed' }
 export const accepted = (promptId: string, words: string): Body => ({
   kind: 'prompt_accepted',

@@ -137,17 +137,10 @@ describe('what an agent reports beside its words', () => {
 })
 
 describe('the conversation that an agent remembers', () => {
-  const record = {
-    generation: 1,
-    version: '1.0.0',
-    agentSessionId: 'a-1',
-    how: 'new',
-    caps: ['load'],
-    cwd: '/home/ada',
-    roots: ['/home/ada'],
-    upTo: 1,
-  } as const
-  const remembers = (agent: string): Command => ({ kind: 'remember_agent_session', record: { ...record, agent } })
+  const remembers = (agent: string): Command => ({
+    kind: 'remember_agent_session',
+    record: { ...say.agentSessionRecord, agent },
+  })
   const changed: Body = { kind: 'session_configured', additionalDirectories: [], agent: 'another' }
 
   test.each([
@@ -161,6 +154,6 @@ describe('the conversation that an agent remembers', () => {
   test.each(['puppet', 'another'])('is stored for %s in a turn that began before the change of agents', (agent) =>
     given(...working, changed)
       .when(remembers(agent))
-      .then({ kind: 'agent_session', ...record, agent }),
+      .then(say.agentSession('a-1', { agent })),
   )
 })

@@ -331,17 +331,7 @@ const commands: Record<Command['kind'], Command> = {
   },
   remember_agent_session: {
     kind: 'remember_agent_session',
-    record: {
-      generation: 1,
-      agent: 'puppet',
-      version: '1.0.0',
-      agentSessionId: 'a-1',
-      how: 'new',
-      caps: ['load'],
-      cwd: '/home/ada',
-      roots: ['/home/ada'],
-      upTo: 1,
-    },
+    record: say.agentSessionRecord,
   },
   begin_agent_turn: { kind: 'begin_agent_turn', agent: 'puppet' },
   set_mode: { kind: 'set_mode', modeId: 'code' },

@@ -221,24 +221,12 @@ describe('of the journal a session keeps', () => {
 })
 
 describe('the conversation that an agent of another process remembers', () => {
-  const opened = (agentSessionId: string, agent = 'puppet'): Body => ({
-    kind: 'agent_session',
-    generation: 1,
-    agent,
-    version: '1.0.0',
-    agentSessionId,
-    how: 'new',
-    caps: ['load'],
-    cwd: '/home/ada',
-    roots: [],
-    upTo: 1,
-  })
   const turn = (number: number, end: Parameters<typeof say.ended>[2]): readonly Body[] => [
     say.accepted(`p${number}`, 'x'),
     turnStarted(number, `p${number}`),
     say.ended(number, `p${number}`, end),
   ]
-  const own = [created, opened('a-1')]
+  const own = [created, say.agentSession('a-1')]
   const agentTurn = [{ ...turnStarted(1, 't1-agent'), by: 'agent' } as Body, say.ended(1, 't1-agent', 'cancelled')]
   const clean: Partial<AgentMemory> = { standing: 'clean', endedAt: 5000 }
   test.each<[standing: string, past: readonly Body[], Partial<AgentMemory>]>([
@@ -247,11 +235,15 @@ describe('the conversation that an agent of another process remembers', () => {
     ['clean after a turn that ended by itself', [...own, ...turn(1, 'max_tokens')], clean],
     ['cut after one that did not', [...own, ...turn(1, 'cancelled')], { standing: 'cut', endedAt: 5000 }],
     ['as it was after a turn that the agent began', [...own, ...agentTurn], { standing: 'unprompted' }],
-    ['as it was when it is opened again', [...own, ...turn(1, 'end_turn'), opened('a-1')], clean],
-    ['unprompted when another is opened', [...own, ...turn(1, 'end_turn'), opened('a-2')], { standing: 'unprompted' }],
+    ['as it was when it is opened again', [...own, ...turn(1, 'end_turn'), say.agentSession('a-1')], clean],
+    [
+      'unprompted when another is opened',
+      [...own, ...turn(1, 'end_turn'), say.agentSession('a-2')],
+      { standing: 'unprompted' },
+    ],
     [
       'unprompted when another agent opens one of that id',
-      [...own, ...turn(1, 'end_turn'), opened('a-1', 'another')],
+      [...own, ...turn(1, 'end_turn'), say.agentSession('a-1', { agent: 'another' })],
       { standing: 'unprompted', agent: 'another' },
     ],
     [
@@ -262,10 +254,14 @@ describe('the conversation that an agent of another process remembers', () => {
   ])('is %s', (_standing, past, agentSession) => expect(stateAfter(...past)).toMatchObject({ agentSession }))
 
   test('has no end before its first turn, and none is there in a fork, nor one of this machine in a file', () => {
-    for (const past of [own, [...own, opened('a-1')], [...own, ...turn(1, 'end_turn'), opened('a-2')]])
+    for (const past of [
+      own,
+      [...own, say.agentSession('a-1')],
+      [...own, ...turn(1, 'end_turn'), say.agentSession('a-2')],
+    ])
       expect(stateAfter(...past)).not.toHaveProperty('agentSession.endedAt')
     for (const past of [idle, [...own, forked]]) expect(stateAfter(...past)).toMatchObject({ agentSession: null })
-    expect(stateAfter({ ...created, imported: 2 } as Body, opened('a-1'))).toMatchObject({
+    expect(stateAfter({ ...created, imported: 2 } as Body, say.agentSession('a-1'))).toMatchObject({
       agentSession: { agent: '' },
     })
   })

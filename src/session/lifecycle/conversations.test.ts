@@ -6,21 +6,14 @@ import * as say from '../../../test/sim/words.ts'
 import type { Body } from '../domain/entries.ts'
 import { conversationsToForget, forkedConversation, newConversations } from './conversations.ts'
 
-const opened = (agentSessionId: string, changes: object = {}): Body => ({
-  kind: 'agent_session',
-  generation: 1,
-  agent: 'puppet',
-  version: '1.0.0',
-  agentSessionId,
-  how: 'new',
-  caps: ['load'],
-  cwd: '/home/ada',
-  roots: [],
-  upTo: 1,
-  ...changes,
-})
 const named = say.titled('"agent_session" "forked_from"')
-const talked = [say.created, named, opened('a-1'), opened('b-1', { agent: 'another' }), say.titled('x')]
+const talked = [
+  say.created,
+  named,
+  say.agentSession('a-1'),
+  say.agentSession('b-1', { agent: 'another' }),
+  say.titled('x'),
+]
 
 test('those of an agent are found in what was stored since they were last looked for', async () => {
   const journal = await diskAfter(...talked)
@@ -33,7 +26,7 @@ test('those of an agent are found in what was stored since they were last looked
 })
 
 test('those of a deleted session are each forgotten once; one that was imported stays known as such', async () => {
-  const again = [opened('a-1', { how: 'import' }), opened('a-1', { cwd: '/tmp' })]
+  const again = [say.agentSession('a-1', { how: 'import' }), say.agentSession('a-1', { cwd: '/tmp' })]
   const known = { caps: ['load'], sessionId: 's-1' }
   expect(await conversationsToForget(await diskAfter(...talked, ...again), 's-1')).toEqual([
     { ...known, agent: 'puppet', agentSessionId: 'a-1', cwd: '/tmp', isImported: true },
@@ -71,7 +64,7 @@ test.each<[what: string, isKnown: boolean, source: readonly Body[], since?: read
 ])(
   'a fork %s goes on with a copy of the conversation: %s',
   async (_what, isKnown, ...[source, since = [], fork = []]) => {
-    const at = [say.created, opened('a-1'), ...source]
+    const at = [say.created, say.agentSession('a-1'), ...source]
     const disk = await diskAfter(...at, ...since)
     const from = (session: string): Body => ({ kind: 'forked_from', from: { session, seq: at.length } })
     const end = say.ended(1, 'p1', 'error')
